@@ -1,0 +1,543 @@
+/**
+ * The contract of the library: what an agent, a middleware, a protocol, a binding and a store are.
+ * Longer than our usual file on purpose: whoever writes one of them finds all of it on one page.
+ */
+import type {
+  BaseEvent,
+  ContentPart,
+  EventType,
+  Interrupt,
+  JsonPatch,
+  Message,
+  RunAgentInput,
+  TextMessageRole,
+  TokenUsage,
+  Tool,
+} from "@ag-ui/core";
+import type { Observable } from "rxjs";
+import type { AgentError } from "./errors.ts";
+
+export type Awaitable<T> = T | Promise<T>;
+export type Chunk = string | Uint8Array;
+export type Json = Record<string, unknown>;
+
+// ── Agents ─────────────────────────────────────────────────────────────────────────────────────
+
+/** Anything with `subscribe`: an Observable of any rxjs copy fits. */
+export interface Subscribable<T> {
+  subscribe(observer: { next(value: T): void; error(reason: unknown): void; complete(): void }): {
+    unsubscribe(): void;
+  };
+}
+
+/** An event as an author writes it: AG-UI's own type, or a literal with the type's name as a string. */
+export type AgentEvent = BaseEvent | ({ type: `${EventType}` } & Json);
+
+/**
+ * An agent in its smallest form. A yielded string is a text delta. A promise may resolve to nothing,
+ * to a string (text, if none was emitted), to a result, or to one of the streams.
+ */
+export type AgentFunction = (
+  input: RunAgentInput,
+  context: RunContext,
+) =>
+  | Subscribable<AgentEvent>
+  | AsyncIterable<AgentEvent | string>
+  | Iterable<AgentEvent | string>
+  | Promise<unknown>;
+
+/** An agent as an object. An `AbstractAgent` of `@ag-ui/client` fits. */
+export interface AgentObject {
+  // A method, so that agents whose `run` takes only the input fit too.
+  run(input: RunAgentInput, context: RunContext): ReturnType<AgentFunction>;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  /** Called once by `start()`; throws when the agent cannot be served. */
+  validate?(): Awaitable<void>;
+  /** Called by `start()` after `validate`; the handler serves when it resolves. */
+  ready?(): Awaitable<unknown>;
+}
+
+export type AgentLike = AgentFunction | AgentObject;
+
+// ── The run's context ──────────────────────────────────────────────────────────────────────────
+
+export interface Logger {
+  debug(fields: object, message?: string): void;
+  info(fields: object, message?: string): void;
+  warn(fields: object, message?: string): void;
+  error(fields: object, message?: string): void;
+}
+
+export interface Principal {
+  readonly id: string;
+  readonly [claim: string]: unknown;
+}
+
+/** What `authenticate`, middleware and `context.request` see: a subset of `Request`, without its body. */
+export interface AgentRequest {
+  readonly method: string;
+  /** As the client sent it, prefix included. */
+  readonly url: URL;
+  readonly headers: Headers;
+  readonly ip?: string | undefined;
+  /** Node's request, Hono's context or the `Request` itself. */
+  readonly native: unknown;
+}
+
+export interface InputFile {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly size: number;
+  bytes(): Promise<Uint8Array>;
+  stream(): ReadableStream<Uint8Array>;
+}
+
+/** A server tool. Definitions carry their own `invoke`, so that core needs no tool package. */
+export interface ServerTool extends Tool {
+  readonly timeoutMs?: number;
+  invoke(args: unknown, context: RunContext): Awaitable<unknown>;
+}
+
+export interface RunSession {
+  get(key: string): unknown;
+  set(key: string, value: unknown): void;
+  readonly metadata: Readonly<Json>;
+}
+
+/** The shared state of a run. Every change is sent: first a snapshot, then RFC 6902 deltas. */
+export interface RunState {
+  get<T = unknown>(): T;
+  set(next: unknown): void | Promise<void>;
+  /** Changes a draft in place; the state itself stays immutable. */
+  update<T = Json>(change: (draft: T) => void): void | Promise<void>;
+  /** All or nothing. A patch that does not apply sends a snapshot instead and throws. */
+  patch(operations: JsonPatch): void | Promise<void>;
+  /** Sends a snapshot on purpose. */
+  resync(): void | Promise<void>;
+}
+
+export interface MessageWriter {
+  readonly id: string;
+  text(delta: string): void | Promise<void>;
+  end(): void | Promise<void>;
+}
+
+export interface PredictStateEntry {
+  readonly state_key: string;
+  readonly tool: string;
+  readonly tool_argument: string;
+}
+
+/**
+ * What an agent says, one method per kind. A method returns a promise only while the clients are
+ * behind: `await emit.text(…)` in a loop makes the agent wait for its readers.
+ */
+export interface Emit {
+  text(delta: string): void | Promise<void>;
+  reasoning(delta: string): void | Promise<void>;
+  /** A text message of one's own, with role and name; ended by `end()`. */
+  message(options?: { id?: string; role?: TextMessageRole; name?: string }): MessageWriter;
+  /** A whole tool call. Returns its id, or a promise of it when the arguments are streamed. */
+  toolCall(name: string, args?: Json | string, options?: ToolCallOptions): string;
+  toolCall(name: string, args: AsyncIterable<string>, options?: ToolCallOptions): Promise<string>;
+  toolResult(
+    toolCallId: string,
+    content: string | ContentPart[] | Json | unknown[],
+  ): void | Promise<void>;
+  /** Brackets `body` with STEP_STARTED and STEP_FINISHED, however it ends. */
+  step<T>(name: string, body: () => Awaitable<T>): Promise<T>;
+  /** Shows or replaces an activity; give an id to update one. Returns the id. */
+  activity(type: string, content: Json, options?: { id?: string; replace?: boolean }): string;
+  messages(messages: readonly Message[]): void | Promise<void>;
+  predictState(entries: readonly PredictStateEntry[]): void | Promise<void>;
+  custom(name: string, value: unknown): void | Promise<void>;
+  raw(event: unknown, source?: string): void | Promise<void>;
+  /** Brackets `body` with SUBAGENT_STARTED and _FINISHED (or _ERROR); what it emits carries the id. */
+  subagent<T>(
+    name: string,
+    body: (emit: Emit) => Awaitable<T>,
+    options?: { description?: string; parentToolCallId?: string; parentMessageId?: string },
+  ): Promise<T>;
+  /** Asks the user. The run ends with this interrupt; the next run brings the answer in `resume`. */
+  interrupt(interrupt: Omit<Interrupt, "id"> & { id?: string }): string;
+  usage(usage: TokenUsage): void;
+  event(event: AgentEvent): void | Promise<void>;
+}
+
+export interface ToolCallOptions {
+  id?: string;
+  parentMessageId?: string;
+}
+
+export interface ToolCallOutcome {
+  readonly id: string;
+  readonly name: string;
+  readonly result?: unknown;
+  readonly error?: AgentError;
+}
+
+export interface RunContext {
+  /** Aborted by disconnect, stop, timeout and shutdown; `reason` is an `AgentError`. */
+  readonly signal: AbortSignal;
+  readonly threadId: string;
+  readonly runId: string;
+  readonly agentId: string;
+  readonly principal: Principal | undefined;
+  readonly session: RunSession;
+  readonly logger: Logger;
+  readonly requestId: string;
+  readonly request: AgentRequest | undefined;
+  readonly files: readonly InputFile[];
+  readonly tools: readonly ServerTool[];
+  readonly state: RunState;
+  readonly emit: Emit;
+  callTool(name: string, args: unknown): Promise<unknown>;
+  callTools(calls: readonly { name: string; args: unknown }[]): Promise<readonly ToolCallOutcome[]>;
+}
+
+// ── Middleware ─────────────────────────────────────────────────────────────────────────────────
+
+export type Run = (input: RunAgentInput, context: RunContext) => Observable<BaseEvent>;
+
+/** Run level. Any Observable may be returned, of any rxjs copy; `next` gives ours. */
+export type Middleware = (
+  input: RunAgentInput,
+  context: RunContext,
+  next: Run,
+) => Subscribable<BaseEvent>;
+
+/** Handler level, in three stages. */
+export interface HandlerMiddleware {
+  readonly name: string;
+  /** Around every request, preflights and errors included. May change status and headers of the reply. */
+  request?(request: AgentRequest, next: () => Promise<Reply>): Promise<Reply>;
+  /** After decoding, before lease and first byte. A thrown `AgentError` is an HTTP answer. */
+  admit?(input: RunAgentInput, context: RunContext): Awaitable<void>;
+  run?: Middleware;
+}
+
+// ── The log and the sessions ───────────────────────────────────────────────────────────────────
+
+/** Offsets count from 1 within a run. The owner of the run numbers; a store only checks. */
+export interface LogEntry {
+  /** First and last offset this entry covers; equal unless deltas were merged. */
+  readonly from: number;
+  readonly to: number;
+  /** The owner's clock, in ms. Encoders never read a clock, never draw a random id. */
+  readonly at: number;
+  /** Guarded AG-UI 1.0: no CHUNK, no null, ids present. */
+  readonly event: BaseEvent;
+  /** Merged deltas: where each piece ends, so that a reader may start at any offset inside. */
+  readonly cuts?: readonly number[] | undefined;
+}
+
+export interface ThreadKey {
+  /** `''` when nobody authenticates. */
+  readonly principal: string;
+  readonly threadId: string;
+}
+
+export interface RunKey extends ThreadKey {
+  readonly runId: string;
+}
+
+export type RunStatus = "running" | "finished" | "failed" | "cancelled" | "lost";
+
+export interface RunRecord extends RunKey {
+  /** Format of the log, so that the next version can read what this one wrote. */
+  readonly format: 1;
+  readonly agentId: string;
+  /** Of the request that started it: the default for followers that cannot say. */
+  readonly protocolVersion?: string | undefined;
+  readonly status: RunStatus;
+  /** The oldest offset that can still be read. */
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface Lease extends RunKey {
+  readonly fence: number;
+  readonly lost: AbortSignal;
+}
+
+export type RunCommand =
+  | { readonly type: "stop" }
+  | {
+      readonly type: "tool-result";
+      readonly toolCallId: string;
+      readonly result?: unknown;
+      readonly error?: string;
+    };
+
+export interface RunLog {
+  /** Atomic: the thread is free → record and lease; else who holds it. */
+  open(
+    key: RunKey,
+    init: { agentId: string; protocolVersion?: string | undefined },
+  ): Awaitable<Lease | { readonly busy: RunRecord }>;
+  /**
+   * All or nothing, with fence and offset checked. One call in flight per lease.
+   * Returning nothing (not a promise) means "durable already".
+   */
+  append(lease: Lease, entries: readonly LogEntry[]): void | Promise<void>;
+  /** The terminal entry, the status and the end of the lease in one step. */
+  close(lease: Lease, terminal: LogEntry, status: RunStatus): Awaitable<void>;
+  find(principal: string, runId: string): Awaitable<RunRecord | undefined>;
+  active(key: ThreadKey): Awaitable<RunRecord | undefined>;
+  /** Entries after an offset, a merged one cut there. `replay-gone` when they were trimmed. */
+  read(key: RunKey, after: number, limit?: number): Awaitable<readonly LogEntry[]>;
+  /** Live tail for a process that does not own the run. */
+  follow(key: RunKey, after: number, signal: AbortSignal): AsyncIterable<readonly LogEntry[]>;
+  /** Followers in all processes. */
+  watchers(key: RunKey): Awaitable<number>;
+  /** To the owner, in whichever process. False: not running. */
+  send(key: RunKey, command: RunCommand): Awaitable<boolean>;
+  requestStop(key: RunKey): Awaitable<boolean>;
+  commands(lease: Lease, on: (command: RunCommand) => void): () => void;
+}
+
+export interface Pending {
+  readonly id: string;
+  readonly kind: "tool" | "interrupt";
+  readonly runId: string;
+  readonly value: Json;
+}
+
+/** The record of one thread. */
+export interface Session extends ThreadKey {
+  readonly agentId: string;
+  readonly version: number;
+  readonly createdAt: number;
+  readonly lastActivity: number;
+  readonly messageCount: number;
+  readonly messages: readonly Message[];
+  readonly state: unknown;
+  readonly metadata: Readonly<Json>;
+  /** What the server asked for and has not been answered. */
+  readonly pending: readonly Pending[];
+  /** The last run folded into `messages` and `state`. */
+  readonly lastRunId?: string | undefined;
+}
+
+export interface SessionChange {
+  /** By id; never rewrites the whole history. */
+  append?: readonly Message[];
+  /** Replaces. */
+  messages?: readonly Message[];
+  state?: unknown;
+  /** Merged by key. */
+  metadata?: Json;
+  pending?: readonly Pending[];
+  lastRunId?: string;
+}
+
+export interface SessionStore {
+  get(key: ThreadKey): Awaitable<Session | undefined>;
+  create(key: ThreadKey, init: { agentId: string; metadata?: Json }): Awaitable<Session>;
+  update(
+    key: ThreadKey,
+    change: SessionChange,
+    options?: { ifVersion?: number },
+  ): Awaitable<Session>;
+  delete(key: ThreadKey): Awaitable<boolean>;
+  touch(key: ThreadKey): Awaitable<void>;
+  list(query: {
+    principal: string;
+    agentId?: string;
+    limit: number;
+    cursor?: string;
+  }): Awaitable<{ items: Session[]; next?: string | undefined }>;
+  cleanupExpired(): Awaitable<number>;
+  close(): Awaitable<void>;
+  readonly runs: RunLog;
+  /** Shared token bucket. Resolves to 0 or the milliseconds to wait. */
+  take(bucket: string, cost: number, rate: { tokens: number; perMs: number }): Awaitable<number>;
+}
+
+// ── Bytes ──────────────────────────────────────────────────────────────────────────────────────
+
+/** Entries of the log to bytes. Pure: no clock, no random id. */
+export interface Encoder {
+  readonly contentType: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Set only by an encoder without memory that makes at most one frame per entry. Followers with equal
+   * keys share bytes, and the stream may start after any offset.
+   */
+  readonly key?: string;
+  open?(): Chunk;
+  /** `''` when this protocol has no word for it. */
+  encode(entry: LogEntry): Chunk;
+  /** Absent: this protocol cannot. */
+  keepAlive?(): Chunk;
+  /** After the terminal entry. */
+  close?(): Chunk;
+}
+
+/** Bytes to one client. Knows nothing of events. */
+export interface Sink {
+  /** False: stop until `onDrain`. Never throws. */
+  write(chunk: Chunk): boolean;
+  /** Bytes accepted and not yet taken by the peer. */
+  readonly pending: number;
+  onDrain: (() => void) | undefined;
+  /** The peer left; once; not called after `end`. */
+  onClose: (() => void) | undefined;
+  end(): void;
+  destroy(): void;
+}
+
+// ── HTTP, once ─────────────────────────────────────────────────────────────────────────────────
+
+/** One request and its answer, as a binding hands it to the handler. */
+export interface Exchange {
+  /** Built on first use. */
+  readonly request: AgentRequest;
+  readonly method: string;
+  /** After the mount prefix, still encoded, without the query. */
+  readonly path: string;
+  /** A request header by its lower-case name, without building `request`. */
+  header(name: string): string | undefined;
+  /** Set when a body parser was here first. */
+  readonly parsedBody?: unknown;
+  body(): AsyncIterable<Uint8Array>;
+  /** Flushes the head at once. Called exactly once. */
+  reply(status: number, headers: Readonly<Record<string, string>>): Sink;
+  /** Keeps a run alive after the response (Workers, Vercel). */
+  waitUntil?(work: Promise<unknown>): void;
+}
+
+/** What a route answers. A `stream` comes from `ActiveRun.stream` only. */
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A string or bytes as they are; anything else as JSON. */
+  readonly body?: Chunk | Json | readonly unknown[];
+  readonly stream?: ReplyStream;
+}
+
+/** Connects a run to a client once the head is out. */
+export interface ReplyStream {
+  attach(sink: Sink): void;
+  /** The answer will not be sent after all. */
+  discard(): void;
+}
+
+/** What a binding needs to know of a handler. */
+export interface ExchangeHandler {
+  /** False: no route here and nothing written. */
+  handle(exchange: Exchange): Promise<boolean>;
+  readonly fetch: (request: Request, ...platform: unknown[]) => Promise<Response>;
+  close(options?: { timeoutMs?: number }): Promise<void>;
+  start(): Promise<void>;
+}
+
+// ── Protocols ──────────────────────────────────────────────────────────────────────────────────
+
+export interface Protocol {
+  readonly name: string;
+  readonly history: "client" | "server";
+  isId?(id: string): boolean;
+  routes(host: ProtocolHost): readonly Route[];
+  /** Merged into discovery. */
+  describe?(): Json;
+  /** Loads what the first request would wait for. Called by `start()`. */
+  warm?(): Promise<unknown>;
+}
+
+export interface Route {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** `'/agent/:name/chat'`; a parameter is one decoded segment. */
+  readonly path: string;
+  readonly body?: "json" | "multipart" | "json-or-multipart";
+  /** Several routes may share method and path if all but one can recognise their bodies. */
+  claims?(body: unknown): boolean;
+  /** No `authenticate`. */
+  readonly public?: boolean;
+  handle(call: Call): Awaitable<Reply>;
+  /** How a refusal looks here. By default problem+json. */
+  fail?(error: AgentError, call: Call): Reply;
+}
+
+export interface Call {
+  readonly request: AgentRequest;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+  readonly principal: Principal | undefined;
+  readonly requestId: string;
+  header(name: string): string | undefined;
+}
+
+export interface RunRequest {
+  /** Absent or `default`: the default agent. */
+  readonly agentId?: string | undefined;
+  readonly input: RunAgentInput;
+  readonly protocolVersion?: string | undefined;
+  /** No thread, no lease, no log kept. */
+  readonly ephemeral?: boolean;
+}
+
+export type RunTarget = { readonly runId: string } | { readonly threadId: string };
+
+export interface ProtocolHost {
+  readonly sessions: SessionStore;
+  readonly logger: Logger;
+  readonly limits: Limits;
+  readonly debug: boolean;
+  info(): Json;
+  start(call: Call, run: RunRequest): Promise<ActiveRun>;
+  attach(call: Call, target: RunTarget): Promise<ActiveRun | undefined>;
+  send(call: Call, target: RunTarget, command: RunCommand): Promise<boolean>;
+}
+
+export interface RunResult {
+  readonly messages: readonly Message[];
+  readonly state: unknown;
+  readonly error?: AgentError | undefined;
+  readonly usage: readonly TokenUsage[];
+  readonly ms: number;
+}
+
+export interface ActiveRun {
+  readonly record: RunRecord;
+  /** `'start'`: the whole log, then live. A number: what follows it (needs `encoder.key`). */
+  stream(
+    encoder: Encoder,
+    from: "start" | number,
+    headers?: Readonly<Record<string, string>>,
+  ): Reply;
+  /** Waits for the end. */
+  collect(): Promise<RunResult>;
+}
+
+// ── Limits and time ────────────────────────────────────────────────────────────────────────────
+
+export interface Limits {
+  readonly bodyBytes: number;
+  readonly jsonDepth: number;
+  readonly messages: number;
+  readonly messageChars: number;
+  readonly maxSessions: number;
+  readonly maxConcurrentRuns: number;
+  readonly queuedRuns: number;
+  readonly runTimeoutMs: number;
+  readonly toolTimeoutMs: number;
+  readonly eventBytes: number;
+  readonly followerBytes: number;
+  readonly stallMs: number;
+  readonly appendBytes: number;
+  readonly appendMs: number;
+  readonly runLogEvents: number;
+  readonly runLogBytes: number;
+  readonly runLogMs: number;
+  readonly logBytes: number;
+}
+
+/** Time, so that tests can hold it still. */
+export interface Clock {
+  now(): number;
+  setTimeout(callback: () => void, ms: number): unknown;
+  clearTimeout(handle: unknown): void;
+}
