@@ -58,3 +58,16 @@ export type {
 } from "./types.ts";
 export { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 export type { BaseEvent, Message, RunAgentInput, Tool } from "@ag-ui/core";
+export { systemClock, createTicker } from "./clock.ts";
+export type { Ticker, Tickable } from "./clock.ts";
+export { chain, compose } from "./compose.ts";
+export { createRunContext } from "./context.ts";
+export type { RunContextInit } from "./context.ts";
+export { silentLogger } from "./logger.ts";
+export { mapEvents } from "./map-events.ts";
+export type { EventMapper } from "./map-events.ts";
+export { assertReadable, replayReply } from "./replay.ts";
+export { LiveRun } from "./run.ts";
+export type { DisconnectPolicy, RunInit, RunSettings, RunSummary } from "./run.ts";
+export { assertAgent, toAgent } from "./to-agent.ts";
+export type { Agent } from "./to-agent.ts";
