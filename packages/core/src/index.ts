@@ -58,3 +58,7 @@ export type {
 } from "./types.ts";
 export { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 export type { BaseEvent, Message, RunAgentInput, Tool } from "@ag-ui/core";
+export { applyPatch, PatchError } from "./patch.ts";
+export { createReducer } from "./reducer.ts";
+export type { Reducer, ReducerOptions } from "./reducer.ts";
+export type { OpenKind, OpenPart } from "./open-parts.ts";
