@@ -11,10 +11,7 @@ const { checkPackage } = await import("./packages.mjs");
 
 const node = process.execPath;
 const checks = [
-  command("build", [
-    ...findPnpm(),
-    ...["-r", "--filter", "./packages/*", "--workspace-concurrency=2", "run", "build"],
-  ]),
+  command("build", build()),
   command("typecheck", [...bin("typescript", "bin/tsc"), "-p", "tsconfig.json"]),
   command("typecheck edge", [...bin("typescript", "bin/tsc"), "-p", "tsconfig.edge.json"]),
   command("lint", [...bin("oxlint"), "--type-aware"]),
@@ -56,6 +53,11 @@ while (waiting.length > 0 || running.size > 0) {
 const failed = [...outcome.values()].filter((ok) => !ok).length;
 console.log(`checks: ${outcome.size - failed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
+
+function build() {
+  const every = ["-r", "--filter", "./packages/*", "--workspace-concurrency=2"];
+  return [...findPnpm(), ...every, "run", "build"];
+}
 
 function command(name, words) {
   return { name, run: () => run(words) };

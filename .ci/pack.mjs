@@ -1,6 +1,6 @@
 // Packs every published package as npm would get it: `workspace:` and `catalog:` resolved,
 // `publishConfig` applied.
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { findPnpm, publicPackages, root, run } from "./lib.mjs";
 
@@ -25,7 +25,7 @@ export async function packAll() {
       cwd: join(root, dir),
     });
     if (packed.code !== 0 || !existsSync(tarballOf(manifest))) {
-      throw new Error(`${dir} could not be packed.\n${packed.output}${readdirSync(folder)}`);
+      throw new Error(`${dir} could not be packed.\n${packed.output}`);
     }
   }
 }
