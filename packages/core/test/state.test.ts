@@ -325,7 +325,10 @@ describe("context.state", () => {
   });
 
   test("keeps a client equal to the author through any changes", () => {
-    const json = fc.jsonValue({ maxDepth: 3 });
+    // A member of this name never gets past `set`; the input of a run is cleaned elsewhere.
+    const json = fc
+      .jsonValue({ maxDepth: 3 })
+      .filter((value) => !JSON.stringify(value).includes("__proto__"));
     const key = fc.constantFrom("a", "b", "c/~");
     const change = fc.oneof(
       fc.record({ kind: fc.constant("set"), value: fc.oneof(json, fc.dictionary(key, json)) }),
