@@ -206,17 +206,32 @@ describe("a wrong input", () => {
     [
       "messages.0.content.0.mimeType",
       withPart({ type: "binary", data: "AA" }),
-      'must be a string, such as "image/png".',
+      "is missing; it must be a string.",
     ],
     [
       "messages.0.content.0.data",
       withPart({ type: "binary", mimeType: "a/b", data: 5 }),
-      "must be a string.",
+      "must be a string, not a number.",
     ],
     [
       "messages.0.content.0.id",
       withPart({ type: "binary", mimeType: "a/b", id: 5 }),
-      "must be a string.",
+      "must be a string, not a number.",
+    ],
+    [
+      "messages.0.content.0.url",
+      withPart({ type: "binary", mimeType: "a/b", data: "AA", url: [] }),
+      "must be a string, not an array.",
+    ],
+    [
+      "messages.0.content.0.mimeType",
+      withPart({ type: "binary", mimeType: 5, data: "AA" }),
+      "must be a string, not a number.",
+    ],
+    [
+      "messages.0.content.0.filename",
+      withPart({ type: "binary", mimeType: "a/b", data: "AA", filename: {} }),
+      "must be a string, not an object.",
     ],
     ["tools", body({ tools: "x" }), "must be an array, not a string."],
     ["tools", body({ tools: {} }), "must be an array, not an object."],
