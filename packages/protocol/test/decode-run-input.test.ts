@@ -153,13 +153,9 @@ describe("what other clients send", () => {
     });
   });
 
-  test("in both spellings means the camelCase one", async () => {
-    expect(await inputOf({ thread_id: "b", threadId: "a", run_id: "d", runId: "c" })).toMatchObject(
-      {
-        threadId: "a",
-        runId: "c",
-      },
-    );
+  test("in both spellings means the camelCase one, whichever comes first", async () => {
+    const both = { thread_id: "b", threadId: "a", runId: "c", run_id: "d" };
+    expect(await inputOf(both)).toMatchObject({ threadId: "a", runId: "c" });
   });
 
   test.for<[string, Record<string, unknown>, Record<string, unknown>]>([
