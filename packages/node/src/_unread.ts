@@ -3,17 +3,22 @@ import type { NodeRequest, NodeResponse } from "./types.ts";
 
 /** How long a client may go on sending what nobody reads, once it has its answer. */
 const lingerMs = 5_000;
+const shortBody = 64 * 1024;
 
 /** By the request: some middleware puts a `stream` of its own on responses of HTTP/1.1. */
 export function isHttp2(res: NodeResponse): res is Http2ServerResponse {
   return (res.req?.httpVersionMajor ?? 1) >= 2;
 }
 
-/** True while the client is still sending its body. */
+/**
+ * True while the client is still sending its body. On HTTP/1.1 a short one does not count: it comes
+ * anyway, and to close for it would cost the client its connection.
+ */
 export function isUnread(req: NodeRequest, res: NodeResponse): boolean {
-  if (isHttp2(res)) return !req.complete && !res.stream.endAfterHeaders;
+  if (req.complete) return false;
+  if (isHttp2(res)) return !res.stream.endAfterHeaders;
   const { "content-length": length, "transfer-encoding": encoding } = req.headers;
-  return !req.complete && (encoding !== undefined || (length !== undefined && length !== "0"));
+  return encoding !== undefined || Number(length ?? 0) > shortBody;
 }
 
 /**

@@ -92,6 +92,9 @@ class NodeExchange implements Exchange {
       isBodyless: this.method === "HEAD" || status === 204 || status === 304,
       onEnd: () => {
         if (isCut && isUnread(req, res)) leaveUnread(req, res);
+        // What was begun and not finished would block the connection; Node throws away the rest only
+        // of what nobody has touched.
+        else if (!req.complete && !isHttp2(res)) req.resume();
       },
     });
   }
