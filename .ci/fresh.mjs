@@ -189,7 +189,7 @@ function isExecutable(path) {
 function storeSetting() {
   const { status, stdout } = spawnSync("pnpm", ["store", "path"], { cwd: root, encoding: "utf8" });
   // `…/store/v11`: the setting is the folder without the version.
-  return status === 0 ? { npm_config_store_dir: dirname(stdout.trim()) } : {};
+  return status === 0 ? { pnpm_config_store_dir: dirname(stdout.trim()) } : {};
 }
 
 function proxySettings() {
