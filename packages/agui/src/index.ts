@@ -1,1 +1,35 @@
-export {};
+export { allowAnonymous } from "./allow-anonymous.ts";
+export type { AgentEntry, AgentMap } from "./agents.ts";
+export { createAgentHandler } from "./create-agent-handler.ts";
+export type { AgentHandler, RunInfo } from "./create-agent-handler.ts";
+export { jsonLogger } from "./json-logger.ts";
+export type { HandlerState } from "./lifecycle.ts";
+export type { AgentHandlerOptions } from "./options.ts";
+export {
+  AgentError,
+  compose,
+  EventType,
+  isAgentError,
+  mapEvents,
+  toAgent,
+  ulid,
+} from "@holodeck/agui-core";
+export type {
+  AgentFunction,
+  AgentLike,
+  BaseEvent,
+  HandlerMiddleware,
+  Limits,
+  Logger,
+  Message,
+  Middleware,
+  Principal,
+  Protocol,
+  Run,
+  RunAgentInput,
+  RunContext,
+  SessionStore,
+} from "@holodeck/agui-core";
+export { agui } from "@holodeck/agui-protocol";
+export { logging, toolFilter } from "@holodeck/agui-middleware";
+export { memorySessions } from "@holodeck/agui-sessions";

@@ -422,6 +422,8 @@ export interface ReplyStream {
   attach(sink: Sink): void;
   /** The answer will not be sent after all. */
   discard(): void;
+  /** Settles when the run behind it has ended. */
+  readonly done?: Promise<unknown>;
 }
 
 /** What a binding needs to know of a handler. */

@@ -1,1 +1,2 @@
-export {};
+export { memorySessions } from "./memory-sessions.ts";
+export type { MemorySessionsOptions } from "./memory-sessions.ts";

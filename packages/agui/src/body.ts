@@ -1,0 +1,114 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Exchange, Limits } from "@holodeck/agui-core";
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+
+/** The JSON body of a request, read no further than the limit. */
+export async function readJson(exchange: Exchange, limits: Limits): Promise<unknown> {
+  const type = exchange.header("content-type");
+  if (exchange.parsedBody !== undefined) {
+    // A form parser in front must not let through what we would refuse ourselves.
+    if (type !== undefined) assertJsonType(type);
+    assertDepth(exchange.parsedBody, limits.jsonDepth);
+    return exchange.parsedBody;
+  }
+  const declared = Number(exchange.header("content-length") ?? Number.NaN);
+  if (declared > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
+  if (declared > 0) assertJsonType(type);
+  const bytes = await readBytes(exchange, limits.bodyBytes);
+  if (bytes.length === 0) {
+    throw new AgentError("invalid-request", "The body is empty; send a JSON object.");
+  }
+  assertJsonType(type);
+  return parse(bytes, limits.jsonDepth);
+}
+
+async function readBytes(exchange: Exchange, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of exchange.body()) {
+    length += chunk.length;
+    // Leaving the loop stops the reading; the rest of the body is never in memory.
+    if (length > limit) throw tooLarge(limit);
+    chunks.push(chunk);
+  }
+  if (chunks.length === 1) return chunks[0]!;
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+function tooLarge(limit: number): AgentError {
+  return new AgentError("payload-too-large", `The body is larger than ${limit} bytes.`);
+}
+
+// A page of another site can post forms and plain text without asking; JSON it cannot.
+function assertJsonType(contentType: string | undefined): void {
+  const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (type === "application/json" || /^application\/[\w.+-]+\+json$/.test(type)) return;
+  throw new AgentError(
+    "unsupported-media-type",
+    `The body must be application/json, not ${type === "" ? "without a content-type" : `"${type}"`}.`,
+  );
+}
+
+function parse(bytes: Uint8Array, depth: number): unknown {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch (cause) {
+    throw new AgentError("invalid-request", "The body is not valid UTF-8.", { cause });
+  }
+  assertTextDepth(text, depth);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : "";
+    throw new AgentError("invalid-request", `The body is not valid JSON: ${clip(reason)}`, {
+      cause,
+    });
+  }
+}
+
+// Before parsing: a megabyte of "[" parses well enough and then breaks whatever walks it.
+function assertTextDepth(text: string, limit: number): void {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (inString) {
+      if (code === 92) i++;
+      else if (code === 34) inString = false;
+    } else if (code === 34) inString = true;
+    else if (code === 123 || code === 91) {
+      if (++depth > limit) throw tooDeep(limit);
+    } else if (code === 125 || code === 93) depth--;
+  }
+}
+
+function assertDepth(value: unknown, limit: number): void {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    const next: unknown[] = [];
+    for (const one of level) {
+      if (typeof one !== "object" || one === null) continue;
+      if (depth >= limit) throw tooDeep(limit);
+      for (const child of Object.values(one)) next.push(child);
+    }
+    level = next;
+  }
+}
+
+function tooDeep(limit: number): AgentError {
+  return new AgentError("invalid-request", `The body is nested deeper than ${limit} levels.`);
+}
+
+// V8 quotes the body in its message; a client's own words, but not all ten megabytes of them.
+function clip(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ");
+  return line.length > 120 ? `${line.slice(0, 120)}…` : line.endsWith(".") ? line : `${line}.`;
+}

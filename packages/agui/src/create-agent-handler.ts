@@ -1,0 +1,287 @@
+import { AgentError, createTicker, toFetch, ulid } from "@holodeck/agui-core";
+import type {
+  AgentLike,
+  Call,
+  Exchange,
+  ExchangeHandler,
+  Json,
+  LiveRun,
+  Principal,
+  Reply,
+  RunStatus,
+  SessionStore,
+} from "@holodeck/agui-core";
+import { loadAgents } from "./agents.ts";
+import type { AgentMap } from "./agents.ts";
+import { readJson } from "./body.ts";
+import { createHost, stopped } from "./host.ts";
+import type { RunRegistry } from "./host.ts";
+import { createLifecycle } from "./lifecycle.ts";
+import type { HandlerState } from "./lifecycle.ts";
+import { resolveOptions } from "./options.ts";
+import type { AgentHandlerOptions } from "./options.ts";
+import { problemReply, toAgentError } from "./problem.ts";
+import { createRouter } from "./router.ts";
+import type { MountedRoute, RouteMatch } from "./router.ts";
+import { sendReply } from "./send.ts";
+import { version } from "./version.ts";
+
+/** A run as the host of a handler sees it. */
+export interface RunInfo {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly agentId: string;
+  readonly principal: string;
+  readonly status: RunStatus;
+}
+
+export interface AgentHandler extends ExchangeHandler {
+  /** A bound property: `export const POST = handler.fetch` works. */
+  readonly fetch: (request: Request, ...platform: unknown[]) => Promise<Response>;
+  readonly state: HandlerState;
+  /** Makes the agents ready. The first request calls it if the host did not. */
+  start(): Promise<void>;
+  /** Takes no new requests, lets runs finish, then aborts them, then ends the sessions. */
+  close(options?: { timeoutMs?: number }): Promise<void>;
+  /** What discovery answers. */
+  info(): Json;
+  /** The runs of this process. */
+  readonly runs: {
+    get(runId: string): RunInfo | undefined;
+    list(): readonly RunInfo[];
+    /** False when no such run is going. */
+    stop(runId: string): boolean;
+  };
+  readonly sessions: SessionStore;
+  /** Called on every change of state; returns how to stop listening. */
+  on(event: "state", listener: (state: HandlerState) => void): () => void;
+}
+
+/**
+ * Serves an agent, or a map of agents, to every client the protocols know.
+ *
+ * @example
+ * ```ts
+ * const handler = createAgentHandler(async function* (input) {
+ *   yield "Hello ";
+ *   yield "world";
+ * });
+ * export const POST = handler.fetch;
+ * ```
+ */
+export function createAgentHandler(
+  agent: AgentLike | AgentMap,
+  options: AgentHandlerOptions = {},
+): AgentHandler {
+  const settings = resolveOptions(options);
+  const { protocols, sessions, limits, logger, debug, clock, heartbeatMs, basePath } = settings;
+  const agents = loadAgents(agent, options.defaultAgent);
+  const runs: RunRegistry = { live: new Map(), lingering: new Set() };
+  const graceMs = typeof settings.onDisconnect === "object" ? settings.onDisconnect.graceMs : 1e9;
+  const shortest = Math.min(
+    heartbeatMs,
+    limits.stallMs,
+    limits.runTimeoutMs,
+    limits.appendMs,
+    graceMs,
+  );
+  const ticker = createTicker(clock, Math.min(1_000, Math.max(5, shortest / 4)));
+  const lifecycle = createLifecycle({ agents, settings, runs });
+
+  const host = createHost({
+    settings,
+    agents,
+    runs,
+    runSettings: { ...settings, ticker },
+    info,
+    onRun: lifecycle.ran,
+  });
+  const router = createRouter(
+    protocols.flatMap((protocol) =>
+      protocol.routes(host).map((route): MountedRoute => ({ protocol, route })),
+    ),
+  );
+
+  function info(): Json {
+    const described = protocols.map((protocol) => protocol.describe?.() ?? {});
+    return {
+      service: "holodeck-agui",
+      version,
+      ...settings.info,
+      agents: Object.fromEntries(agents.all.map((loaded) => [loaded.id, loaded.info])),
+      defaultAgent: agents.get(undefined).id,
+      ...Object.assign({}, ...described),
+      routes: router.routes.map(({ route }) => `${route.method} ${basePath}${route.path}`),
+    };
+  }
+
+  async function handle(exchange: Exchange): Promise<boolean> {
+    const path = stripBase(exchange.path, basePath);
+    if (path === undefined) return false;
+    const requestId = toRequestId(exchange.header("x-request-id"));
+    const place = { instance: exchange.path, requestId };
+    const started: Reply[] = [];
+    const explain = (error: unknown): Reply =>
+      problemReply(toAgentError(error, { logger, requestId, debug }), place);
+
+    let match: RouteMatch | undefined;
+    let reply: Reply;
+    try {
+      match = router.match(exchange.method, path);
+      if (!match) return false;
+      const { routes, params, allow } = match;
+      const answer = async (): Promise<Reply> => {
+        const made = await respond(exchange, { routes, params, allow, requestId, explain });
+        started.push(made);
+        return made;
+      };
+      reply = await withMiddleware(exchange, answer, explain);
+    } catch (error) {
+      reply = explain(error);
+    }
+    // A middleware may have answered something else than the run it was given.
+    for (const made of started)
+      if (made.stream && made.stream !== reply.stream) made.stream.discard();
+    sendReply(exchange, reply, requestId);
+    return true;
+  }
+
+  function withMiddleware(
+    exchange: Exchange,
+    answer: () => Promise<Reply>,
+    explain: (error: unknown) => Reply,
+  ): Promise<Reply> {
+    const layers = settings.handlerMiddleware.filter((one) => one.request !== undefined);
+    const next = layers.reduceRight<() => Promise<Reply>>(
+      (inner, layer) => async () => {
+        try {
+          return await layer.request!(exchange.request, inner);
+        } catch (error) {
+          return explain(error);
+        }
+      },
+      answer,
+    );
+    return next();
+  }
+
+  interface Asked {
+    routes: readonly MountedRoute[];
+    params: Readonly<Record<string, string>>;
+    allow: readonly string[];
+    requestId: string;
+    explain: (error: unknown) => Reply;
+  }
+
+  async function respond(exchange: Exchange, asked: Asked): Promise<Reply> {
+    const { routes, params, allow, requestId, explain } = asked;
+    let call: Call | undefined;
+    let chosen: MountedRoute | undefined;
+    try {
+      if (routes.length === 0) return notAllowed(exchange.method, allow, explain);
+      chosen = routes.length === 1 ? routes[0] : undefined;
+      await lifecycle.admit();
+      const principal = routes.every(({ route }) => route.public)
+        ? undefined
+        : await authenticate(exchange);
+      const wantsBody = routes.some(({ route }) => route.body !== undefined);
+      const body = wantsBody ? await readJson(exchange, limits) : undefined;
+      call = toCall(exchange, { params, body, principal, requestId });
+      chosen ??= routes.find(({ route }) => route.claims?.(body) ?? true);
+      if (!chosen) {
+        throw new AgentError("invalid-request", "No protocol here understands this body.");
+      }
+      return await chosen.route.handle(call);
+    } catch (error) {
+      const fail = chosen?.route.fail;
+      if (!fail || !call) return explain(error);
+      return fail(toAgentError(error, { logger, requestId, debug }), call);
+    }
+  }
+
+  async function authenticate(exchange: Exchange): Promise<Principal | undefined> {
+    if (!settings.authenticate) return undefined;
+    const principal = await settings.authenticate(exchange.request);
+    if (principal) return principal;
+    throw new AgentError("authentication-required", "This server wants to know who you are.", {
+      headers: { "www-authenticate": "Bearer" },
+    });
+  }
+
+  const handler: AgentHandler = {
+    handle,
+    fetch: toFetch(handle),
+    get state() {
+      return lifecycle.state;
+    },
+    start: lifecycle.start,
+    close: lifecycle.close,
+    info,
+    runs: {
+      get(runId) {
+        const run = findRun(runs, runId);
+        return run && toInfo(run);
+      },
+      list: () => [...runs.live.values()].map(toInfo),
+      stop(runId) {
+        const run = findRun(runs, runId);
+        run?.abort(stopped());
+        return run !== undefined;
+      },
+    },
+    sessions,
+    on: lifecycle.on,
+  };
+  return handler;
+}
+
+function toCall(
+  exchange: Exchange,
+  rest: Pick<Call, "params" | "body" | "principal" | "requestId">,
+): Call {
+  return {
+    ...rest,
+    get request() {
+      return exchange.request;
+    },
+    get query() {
+      return exchange.request.url.searchParams;
+    },
+    header: (name) => exchange.header(name),
+  };
+}
+
+function notAllowed(
+  method: string,
+  allow: readonly string[],
+  explain: (error: unknown) => Reply,
+): Reply {
+  const headers = { allow: allow.join(", ") };
+  if (method === "OPTIONS") return { status: 204, headers };
+  return explain(
+    new AgentError("method-not-allowed", `${method} is not answered here; ${headers.allow} are.`, {
+      headers,
+    }),
+  );
+}
+
+function stripBase(path: string, base: string): string | undefined {
+  if (base === "") return path;
+  if (path === base) return "/";
+  return path.startsWith(`${base}/`) ? path.slice(base.length) : undefined;
+}
+
+// The caller's own id is kept when it is harmless, so that its logs and ours can be joined.
+function toRequestId(given: string | undefined): string {
+  return given !== undefined && /^[\w.:-]{1,128}$/.test(given) ? given : ulid();
+}
+
+function findRun(runs: RunRegistry, runId: string): LiveRun | undefined {
+  for (const run of runs.live.values()) if (run.context.runId === runId) return run;
+  return undefined;
+}
+
+function toInfo({ context, status }: LiveRun): RunInfo {
+  const { runId, threadId, agentId, principal } = context;
+  return { runId, threadId, agentId, principal: principal?.id ?? "", status };
+}

@@ -1,0 +1,144 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { AgentObject } from "@holodeck/agui-core";
+import type { Agents } from "./agents.ts";
+import type { RunRegistry } from "./host.ts";
+import type { Settings } from "./options.ts";
+
+export type HandlerState = "initializing" | "ready" | "running" | "shutting_down" | "stopped";
+
+export interface Lifecycle {
+  readonly state: HandlerState;
+  start(): Promise<void>;
+  close(options?: { timeoutMs?: number }): Promise<void>;
+  /** Lets a request in, or throws why not. The first request makes the agents ready. */
+  admit(): Promise<void> | void;
+  /** A run was accepted. */
+  ran(): void;
+  on(event: "state", listener: (state: HandlerState) => void): () => void;
+}
+
+const order: readonly HandlerState[] = [
+  "initializing",
+  "ready",
+  "running",
+  "shutting_down",
+  "stopped",
+];
+
+/** The states of a handler, in their one order. */
+export function createLifecycle(options: {
+  agents: Agents;
+  settings: Settings;
+  runs: RunRegistry;
+}): Lifecycle {
+  const { agents, settings, runs } = options;
+  const { logger, clock, protocols, sessions } = settings;
+  const listeners = new Set<(state: HandlerState) => void>();
+  let state: HandlerState = "initializing";
+  let starting: Promise<void> | undefined;
+  let startedByHost = false;
+  let closing: Promise<void> | undefined;
+
+  function go(next: HandlerState): void {
+    if (order.indexOf(next) <= order.indexOf(state)) return;
+    state = next;
+    for (const listener of listeners) {
+      try {
+        listener(next);
+      } catch (error) {
+        logger.error({ error, state: next }, "A state listener failed.");
+      }
+    }
+  }
+
+  async function prepare(): Promise<void> {
+    await Promise.all([
+      ...protocols.map((protocol) => protocol.warm?.()),
+      ...agents.all.map(async ({ id, agent }) => {
+        try {
+          await (agent as AgentObject).validate?.();
+          await (agent as AgentObject).ready?.();
+        } catch (cause) {
+          logger.error({ error: cause, agentId: id }, "An agent is not ready.");
+          throw new AgentError("not-ready", `Agent '${id}' is not ready.`, {
+            cause,
+            retryAfter: 5,
+          });
+        }
+      }),
+    ]);
+    go("ready");
+  }
+
+  function begin(): Promise<void> {
+    starting ??= prepare().catch((error: unknown) => {
+      // The next caller may try again.
+      starting = undefined;
+      throw error;
+    });
+    return starting;
+  }
+
+  async function finish(timeoutMs: number): Promise<void> {
+    go("shutting_down");
+    const deadline = clock.now() + timeoutMs;
+    // A fifth of the time is kept for telling the clients and ending the sessions.
+    await within(settled(), timeoutMs * 0.8);
+    for (const run of runs.live.values()) {
+      run.abort(new AgentError("shutting-down", "The server is shutting down."));
+    }
+    await within(settled(), (deadline - clock.now()) / 2);
+    for (const run of [...runs.live.values(), ...runs.lingering]) run.cut();
+    await within(Promise.resolve(sessions.close()), Math.max(0, deadline - clock.now()));
+    go("stopped");
+  }
+
+  function settled(): Promise<unknown> {
+    return Promise.all([...runs.live.values(), ...runs.lingering].map((run) => run.idle));
+  }
+
+  async function within(work: Promise<unknown>, ms: number): Promise<void> {
+    let timer: unknown;
+    const timeout = new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, ms)));
+    try {
+      await Promise.race([work, timeout]);
+    } catch (error) {
+      logger.error({ error }, "Shutting down met an error.");
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    start() {
+      if (state !== "initializing") return Promise.resolve();
+      startedByHost = true;
+      return begin();
+    },
+    close({ timeoutMs = 5_000 } = {}) {
+      closing ??= finish(timeoutMs);
+      return closing;
+    },
+    admit() {
+      if (state === "ready" || state === "running") return undefined;
+      if (state !== "initializing") {
+        throw new AgentError("shutting-down", "This server is shutting down.", {
+          retryAfter: 5,
+          headers: { connection: "close" },
+        });
+      }
+      if (startedByHost && starting) {
+        throw new AgentError("not-ready", "This server is still starting.", { retryAfter: 1 });
+      }
+      return begin();
+    },
+    ran: () => go("running"),
+    on(_event, listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { defaultLimits, systemClock } from "@holodeck/agui-core";
+import type {
+  AgentRequest,
+  Awaitable,
+  Clock,
+  DisconnectPolicy,
+  HandlerMiddleware,
+  Json,
+  Limits,
+  Logger,
+  Middleware,
+  Principal,
+  Protocol,
+  ServerTool,
+  Session,
+  SessionStore,
+} from "@holodeck/agui-core";
+import { agui } from "@holodeck/agui-protocol";
+import { memorySessions } from "@holodeck/agui-sessions";
+import { jsonLogger } from "./json-logger.ts";
+
+export interface AgentHandlerOptions {
+  /** By default `[agui()]`. */
+  protocols?: readonly Protocol[];
+  /** Outermost first. Functions act on runs; objects on requests, admission and runs. */
+  middleware?: readonly (Middleware | HandlerMiddleware)[];
+  /** By default `memorySessions()` within this handler's limits. */
+  sessions?: SessionStore;
+  /** Stripped before routing, for hosts that do not strip their mount prefix. */
+  basePath?: string;
+  /** Which agent answers when the request names none. By default the first of the map. */
+  defaultAgent?: string;
+  /** Who is asking; null is a 401. Without it everybody is the same nobody. */
+  authenticate?: (request: AgentRequest) => Awaitable<Principal | null>;
+  /** What a run does when its last client leaves. By default it is aborted. */
+  onDisconnect?: DisconnectPolicy;
+  limits?: Partial<Limits>;
+  /** Server tools, for `context.callTool`. */
+  tools?: readonly ServerTool[];
+  /** A repair by the guard becomes RUN_ERROR `protocol-violation`. */
+  strict?: boolean;
+  /** What a client is shown of its session, as a state snapshot at the start of each run. */
+  exposeSessionState?: (session: Session) => unknown;
+  /** Idle time after which a keep-alive is sent. By default 15 s. */
+  heartbeatMs?: number;
+  /** By default JSON lines on standard error; pino fits. */
+  logger?: Logger;
+  /** Full content in logs and real error messages to clients. Not for production. */
+  debug?: boolean;
+  /** Service name, version and extra fields of discovery. */
+  info?: Json;
+  /** For tests that hold time still. */
+  clock?: Clock;
+}
+
+export interface Settings extends Required<
+  Pick<
+    AgentHandlerOptions,
+    | "protocols"
+    | "sessions"
+    | "basePath"
+    | "onDisconnect"
+    | "tools"
+    | "strict"
+    | "heartbeatMs"
+    | "logger"
+    | "debug"
+    | "info"
+    | "clock"
+  >
+> {
+  readonly limits: Limits;
+  readonly authenticate: AgentHandlerOptions["authenticate"];
+  readonly exposeSessionState: AgentHandlerOptions["exposeSessionState"];
+  readonly runMiddleware: readonly Middleware[];
+  readonly handlerMiddleware: readonly HandlerMiddleware[];
+}
+
+/** Every option with its default; a wrong one is refused with its name and value. */
+export function resolveOptions(options: AgentHandlerOptions): Settings {
+  const limits = resolveLimits(options.limits ?? {});
+  const { debug = false, clock = systemClock, heartbeatMs = 15_000, strict = false } = options;
+  const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
+  assertPositive("heartbeatMs", heartbeatMs);
+  assertDisconnect(onDisconnect);
+  assertBasePath(basePath);
+  const middleware = options.middleware ?? [];
+  middleware.forEach(assertMiddleware);
+  return {
+    protocols: options.protocols ?? [agui()],
+    sessions: options.sessions ?? memorySessions({ ...limits, clock }),
+    basePath: basePath === "/" ? "" : basePath.replace(/\/$/, ""),
+    onDisconnect,
+    tools,
+    strict,
+    heartbeatMs,
+    logger: options.logger ?? jsonLogger({ debug }),
+    debug,
+    info,
+    clock,
+    limits,
+    authenticate: options.authenticate,
+    exposeSessionState: options.exposeSessionState,
+    runMiddleware: middleware.flatMap((one) => (typeof one === "function" ? one : (one.run ?? []))),
+    handlerMiddleware: middleware.filter((one) => typeof one !== "function"),
+  };
+}
+
+function resolveLimits(given: Partial<Limits>): Limits {
+  for (const [name, value] of Object.entries(given)) {
+    if (!(name in defaultLimits)) {
+      const known = Object.keys(defaultLimits).join(", ");
+      throw new TypeError(`limits.${name} is not a limit. There are: ${known}.`);
+    }
+    if (value !== undefined) assertPositive(`limits.${name}`, value);
+  }
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return { ...defaultLimits, ...set };
+}
+
+function assertPositive(name: string, value: unknown): void {
+  if (typeof value === "number" && value > 0) return;
+  throw new TypeError(`${name} must be a number above 0, not ${JSON.stringify(value)}.`);
+}
+
+function assertDisconnect(value: unknown): void {
+  if (value === "abort" || value === "continue") return;
+  const graceMs = (value as { graceMs?: unknown } | null)?.graceMs;
+  if (typeof graceMs === "number" && graceMs >= 0) return;
+  throw new TypeError(
+    `onDisconnect must be "abort", "continue" or { graceMs: number }, not ${JSON.stringify(value)}.`,
+  );
+}
+
+function assertBasePath(value: unknown): void {
+  if (value === "" || (typeof value === "string" && /^\/[^?#]*$/.test(value))) return;
+  throw new TypeError(`basePath must start with "/", like "/api", not ${JSON.stringify(value)}.`);
+}
+
+function assertMiddleware(value: unknown, index: number): void {
+  if (typeof value === "function" || (typeof value === "object" && value !== null)) return;
+  throw new TypeError(`middleware[${index}] must be a function or an object, not ${typeof value}.`);
+}

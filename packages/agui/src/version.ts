@@ -1,0 +1,2 @@
+/** The version of this package; written by the release script, checked by a test. */
+export const version = "0.0.0";

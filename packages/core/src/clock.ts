@@ -1,0 +1,56 @@
+import type { Clock } from "./types.ts";
+
+/** The real time. Its timers never keep a process alive. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimeout(callback, ms) {
+    const timer = setTimeout(callback, ms) as unknown;
+    // Node's timers hold the process open unless told otherwise; a browser's is a number.
+    if (typeof timer === "object" && timer && "unref" in timer)
+      (timer as { unref(): void }).unref();
+    return timer;
+  },
+  clearTimeout(handle) {
+    clearTimeout(handle as ReturnType<typeof setTimeout>);
+  },
+};
+
+export interface Tickable {
+  tick(now: number): void;
+}
+
+/** One coarse timer for every deadline of a handler: heartbeats, stalls, timeouts. */
+export interface Ticker {
+  add(member: Tickable): void;
+  remove(member: Tickable): void;
+}
+
+/** Ticks while it has members, about every `everyMs`. */
+export function createTicker(clock: Clock, everyMs: number): Ticker {
+  const members = new Set<Tickable>();
+  let timer: unknown;
+
+  function tick(): void {
+    timer = undefined;
+    const now = clock.now();
+    for (const member of members) member.tick(now);
+    arm();
+  }
+  function arm(): void {
+    if (members.size > 0) timer ??= clock.setTimeout(tick, everyMs);
+  }
+
+  return {
+    add(member) {
+      members.add(member);
+      arm();
+    },
+    remove(member) {
+      members.delete(member);
+      if (members.size === 0 && timer !== undefined) {
+        clock.clearTimeout(timer);
+        timer = undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import type { Interrupt, TokenUsage } from "@ag-ui/core";
+import { systemClock } from "./clock.ts";
+import { createEmit } from "./emit.ts";
+import { AgentError } from "./errors.ts";
+import type { RunEnding } from "./guard.ts";
+import { ulid } from "./ids.ts";
+import { defaultLimits } from "./limits.ts";
+import { silentLogger } from "./logger.ts";
+import { createStateTracker } from "./state.ts";
+import type { StateTracker } from "./state.ts";
+import { createRunState } from "./state-writer.ts";
+import { createToolCalls } from "./tool-calls.ts";
+import type { ToolCalls } from "./tool-calls.ts";
+import type {
+  AgentRequest,
+  Clock,
+  Emit,
+  InputFile,
+  Json,
+  Logger,
+  Principal,
+  RunContext,
+  RunSession,
+  RunState,
+  ServerTool,
+} from "./types.ts";
+
+/** What a run knows before its agent starts. */
+export interface RunContextInit {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly agentId?: string;
+  readonly signal?: AbortSignal;
+  readonly principal?: Principal | undefined;
+  readonly requestId?: string;
+  readonly request?: AgentRequest | undefined;
+  readonly logger?: Logger;
+  readonly files?: readonly InputFile[];
+  readonly tools?: readonly ServerTool[];
+  readonly toolTimeoutMs?: number;
+  readonly clock?: Clock;
+  /** The session's metadata; `session.set` writes into `changed`. */
+  readonly metadata?: Readonly<Json>;
+  readonly changed?: Json;
+}
+
+/** The far end of `context.emit`: where its events go, and what the guard in front of them knows. */
+export interface Outlet {
+  push(value: unknown): void | Promise<void>;
+  readonly state: StateTracker;
+  readonly ending: RunEnding;
+}
+
+/** Pace and mode of the run a context belongs to, for whoever pumps an agent inside it. */
+export interface RunMode {
+  ready(): Promise<void> | undefined;
+  readonly strict: boolean;
+}
+
+const modes = new WeakMap<RunContext, RunMode>();
+const freeMode: RunMode = { ready: () => undefined, strict: false };
+
+/** A context without an outlet: `emit` and `state` throw until `bindContext` gives it one. */
+export function createRunContext(init: RunContextInit, mode: RunMode = freeMode): RunContext {
+  const { threadId, runId, metadata = {}, changed = {} } = init;
+  const session: RunSession = {
+    get: (key) => (Object.hasOwn(changed, key) ? changed[key] : metadata[key]),
+    set(key, value) {
+      if (signal.aborted) throw ended(runId);
+      changed[key] = value;
+    },
+    get metadata() {
+      return { ...metadata, ...changed };
+    },
+  };
+  const signal = init.signal ?? new AbortController().signal;
+  const context: RunContext = {
+    signal,
+    threadId,
+    runId,
+    agentId: init.agentId ?? "default",
+    principal: init.principal,
+    session,
+    logger: init.logger ?? silentLogger,
+    requestId: init.requestId ?? runId,
+    request: init.request,
+    files: init.files ?? [],
+    tools: init.tools ?? [],
+    get state(): RunState {
+      throw unbound();
+    },
+    get emit(): Emit {
+      throw unbound();
+    },
+    callTool: () => Promise.reject(unbound()),
+    callTools: () => Promise.reject(unbound()),
+  };
+  toolSettings.set(context, {
+    timeoutMs: init.toolTimeoutMs ?? defaultLimits.toolTimeoutMs,
+    clock: init.clock ?? systemClock,
+  });
+  modes.set(context, mode);
+  return context;
+}
+
+const toolSettings = new WeakMap<RunContext, { timeoutMs: number; clock: Clock }>();
+
+/** The same context, speaking into another outlet. Its parts are made on first use. */
+export function bindContext(context: RunContext, outlet: Outlet): RunContext {
+  let emit: Emit | undefined;
+  let state: RunState | undefined;
+  let calls: ToolCalls | undefined;
+  const settings = toolSettings.get(context);
+  const toolCalls = (): ToolCalls =>
+    (calls ??= createToolCalls(bound, {
+      timeoutMs: settings?.timeoutMs ?? defaultLimits.toolTimeoutMs,
+      clock: settings?.clock ?? systemClock,
+    }));
+  const bound: RunContext = Object.create(context, {
+    emit: { get: () => (emit ??= createEmit(outlet)), enumerable: true },
+    state: {
+      get: () => (state ??= createRunState({ tracker: outlet.state, push: outlet.push })),
+      enumerable: true,
+    },
+    callTool: { value: (name: string, args: unknown) => toolCalls().callTool(name, args) },
+    callTools: {
+      value: (list: readonly { name: string; args: unknown }[]) => toolCalls().callTools(list),
+    },
+  });
+  modes.set(bound, modeOf(context));
+  if (settings) toolSettings.set(bound, settings);
+  return bound;
+}
+
+export function modeOf(context: RunContext): RunMode {
+  return modes.get(context) ?? freeMode;
+}
+
+/** A context for an agent that runs outside any handler. */
+export function standaloneContext(input: { threadId?: string; runId?: string }): RunContext {
+  return createRunContext({
+    threadId: input.threadId ?? ulid(),
+    runId: input.runId ?? ulid(),
+  });
+}
+
+export function createEnding(): RunEnding {
+  return { interrupts: [] as Interrupt[], usage: [] as TokenUsage[] };
+}
+
+export function createOutlet(initialState: unknown): Omit<Outlet, "push"> {
+  return { state: createStateTracker(initialState), ending: createEnding() };
+}
+
+export function ended(runId: string): AgentError {
+  return new AgentError("run-ended", `Run "${runId}" has ended; nothing more can be said in it.`);
+}
+
+function unbound(): Error {
+  return new Error("This context is not connected to a run yet; use the one handed to the agent.");
+}

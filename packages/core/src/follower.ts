@@ -1,0 +1,167 @@
+import type { Chunk, Encoder, LogEntry, Sink } from "./types.ts";
+
+/** An entry with the estimate of its bytes, made once by the run. */
+export interface SizedEntry extends LogEntry {
+  readonly size: number;
+}
+
+export interface FollowerOptions {
+  readonly encoder: Encoder;
+  readonly sink: Sink;
+  readonly now: () => number;
+  /** Blocked and behind by more than this: the follower is cut. */
+  readonly maxBytes: number;
+  readonly stallMs: number;
+  readonly heartbeatMs: number;
+  /** The client left, was cut, or has everything. Called once. */
+  readonly onGone: (follower: Follower, complete: boolean) => void;
+  /** Whether the client keeps up has changed. */
+  readonly onPace: () => void;
+}
+
+// Encoding a long backlog stops at about this many bytes to ask whether the client still reads.
+const portion = 64 * 1024;
+
+/**
+ * One client of a run: an encoder, a sink and what is still owed. It never waits and never throws;
+ * whoever is behind is told through `blocked`.
+ */
+export class Follower {
+  blocked = false;
+  /** True once the sink was told to end. */
+  ended = false;
+  #gone = false;
+  #backlog: SizedEntry[] = [];
+  #owed = 0;
+  #lastWrite: number;
+  #blockedAt = 0;
+  #closing = false;
+  readonly #options: FollowerOptions;
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    this.#lastWrite = options.now();
+    const { sink, encoder } = options;
+    sink.onDrain = () => this.#drain();
+    sink.onClose = () => this.#leave(false);
+    const head = encoder.open?.();
+    if (head?.length) this.#write(head);
+  }
+
+  get encoder(): Encoder {
+    return this.#options.encoder;
+  }
+
+  /** Entries in order. `chunk` holds their bytes when another follower has encoded them already. */
+  deliver(entries: readonly SizedEntry[], chunk?: Chunk): void {
+    if (this.#gone) return;
+    if (!this.blocked && this.#backlog.length === 0) {
+      this.#write(chunk ?? encodeAll(this.#options.encoder, entries));
+      return;
+    }
+    for (const entry of entries) {
+      this.#backlog.push(entry);
+      this.#owed += entry.size;
+    }
+    if (this.#owed > this.#options.maxBytes) this.cut();
+  }
+
+  /** Nothing more will come: ends the sink when everything owed is out. */
+  close(): void {
+    this.#closing = true;
+    if (!this.blocked) this.#finish();
+  }
+
+  /** Drops the client and what it is owed. */
+  cut(): void {
+    if (this.#gone) return;
+    this.#options.sink.destroy();
+    this.#leave(false);
+  }
+
+  tick(now: number): void {
+    const { sink, encoder, stallMs, heartbeatMs } = this.#options;
+    if (this.ended) {
+      // The last bytes are on their way; a client that never takes them is dropped as well.
+      if (sink.pending === 0) this.#leave(true);
+      else if (now - this.#lastWrite >= stallMs) this.cut();
+      return;
+    }
+    if (this.blocked) {
+      if (now - this.#blockedAt >= stallMs) this.cut();
+      return;
+    }
+    if (now - this.#lastWrite >= heartbeatMs && encoder.keepAlive) this.#write(encoder.keepAlive());
+  }
+
+  #write(chunk: Chunk): void {
+    if (chunk.length === 0) return;
+    this.#lastWrite = this.#options.now();
+    if (this.#options.sink.write(chunk) || this.#gone) return;
+    this.blocked = true;
+    this.#blockedAt = this.#lastWrite;
+    this.#options.onPace();
+  }
+
+  #drain(): void {
+    if (this.#gone || !this.blocked) return;
+    this.blocked = false;
+    while (this.#backlog.length > 0 && !this.blocked) {
+      this.#write(encodeAll(this.#options.encoder, this.#nextPortion()));
+    }
+    if (this.blocked) return;
+    if (this.#closing) this.#finish();
+    this.#options.onPace();
+  }
+
+  #nextPortion(): SizedEntry[] {
+    let bytes = 0;
+    let count = 0;
+    while (count < this.#backlog.length && bytes < portion) bytes += this.#backlog[count++]!.size;
+    this.#owed -= bytes;
+    return this.#backlog.splice(0, count);
+  }
+
+  #finish(): void {
+    if (this.ended || this.#gone) return;
+    const { sink, encoder } = this.#options;
+    const tail = encoder.close?.();
+    if (tail?.length) sink.write(tail);
+    this.ended = true;
+    this.#lastWrite = this.#options.now();
+    sink.end();
+    if (sink.pending === 0) this.#leave(true);
+  }
+
+  #leave(complete: boolean): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#backlog = [];
+    this.#options.onGone(this, complete);
+  }
+}
+
+/** The bytes of several entries as one chunk. */
+export function encodeAll(encoder: Encoder, entries: readonly LogEntry[]): Chunk {
+  if (entries.length === 1) return encoder.encode(entries[0]!);
+  let text = "";
+  let parts: Uint8Array[] | undefined;
+  for (const entry of entries) {
+    const chunk = encoder.encode(entry);
+    if (typeof chunk === "string") text += chunk;
+    else (parts ??= []).push(chunk);
+  }
+  return parts ? concat(parts) : text;
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

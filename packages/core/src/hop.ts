@@ -1,0 +1,38 @@
+type Task = () => void;
+
+let waiting: Task[] = [];
+
+// Node has setImmediate; elsewhere a message port is the only macrotask without a clamp.
+const schedule: (task: Task) => void = createScheduler();
+
+/** Runs a task in the next macrotask, after timers and I/O had their turn. One hop serves all tasks. */
+export function hop(task: Task): void {
+  if (waiting.push(task) === 1) schedule(drain);
+}
+
+/** Resolves in the next macrotask. */
+export function nextTurn(): Promise<void> {
+  return new Promise(hop);
+}
+
+function drain(): void {
+  const tasks = waiting;
+  waiting = [];
+  for (const task of tasks) task();
+}
+
+function createScheduler(): (task: Task) => void {
+  const { setImmediate } = globalThis as { setImmediate?: (task: Task) => unknown };
+  if (setImmediate) return (task) => void setImmediate(task);
+  let port: MessagePort | undefined;
+  let next: Task | undefined;
+  return (task) => {
+    next = task;
+    if (!port) {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => next?.();
+      port = channel.port2;
+    }
+    port.postMessage(0);
+  };
+}

@@ -1,0 +1,20 @@
+import type { RunContext } from "./types.ts";
+
+/** Tells the author once per run what had to be repaired, and in which stage. */
+export function reportRepairs(
+  context: RunContext,
+  stage: "agent" | "middleware",
+  repairs: ReadonlyMap<string, number>,
+): void {
+  if (repairs.size === 0) return;
+  context.logger.warn(
+    {
+      runId: context.runId,
+      threadId: context.threadId,
+      agentId: context.agentId,
+      stage,
+      repairs: Object.fromEntries(repairs),
+    },
+    `Events of the ${stage} were repaired; \`strict: true\` turns this into an error.`,
+  );
+}

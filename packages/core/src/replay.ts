@@ -1,0 +1,69 @@
+import { AgentError } from "./errors.ts";
+import { Follower } from "./follower.ts";
+import type { RunSettings } from "./run.ts";
+import { sizeOf } from "./size.ts";
+import type { Encoder, Reply, RunLog, RunRecord, Sink } from "./types.ts";
+
+export interface Replay {
+  readonly runs: RunLog;
+  readonly record: RunRecord;
+  readonly after: number;
+  readonly settings: RunSettings;
+}
+
+/** The reply of a run that this process does not own: its log, and then its live tail if it has one. */
+export function replayReply(
+  { encoder, headers }: { encoder: Encoder; headers?: Readonly<Record<string, string>> },
+  replay: Replay,
+): Reply {
+  assertReadable(replay.record, replay.after);
+  return {
+    status: 200,
+    headers: { "content-type": encoder.contentType, ...encoder.headers, ...headers },
+    stream: { attach: (sink) => void follow(encoder, sink, replay), discard: () => {} },
+  };
+}
+
+/** Throws `replay-gone` when what follows an offset was trimmed. */
+export function assertReadable(record: RunRecord, after: number): void {
+  if (after >= record.first - 1) return;
+  throw new AgentError(
+    "replay-gone",
+    `Run "${record.runId}" can be read from offset ${record.first}; ${after + 1} was trimmed.`,
+  );
+}
+
+async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<void> {
+  const { runs, record, after, settings } = replay;
+  const { limits, clock, heartbeatMs, ticker, logger } = settings;
+  const left = new AbortController();
+  let wake: (() => void) | undefined;
+  const follower = new Follower({
+    encoder,
+    sink,
+    now: () => clock.now(),
+    // It is only given more when it has taken what it was given.
+    maxBytes: Number.POSITIVE_INFINITY,
+    stallMs: limits.stallMs,
+    heartbeatMs,
+    onGone: () => {
+      left.abort();
+      ticker.remove(follower);
+      wake?.();
+    },
+    onPace: () => wake?.(),
+  });
+  ticker.add(follower);
+  try {
+    for await (const entries of runs.follow(record, after, left.signal)) {
+      follower.deliver(entries.map((entry) => ({ ...entry, size: sizeOf(entry.event) })));
+      while (follower.blocked && !left.signal.aborted) {
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    }
+    follower.close();
+  } catch (error) {
+    logger.error({ error, runId: record.runId }, "A replay failed.");
+    follower.cut();
+  }
+}

@@ -1,0 +1,654 @@
+/**
+ * A run: the agent's events are guarded, numbered, logged and handed to followers, until exactly one
+ * terminal event. Longer than our usual file: this is the one place where the order of things
+ * (append, deliver, end) is decided, and it reads best in one piece.
+ */
+import { EventType } from "@ag-ui/core";
+import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
+import type { Ticker } from "./clock.ts";
+import { chain } from "./compose.ts";
+import { bindContext, createOutlet, createRunContext, ended } from "./context.ts";
+import type { RunContextInit } from "./context.ts";
+import { AgentError, describeError } from "./errors.ts";
+import { encodeAll, Follower } from "./follower.ts";
+import type { SizedEntry } from "./follower.ts";
+import { createGuard } from "./guard.ts";
+import type { Guard } from "./guard.ts";
+import { hop } from "./hop.ts";
+import { createReducer } from "./reducer.ts";
+import type { Reducer } from "./reducer.ts";
+import { reportRepairs } from "./repairs.ts";
+import { pump } from "./pump.ts";
+import { sizeOf } from "./size.ts";
+import { callAgent, createSpeech, toRun } from "./to-agent.ts";
+import type {
+  AgentLike,
+  Awaitable,
+  Chunk,
+  Clock,
+  Encoder,
+  Json,
+  Lease,
+  Limits,
+  LogEntry,
+  Logger,
+  Middleware,
+  RunContext,
+  RunLog,
+  RunResult,
+  RunStatus,
+  Sink,
+} from "./types.ts";
+
+/** What a run does when its last follower leaves. */
+export type DisconnectPolicy = "abort" | "continue" | { readonly graceMs: number };
+
+export interface RunSettings {
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly ticker: Ticker;
+  readonly logger: Logger;
+  readonly heartbeatMs: number;
+  readonly onDisconnect: DisconnectPolicy;
+  readonly debug: boolean;
+  readonly strict: boolean;
+}
+
+export interface RunInit {
+  readonly agent: AgentLike;
+  readonly input: RunAgentInput;
+  readonly middleware: readonly Middleware[];
+  readonly context: Omit<RunContextInit, "signal" | "changed" | "logger" | "clock">;
+  /** Said before the agent says anything. */
+  readonly prologue?: readonly unknown[];
+  /** Absent: nothing of the run is kept. */
+  readonly log?: { readonly runs: RunLog; readonly lease: Lease } | undefined;
+  /** Stores what the run did to its thread; awaited before the end is told to anyone. */
+  readonly save?: ((summary: RunSummary) => Awaitable<unknown>) | undefined;
+  /** After the terminal event was delivered. Called once, also for a run that never began. */
+  readonly onEnd?: (run: LiveRun) => void;
+  /** After the last client has everything, or is gone. */
+  readonly onIdle?: (run: LiveRun) => void;
+}
+
+export interface RunSummary {
+  readonly status: RunStatus;
+  readonly terminal: BaseEvent;
+  readonly messages: Reducer["messages"];
+  readonly state: unknown;
+  readonly metadata: Json;
+}
+
+// A turn that says more than this is not kept until its end.
+const turnBytes = 64 * 1024;
+
+const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
+
+export class LiveRun {
+  readonly context: RunContext;
+  status: RunStatus = "running";
+  /** Resolves when the terminal event was delivered. Never rejects. */
+  readonly done: Promise<RunResult>;
+  /** Resolves when moreover no client is owed anything. */
+  readonly idle: Promise<void>;
+  /** True once a client has followed it. */
+  wasFollowed = false;
+
+  readonly #init: RunInit;
+  readonly #settings: RunSettings;
+  readonly #controller = new AbortController();
+  readonly #changed: Json = {};
+  readonly #reducer: Reducer;
+  readonly #guard: Guard;
+  readonly #outlet: ReturnType<typeof createOutlet>;
+  readonly #followers = new Set<Follower>();
+  readonly #began: number;
+  #resolveDone!: (result: RunResult) => void;
+  #resolveIdle!: () => void;
+  #stopAgent: (() => void) | undefined;
+  #started = false;
+  #error: AgentError | undefined;
+
+  #offset = 0;
+  #delivered = 0;
+  #unlogged: SizedEntry[] = [];
+  #appending = false;
+  #unacknowledged = 0;
+  #turnOpen = false;
+  #terminal: SizedEntry | undefined;
+  /** Nothing is appended any more: the end is being stored, or the store failed. */
+  #over = false;
+  #told = false;
+  #storingSince = Number.POSITIVE_INFINITY;
+  #guarding = false;
+  #abortLater: AgentError | undefined;
+
+  #sized: unknown;
+  #size = 0;
+  #wake: (() => void) | undefined;
+  #waiting: Promise<void> | undefined;
+  #graceUntil = Number.POSITIVE_INFINITY;
+
+  constructor(init: RunInit, settings: RunSettings) {
+    this.#init = init;
+    this.#settings = settings;
+    this.#began = settings.clock.now();
+    this.#reducer = createReducer(init.input.messages, { maxBytes: settings.limits.runLogBytes });
+    this.#outlet = createOutlet(init.input.state);
+    this.context = createRunContext(
+      {
+        ...init.context,
+        signal: this.#controller.signal,
+        changed: this.#changed,
+        logger: settings.logger,
+        clock: settings.clock,
+        toolTimeoutMs: settings.limits.toolTimeoutMs,
+      },
+      { ready: () => this.ready(), strict: settings.strict },
+    );
+    this.#guard = createGuard({
+      threadId: this.context.threadId,
+      runId: this.context.runId,
+      emit: (event) => this.#accept(event),
+      state: this.#outlet.state,
+      ending: this.#outlet.ending,
+      strict: settings.strict,
+    });
+    this.done = new Promise((resolve) => (this.#resolveDone = resolve));
+    this.idle = new Promise((resolve) => (this.#resolveIdle = resolve));
+    init.log?.lease.lost.addEventListener("abort", () => this.#leaseLost(), { once: true });
+  }
+
+  get ended(): boolean {
+    return this.#guard.ended;
+  }
+
+  /** The last offset a client can have seen. */
+  get delivered(): number {
+    return this.#delivered;
+  }
+
+  get followers(): number {
+    return this.#followers.size;
+  }
+
+  /** Starts the agent. Called by the first follower, or by `collect`. */
+  begin(): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#settings.ticker.add(this);
+    for (const event of this.#init.prologue ?? []) this.#push(event);
+    try {
+      this.#stopAgent = this.#init.middleware.length > 0 ? this.#runChain() : this.#runBare();
+    } catch (error) {
+      this.#failed(error);
+    }
+    // The agent may have ended the run before it returned.
+    if (this.ended) this.#stopAgent?.();
+  }
+
+  /** Ends a run that nobody came to follow. */
+  discard(): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.abort(new AgentError("disconnected", "The client left before the run began."));
+  }
+
+  /** Adds a client. `after` is the offset it has seen; entries before the live ones come from the log. */
+  follow(encoder: Encoder, sink: Sink, after = 0): void {
+    const { limits, clock, heartbeatMs } = this.#settings;
+    let onPace: (() => void) | undefined;
+    const follower = new Follower({
+      encoder,
+      sink,
+      now: () => clock.now(),
+      maxBytes: limits.followerBytes,
+      stallMs: limits.stallMs,
+      heartbeatMs,
+      onGone: (gone, complete) => {
+        onPace?.();
+        this.#left(gone, complete);
+      },
+      onPace: () => {
+        onPace?.();
+        this.#paceChanged();
+      },
+    });
+    this.#followers.add(follower);
+    this.wasFollowed = true;
+    this.#graceUntil = Number.POSITIVE_INFINITY;
+    if (this.#over) this.#settings.ticker.add(this);
+    if (after === this.#delivered && !this.#over) {
+      this.begin();
+      return;
+    }
+    const { log } = this.#init;
+    if (!log) return follower.cut();
+    this.#catchingUp.add(follower);
+    void this.#catchUp({ follower, after, log: log.runs }, (wait) => (onPace = wait)).catch(
+      (error: unknown) => {
+        this.#settings.logger.error({ error, runId: this.context.runId }, "A replay failed.");
+        follower.cut();
+      },
+    );
+  }
+
+  /** Drops every client. */
+  cut(): void {
+    for (const follower of this.#followers) follower.cut();
+  }
+
+  /** Waits for the end, and makes it begin if it has not. */
+  collect(): Promise<RunResult> {
+    this.begin();
+    return this.done;
+  }
+
+  /** Ends the run from outside. The terminal event is told first; then the agent learns of it. */
+  abort(reason: AgentError): void {
+    if (this.ended) return;
+    // A client can be cut while the guard is still speaking; its sentence is finished first.
+    if (this.#guarding) {
+      this.#abortLater ??= reason;
+      return;
+    }
+    this.#error = cancelling.has(reason.code) ? undefined : reason;
+    if (cancelling.has(reason.code)) this.#guard.cancel();
+    else this.#guard.fail({ message: reason.message, code: reason.code });
+    this.#controller.abort(reason);
+    this.#stopAgent?.();
+  }
+
+  /** A promise while every client is behind or too much waits for the store; else nothing. */
+  ready(): Promise<void> | undefined {
+    if (!this.#paused()) return undefined;
+    return (this.#waiting ??= new Promise((resolve) => (this.#wake = resolve)));
+  }
+
+  tick(now: number): void {
+    const { limits } = this.#settings;
+    for (const follower of this.#followers) follower.tick(now);
+    if (now - this.#storingSince >= limits.appendMs) {
+      this.#storeFailed(new Error(`No acknowledgement in ${limits.appendMs} ms.`));
+    }
+    if (this.ended) return this.#retire();
+    if (now - this.#began >= limits.runTimeoutMs) {
+      this.abort(new AgentError("timeout", `The run took longer than ${limits.runTimeoutMs} ms.`));
+    } else if (now >= this.#graceUntil) {
+      this.#graceUntil = Number.POSITIVE_INFINITY;
+      void this.#graceOver();
+    }
+  }
+
+  // ── The agent ────────────────────────────────────────────────────────────────────────────────
+
+  #runBare(): () => void {
+    const speech = createSpeech(this.#outlet.ending);
+    const say = (value: unknown): void => {
+      speech.heard(value);
+      this.#push(value);
+    };
+    const context = bindContext(this.context, {
+      ...this.#outlet,
+      push: (value) => {
+        if (this.ended) throw ended(this.context.runId);
+        say(value);
+        return this.ready();
+      },
+    });
+    return pump(callAgent(this.#init.agent, this.#init.input, context), {
+      next: say,
+      error: (reason) => this.#failed(reason),
+      complete: (result) => {
+        speech.take(result, (value) => this.#push(value));
+        this.#complete();
+      },
+      ready: () => this.ready(),
+    });
+  }
+
+  #runChain(): () => void {
+    const run = chain(toRun(this.#init.agent), this.#init.middleware);
+    // What middleware itself emits does not pass the middleware again.
+    const context = bindContext(this.context, {
+      ...this.#outlet,
+      push: (value) => {
+        if (this.ended) throw ended(this.context.runId);
+        this.#push(value);
+        return this.ready();
+      },
+    });
+    return pump(run(this.#init.input, context), {
+      next: (event) => this.#push(event),
+      error: (reason) => this.#failed(reason),
+      complete: () => this.#complete(),
+      ready: () => this.ready(),
+    });
+  }
+
+  #push(value: unknown): void {
+    const size = sizeOf(value);
+    if (size > this.#settings.limits.eventBytes) {
+      const type = (value as { type?: unknown } | null)?.type ?? typeof value;
+      return this.abort(
+        new AgentError(
+          "event-too-large",
+          `One ${String(type)} event is larger than ${this.#settings.limits.eventBytes} bytes.`,
+        ),
+      );
+    }
+    // The guard passes most events on as they are; then their size is known already.
+    this.#sized = value;
+    this.#size = size;
+    this.#guarding = true;
+    this.#guard.push(value);
+    this.#guarding = false;
+    if (this.#abortLater) this.#abortNow(this.#abortLater);
+  }
+
+  #complete(): void {
+    this.#guarding = true;
+    this.#guard.complete();
+    this.#guarding = false;
+    if (this.#abortLater) this.#abortNow(this.#abortLater);
+  }
+
+  #abortNow(reason: AgentError): void {
+    this.#abortLater = undefined;
+    if (this.ended) this.#stopAgent?.();
+    else this.abort(reason);
+  }
+
+  #failed(reason: unknown): void {
+    if (this.ended) return;
+    const { logger, debug } = this.#settings;
+    const { runId, threadId, agentId } = this.context;
+    logger.error({ error: reason, runId, threadId, agentId }, "The agent failed.");
+    const { code, message } = describeError(reason, debug);
+    this.abort(new AgentError(code, message, { cause: reason }));
+  }
+
+  // ── Number, append, deliver ──────────────────────────────────────────────────────────────────
+
+  #accept(event: BaseEvent): void {
+    if (this.#terminal) return;
+    const size = event === this.#sized ? this.#size : sizeOf(event);
+    const offset = ++this.#offset;
+    const at = this.#settings.clock.now();
+    const entry: SizedEntry = { from: offset, to: offset, at, event, size };
+    this.#reducer.apply(event);
+    if (event.type === "RUN_FINISHED" || event.type === "RUN_ERROR") {
+      this.#terminal = entry;
+      this.#flush();
+      return;
+    }
+    this.#unlogged.push(entry);
+    this.#unacknowledged += size;
+    if (!this.#turnOpen) this.#openTurn();
+    else if (this.#unacknowledged > turnBytes) this.#flush();
+    // An agent that cannot be paused, and a store that does not answer.
+    if (this.#unacknowledged > this.#settings.limits.runLogBytes) {
+      this.abort(new AgentError("store-unavailable", "The store does not keep up with the run."));
+    }
+  }
+
+  // The first event of a turn goes out at once; what follows in the same turn leaves as one write.
+  #openTurn(): void {
+    this.#turnOpen = true;
+    this.#flush();
+    hop(() => this.#endTurn());
+  }
+
+  #endTurn(): void {
+    if (this.#unlogged.length === 0 || this.#over) this.#turnOpen = false;
+    else this.#openTurn();
+  }
+
+  #flush(): void {
+    if (this.#appending || this.#over) return;
+    const batch = this.#unlogged;
+    if (batch.length === 0) {
+      if (this.#terminal) this.#close(this.#terminal);
+      return;
+    }
+    this.#unlogged = [];
+    const { log } = this.#init;
+    if (!log) return this.#acknowledged(batch);
+    let stored: void | Promise<void>;
+    try {
+      stored = log.runs.append(log.lease, batch);
+    } catch (error) {
+      return this.#storeFailed(error);
+    }
+    if (!stored) return this.#acknowledged(batch);
+    this.#appending = true;
+    this.#storingSince = this.#settings.clock.now();
+    stored.then(
+      () => {
+        this.#appending = false;
+        this.#storingSince = Number.POSITIVE_INFINITY;
+        if (!this.#over) this.#acknowledged(batch);
+      },
+      (error: unknown) => this.#storeFailed(error),
+    );
+  }
+
+  #acknowledged(batch: readonly SizedEntry[]): void {
+    for (const entry of batch) this.#unacknowledged -= entry.size;
+    this.#deliver(batch);
+    this.#paceChanged();
+    if (this.#terminal || (this.#unlogged.length > 0 && !this.#turnOpen)) this.#flush();
+  }
+
+  #deliver(batch: readonly SizedEntry[]): void {
+    this.#delivered = batch.at(-1)!.to;
+    // Followers that speak the same language share the bytes.
+    let key: string | undefined;
+    let chunk: Chunk | undefined;
+    for (const follower of this.#followers) {
+      if (this.#catchingUp.has(follower)) continue;
+      const { encoder } = follower;
+      try {
+        if (encoder.key === undefined || this.#followers.size === 1) {
+          follower.deliver(batch);
+        } else {
+          if (encoder.key !== key) {
+            key = encoder.key;
+            chunk = encodeAll(encoder, batch);
+          }
+          follower.deliver(batch, chunk);
+        }
+      } catch (error) {
+        this.#settings.logger.error({ error, runId: this.context.runId }, "An encoder failed.");
+        follower.cut();
+      }
+    }
+  }
+
+  // ── The end: save, close the log, tell the clients ───────────────────────────────────────────
+
+  #close(terminal: SizedEntry): void {
+    this.#over = true;
+    this.status = statusOf(terminal.event);
+    const { log, save } = this.#init;
+    const summary: RunSummary = {
+      status: this.status,
+      terminal: terminal.event,
+      messages: this.#reducer.messages,
+      state: this.#outlet.state.value,
+      metadata: this.#changed,
+    };
+    try {
+      const saved = save?.(summary);
+      const closed = after(saved, () => log?.runs.close(log.lease, terminal, this.status));
+      const told = after(closed, () => this.#tell(terminal));
+      if (!isPromise(told)) return;
+      this.#storingSince = this.#settings.clock.now();
+      told.catch((error: unknown) => this.#storeFailed(error));
+    } catch (error) {
+      this.#storeFailed(error);
+    }
+  }
+
+  #tell(terminal: SizedEntry): void {
+    if (this.#told) return;
+    this.#told = true;
+    this.#storingSince = Number.POSITIVE_INFINITY;
+    this.#deliver([terminal]);
+    for (const follower of this.#followers) {
+      if (!this.#catchingUp.has(follower)) follower.close();
+    }
+    const stage = this.#init.middleware.length > 0 ? "middleware" : "agent";
+    reportRepairs(this.context, stage, this.#guard.repairs);
+    // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent.
+    if (this.status === "failed" && !this.#controller.signal.aborted) {
+      this.#controller.abort(this.#error ?? errorOf(terminal.event));
+      this.#stopAgent?.();
+    }
+    this.#finish(terminal.event);
+    this.#retire();
+  }
+
+  // The store is away: the clients still get an end, without an offset of its own.
+  #storeFailed(error: unknown): void {
+    if (this.#told) return;
+    const { logger, clock } = this.#settings;
+    const { runId, threadId } = this.context;
+    logger.error({ error, runId, threadId }, "The run could not be stored.");
+    this.#over = true;
+    this.#unlogged = [];
+    this.status = "failed";
+    const reason = new AgentError("store-unavailable", "The run could not be stored.");
+    this.#error = reason;
+    const { code, message } = reason;
+    const event = { type: EventType.RUN_ERROR, message, code };
+    const to = this.#delivered;
+    this.#release({ from: to + 1, to: to + 1, at: clock.now(), event });
+    // The guard ends too; what it says finds the run over and goes nowhere.
+    this.abort(reason);
+    this.#tell({ from: to, to, at: clock.now(), event, size: 64 });
+  }
+
+  // The thread is freed if the store can still be reached; if not, the lease runs out by itself.
+  #release(terminal: LogEntry): void {
+    const { log } = this.#init;
+    if (!log) return;
+    const close = async (): Promise<void> => log.runs.close(log.lease, terminal, "failed");
+    close().catch((error: unknown) => {
+      this.#settings.logger.debug({ error, runId: this.context.runId }, "The lease was not freed.");
+    });
+  }
+
+  #leaseLost(): void {
+    this.#storeFailed(new Error("The lease of the run was lost."));
+  }
+
+  #finish(terminal: BaseEvent): void {
+    this.#resolveDone({
+      messages: this.#reducer.messages,
+      state: this.#outlet.state.value,
+      error: this.#error ?? errorOf(terminal),
+      usage: (terminal.usage as RunResult["usage"] | undefined) ?? [],
+      ms: this.#settings.clock.now() - this.#began,
+    });
+    this.#wake?.();
+    this.#init.onEnd?.(this);
+  }
+
+  // ── Followers and pace ───────────────────────────────────────────────────────────────────────
+
+  readonly #catchingUp = new Set<Follower>();
+
+  async #catchUp(
+    replay: { follower: Follower; after: number; log: RunLog },
+    onPace: (wake: () => void) => void,
+  ): Promise<void> {
+    const { follower, log } = replay;
+    const { principal, threadId, runId } = this.#init.log!.lease;
+    let { after } = replay;
+    while (this.#followers.has(follower)) {
+      if (follower.blocked) await new Promise<void>((resolve) => onPace(resolve));
+      if (after >= this.#delivered) break;
+      const entries = await log.read({ principal, threadId, runId }, after, 256);
+      if (entries.length === 0) break;
+      follower.deliver(entries.map((entry) => ({ ...entry, size: sizeOf(entry.event) })));
+      after = entries.at(-1)!.to;
+    }
+    this.#catchingUp.delete(follower);
+    if (this.#over) follower.close();
+  }
+
+  #paused(): boolean {
+    if (this.#unacknowledged > this.#settings.limits.appendBytes) return true;
+    if (this.#followers.size === 0) return false;
+    for (const follower of this.#followers) if (!follower.blocked) return false;
+    return true;
+  }
+
+  #paceChanged(): void {
+    if (!this.#waiting || this.#paused()) return;
+    this.#waiting = undefined;
+    this.#wake?.();
+  }
+
+  #left(follower: Follower, complete: boolean): void {
+    this.#followers.delete(follower);
+    this.#catchingUp.delete(follower);
+    this.#paceChanged();
+    if (this.ended) return this.#retire();
+    if (this.#followers.size > 0 || complete) return;
+    const { onDisconnect, clock } = this.#settings;
+    if (onDisconnect === "abort") this.abort(disconnected());
+    else if (onDisconnect !== "continue") this.#graceUntil = clock.now() + onDisconnect.graceMs;
+  }
+
+  async #graceOver(): Promise<void> {
+    const { log } = this.#init;
+    try {
+      if (log && (await log.runs.watchers(log.lease)) > 0) {
+        const { onDisconnect, clock } = this.#settings;
+        if (typeof onDisconnect === "object") this.#graceUntil = clock.now() + onDisconnect.graceMs;
+        return;
+      }
+    } catch (error) {
+      this.#settings.logger.warn({ error, runId: this.context.runId }, "Counting watchers failed.");
+    }
+    if (this.#followers.size === 0) this.abort(disconnected());
+  }
+
+  #retire(): void {
+    if (!this.#told || this.#followers.size > 0) return;
+    this.#settings.ticker.remove(this);
+    this.#resolveIdle();
+    this.#init.onIdle?.(this);
+  }
+}
+
+function disconnected(): AgentError {
+  return new AgentError("disconnected", "The last client left.");
+}
+
+function statusOf(terminal: BaseEvent): RunStatus {
+  if (terminal.type === "RUN_ERROR") return "failed";
+  return (terminal.outcome as { type?: string } | undefined)?.type === "cancelled"
+    ? "cancelled"
+    : "finished";
+}
+
+function errorOf(terminal: BaseEvent): AgentError | undefined {
+  if (terminal.type !== "RUN_ERROR") return undefined;
+  const { code, message } = terminal as { code?: string; message?: string };
+  return new AgentError(
+    (code ?? "agent-error") as AgentError["code"],
+    message ?? "The run failed.",
+  );
+}
+
+// In-process stores answer at once: no promise, no turn of the event loop between two steps.
+function after<T, U>(first: Awaitable<T>, then: (value: T) => Awaitable<U>): Awaitable<U> {
+  return isPromise(first) ? first.then(then) : then(first);
+}
+
+function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
+  return typeof (value as Promise<T> | undefined)?.then === "function";
+}

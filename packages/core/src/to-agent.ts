@@ -1,0 +1,132 @@
+import { Observable } from "rxjs/internal/Observable";
+import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
+import { bindContext, createOutlet, modeOf, standaloneContext } from "./context.ts";
+import { createGuard } from "./guard.ts";
+import type { RunEnding } from "./guard.ts";
+import { pump } from "./pump.ts";
+import { reportRepairs } from "./repairs.ts";
+import type { AgentLike, Run, RunContext } from "./types.ts";
+
+/** An agent in its one normal form. */
+export interface Agent {
+  /** Cold: nothing happens before subscription, and unsubscribing cancels. Failures are errors, not events. */
+  run(input: RunAgentInput, context?: RunContext): Observable<BaseEvent>;
+}
+
+/**
+ * Any agent as `run(input) → Observable` of a valid AG-UI run.
+ *
+ * @example
+ * ```ts
+ * const agent = toAgent(async function* () { yield "Hello"; });
+ * agent.run(input).subscribe(console.log);
+ * ```
+ */
+export function toAgent(agent: AgentLike): Agent {
+  const run = toRun(agent);
+  return { run: (input, context = standaloneContext(input)) => run(input, context) };
+}
+
+/** Starts an agent. Throws synchronously whatever it throws synchronously. */
+export function callAgent(agent: AgentLike, input: RunAgentInput, context: RunContext): unknown {
+  return typeof agent === "function" ? agent(input, context) : agent.run(input, context);
+}
+
+/** The innermost `Run`: agent, then guard. A failure stays on the error channel, unmasked. */
+export function toRun(agent: AgentLike): Run {
+  assertAgent(agent);
+  return (input, context) =>
+    new Observable<BaseEvent>((subscriber) => {
+      const mode = modeOf(context);
+      const { state, ending } = createOutlet(input.state);
+      const speech = createSpeech(ending);
+      const guard = createGuard({
+        threadId: context.threadId,
+        runId: context.runId,
+        emit: (event) => subscriber.next(event),
+        state,
+        ending,
+        strict: mode.strict,
+      });
+      const push = (value: unknown): void | Promise<void> => {
+        speech.heard(value);
+        guard.push(value);
+        return mode.ready();
+      };
+      let stop: (() => void) | undefined;
+      const finish = (): void => {
+        reportRepairs(context, "agent", guard.repairs);
+        subscriber.complete();
+      };
+      try {
+        const bound = bindContext(context, { push, state, ending });
+        stop = pump(callAgent(agent, input, bound), {
+          next: (value) => {
+            speech.heard(value);
+            guard.push(value);
+          },
+          error: (reason) => {
+            reportRepairs(context, "agent", guard.repairs);
+            subscriber.error(reason);
+          },
+          complete: (result) => {
+            speech.take(result, guard.push);
+            guard.complete();
+            finish();
+          },
+          ready: () => mode.ready(),
+        });
+      } catch (error) {
+        subscriber.error(error);
+      }
+      return () => stop?.();
+    });
+}
+
+/** A returned string is text if no text was said, else it is the result of the run, as anything else is. */
+export function createSpeech(ending: RunEnding): {
+  heard(value: unknown): void;
+  take(result: unknown, push: (value: unknown) => void): void;
+} {
+  let spoke = false;
+  return {
+    heard(value) {
+      if (!spoke) spoke = isText(value);
+    },
+    take(result, push) {
+      if (result === undefined || result === null) return;
+      if (typeof result === "string" && !spoke) push(result);
+      else ending.result = result;
+    },
+  };
+}
+
+function isText(value: unknown): boolean {
+  if (typeof value === "string") return true;
+  const type = (value as { type?: unknown } | null)?.type;
+  return typeof type === "string" && type.startsWith("TEXT_MESSAGE_");
+}
+
+/** Throws unless the value is an agent, and says what one looks like. */
+export function assertAgent(agent: unknown): asserts agent is AgentLike {
+  if (typeof agent === "function") return;
+  if (
+    typeof agent === "object" &&
+    agent &&
+    typeof (agent as { run?: unknown }).run === "function"
+  ) {
+    return;
+  }
+  throw new TypeError(
+    `An agent is a function or an object with run(input), not ${describe(agent)}. ` +
+      `Try createAgentHandler(async function* (input) { yield "Hello"; }).`,
+  );
+}
+
+function describe(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object")
+    return `an object with the keys ${JSON.stringify(Object.keys(value))}`;
+  return `${typeof value} ${JSON.stringify(value)}`;
+}

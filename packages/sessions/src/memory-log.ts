@@ -1,0 +1,312 @@
+import { AgentError, systemClock } from "@holodeck/agui-core";
+import type {
+  Clock,
+  Lease,
+  LogEntry,
+  RunCommand,
+  RunKey,
+  RunLog,
+  RunRecord,
+  RunStatus,
+  ThreadKey,
+} from "@holodeck/agui-core";
+import { cutAfter, mergeInto } from "./merge.ts";
+import type { StoredEntry } from "./merge.ts";
+
+export interface MemoryLogOptions {
+  /** Per run: entries, bytes, and how long it is kept after its end. */
+  readonly runLogEvents: number;
+  readonly runLogBytes: number;
+  readonly runLogMs: number;
+  /** Of all runs together; the oldest finished ones go first. */
+  readonly logBytes: number;
+  readonly clock?: Clock;
+}
+
+interface StoredRun {
+  readonly key: RunKey;
+  readonly agentId: string;
+  readonly protocolVersion: string | undefined;
+  readonly fence: number;
+  readonly lost: AbortController;
+  readonly listeners: Set<(command: RunCommand) => void>;
+  readonly waiters: Set<() => void>;
+  status: RunStatus;
+  entries: StoredEntry[];
+  first: number;
+  last: number;
+  bytes: number;
+  closedAt: number;
+  followers: number;
+}
+
+export interface MemoryLog extends RunLog {
+  isActive(key: ThreadKey): boolean;
+  deleteThread(key: ThreadKey): void;
+  clear(): void;
+}
+
+// What an entry costs besides its text: the objects around it.
+const entryOverhead = 160;
+
+/** Run logs of this process. Appending is synchronous, so an event is durable before anyone sees it. */
+export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
+  const { runLogEvents, runLogBytes, runLogMs, logBytes, clock = systemClock } = options;
+  const runs = new Map<string, StoredRun>();
+  const active = new Map<string, StoredRun>();
+  // In the order in which they ended, for the byte limit and the time limit alike.
+  const finished = new Set<StoredRun>();
+  let totalBytes = 0;
+  let fences = 0;
+  let sweep: unknown;
+
+  const runId = (key: { principal: string; runId: string }): string =>
+    JSON.stringify([key.principal, key.runId]);
+
+  function drop(run: StoredRun): void {
+    finished.delete(run);
+    if (runs.get(runId(run.key)) === run) runs.delete(runId(run.key));
+    totalBytes -= run.bytes;
+    run.bytes = 0;
+  }
+
+  function expire(): void {
+    const deadline = clock.now() - runLogMs;
+    for (const run of finished) {
+      if (run.closedAt > deadline) break;
+      drop(run);
+    }
+    arm();
+  }
+
+  function arm(): void {
+    if (finished.size === 0 || sweep !== undefined) return;
+    sweep = clock.setTimeout(
+      () => {
+        sweep = undefined;
+        expire();
+      },
+      Math.min(runLogMs, 60_000),
+    );
+  }
+
+  function trim(run: StoredRun): void {
+    let gone = 0;
+    while (
+      run.entries.length - gone > 1 &&
+      (run.entries.length - gone > runLogEvents || run.bytes > runLogBytes)
+    ) {
+      const bytes = cost(run.entries[gone]!);
+      run.bytes -= bytes;
+      totalBytes -= bytes;
+      gone++;
+    }
+    if (gone > 0) {
+      run.entries.splice(0, gone);
+      run.first = run.entries[0]!.from;
+    }
+    for (const oldest of finished) {
+      if (totalBytes <= logBytes) break;
+      drop(oldest);
+    }
+  }
+
+  function write(run: StoredRun, entries: readonly LogEntry[]): void {
+    for (const entry of entries) {
+      const before = run.bytes;
+      if (mergeInto(run.entries.at(-1), entry)) {
+        run.bytes += (entry.event.delta as string).length * 2 + 8;
+      } else {
+        const { from, to, at, event, cuts } = entry;
+        const stored: StoredEntry = { from, to, at, event, cuts: cuts ? [...cuts] : undefined };
+        run.entries.push(stored);
+        run.bytes += cost(stored);
+      }
+      totalBytes += run.bytes - before;
+    }
+    run.last = entries.at(-1)!.to;
+    if (run.entries.length > runLogEvents || run.bytes > runLogBytes || totalBytes > logBytes) {
+      trim(run);
+    }
+    for (const wake of run.waiters) wake();
+  }
+
+  function owned(lease: Lease, entries: readonly LogEntry[]): StoredRun {
+    const run = runs.get(runId(lease));
+    if (!run || run.fence !== lease.fence || run.status !== "running") {
+      throw new AgentError("run-lost", `Run "${lease.runId}" is no longer owned by this process.`);
+    }
+    if (entries[0]?.from !== run.last + 1) {
+      throw new AgentError(
+        "internal",
+        `Run "${lease.runId}": offset ${entries[0]?.from} does not follow ${run.last}.`,
+      );
+    }
+    return run;
+  }
+
+  function find(principal: string, id: string): StoredRun | undefined {
+    expire();
+    return runs.get(runId({ principal, runId: id }));
+  }
+
+  function send(key: RunKey, command: RunCommand): boolean {
+    const run = runs.get(runId(key));
+    if (run?.status !== "running") return false;
+    for (const listener of run.listeners) listener(command);
+    return true;
+  }
+
+  return {
+    open(key, init) {
+      const busy = active.get(threadId(key));
+      if (busy) return { busy: toRecord(busy) };
+      const old = runs.get(runId(key));
+      if (old?.status === "running") return { busy: toRecord(old) };
+      if (old) drop(old);
+      const run: StoredRun = {
+        key: { principal: key.principal, threadId: key.threadId, runId: key.runId },
+        agentId: init.agentId,
+        protocolVersion: init.protocolVersion,
+        fence: ++fences,
+        lost: new AbortController(),
+        listeners: new Set(),
+        waiters: new Set(),
+        status: "running",
+        entries: [],
+        first: 1,
+        last: 0,
+        bytes: 0,
+        closedAt: 0,
+        followers: 0,
+      };
+      runs.set(runId(key), run);
+      active.set(threadId(key), run);
+      return { ...run.key, fence: run.fence, lost: run.lost.signal };
+    },
+    append(lease, entries) {
+      if (entries.length > 0) write(owned(lease, entries), entries);
+    },
+    close(lease, terminal, status) {
+      const run = owned(lease, [terminal]);
+      run.status = status;
+      run.closedAt = clock.now();
+      active.delete(threadId(run.key));
+      finished.add(run);
+      write(run, [terminal]);
+      run.listeners.clear();
+      arm();
+    },
+    find(principal, id) {
+      const run = find(principal, id);
+      return run && toRecord(run);
+    },
+    active(key) {
+      const run = active.get(threadId(key));
+      return run && toRecord(run);
+    },
+    read(key, after, limit = Number.POSITIVE_INFINITY) {
+      const run = find(key.principal, key.runId);
+      if (!run || run.key.threadId !== key.threadId) {
+        throw new AgentError("run-not-found", `There is no run "${key.runId}".`);
+      }
+      return slice(run, after, limit);
+    },
+    async *follow(key, after, signal) {
+      const run = find(key.principal, key.runId);
+      if (!run || run.key.threadId !== key.threadId) return;
+      run.followers++;
+      try {
+        let at = after;
+        while (!signal.aborted) {
+          const entries = slice(run, at, 256);
+          if (entries.length > 0) {
+            at = entries.at(-1)!.to;
+            yield entries;
+          } else if (run.status === "running") {
+            await woken(run.waiters, signal);
+          } else {
+            return;
+          }
+        }
+      } finally {
+        run.followers--;
+      }
+    },
+    watchers: (key) => runs.get(runId(key))?.followers ?? 0,
+    send,
+    requestStop: (key) => send(key, { type: "stop" }),
+    commands(lease, on) {
+      const run = runs.get(runId(lease));
+      run?.listeners.add(on);
+      return () => void run?.listeners.delete(on);
+    },
+    isActive: (key) => active.has(threadId(key)),
+    deleteThread(key) {
+      for (const run of runs.values()) {
+        if (threadId(run.key) !== threadId(key)) continue;
+        active.delete(threadId(key));
+        run.lost.abort();
+        drop(run);
+      }
+    },
+    clear() {
+      if (sweep !== undefined) clock.clearTimeout(sweep);
+      for (const run of active.values()) run.lost.abort();
+      runs.clear();
+      active.clear();
+      finished.clear();
+      totalBytes = 0;
+    },
+  };
+}
+
+export function threadId(key: ThreadKey): string {
+  return JSON.stringify([key.principal, key.threadId]);
+}
+
+function toRecord(run: StoredRun): RunRecord {
+  const { key, agentId, protocolVersion, status, first, last } = run;
+  return { ...key, format: 1, agentId, protocolVersion, status, first, last };
+}
+
+function slice(run: StoredRun, after: number, limit: number): readonly LogEntry[] {
+  if (after < run.first - 1) {
+    throw new AgentError(
+      "replay-gone",
+      `Run "${run.key.runId}" can be read from offset ${run.first}; ${after + 1} was trimmed.`,
+    );
+  }
+  const { entries } = run;
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (entries[middle]!.to > after) high = middle;
+    else low = middle + 1;
+  }
+  const found = entries.slice(low, low + limit);
+  // Copies: the newest entry may still grow while a reader holds it.
+  return found.map((entry) => {
+    const cut = cutAfter(entry, after);
+    return { ...cut, event: { ...cut.event }, cuts: cut.cuts && [...cut.cuts] };
+  });
+}
+
+function cost({ event, cuts }: StoredEntry): number {
+  const { delta } = event;
+  if (typeof delta === "string") return entryOverhead + delta.length * 2 + (cuts?.length ?? 0) * 8;
+  return entryOverhead + (JSON.stringify(event)?.length ?? 0) * 2;
+}
+
+function woken(waiters: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      waiters.delete(wake);
+      signal.removeEventListener("abort", wake);
+      resolve();
+    };
+    waiters.add(wake);
+    signal.addEventListener("abort", wake, { once: true });
+  });
+}

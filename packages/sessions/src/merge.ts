@@ -1,0 +1,52 @@
+import type { LogEntry } from "@holodeck/agui-core";
+
+/** A stored entry that can still take up the deltas that follow it. */
+export interface StoredEntry extends LogEntry {
+  to: number;
+  event: LogEntry["event"];
+  cuts?: number[] | undefined;
+}
+
+const idOf: Readonly<Record<string, string>> = {
+  TEXT_MESSAGE_CONTENT: "messageId",
+  REASONING_MESSAGE_CONTENT: "messageId",
+  TOOL_CALL_ARGS: "toolCallId",
+};
+
+/** Adds a delta to the entry before it when both say the same thing of the same part. */
+export function mergeInto(last: StoredEntry | undefined, next: LogEntry): boolean {
+  if (!last) return false;
+  const id = idOf[next.event.type];
+  if (id === undefined || last.event.type !== next.event.type) return false;
+  if (last.event[id] !== next.event[id] || !isPlain(next) || !isPlain(last)) return false;
+  const before = last.event.delta as string;
+  const delta = before + (next.event.delta as string);
+  // The agent's own object is shared with the live followers: the first merge makes one of ours.
+  if (last.cuts) last.event.delta = delta;
+  else last.event = { ...last.event, delta };
+  (last.cuts ??= [before.length]).push(delta.length);
+  last.to = next.to;
+  return true;
+}
+
+/** The part of an entry that follows an offset. */
+export function cutAfter(entry: LogEntry, after: number): LogEntry {
+  if (entry.from > after || !entry.cuts) return entry;
+  const index = after - entry.from;
+  const start = entry.cuts[index] ?? 0;
+  const cuts = entry.cuts.slice(index + 1).map((end) => end - start);
+  return {
+    from: after + 1,
+    to: entry.to,
+    at: entry.at,
+    event: { ...entry.event, delta: (entry.event.delta as string).slice(start) },
+    cuts: cuts.length > 1 ? cuts : undefined,
+  };
+}
+
+// Type, id, delta and an owner: anything more (timestamp, metadata, rawEvent) belongs to its own delta.
+function isPlain({ event }: LogEntry): boolean {
+  let count = 0;
+  for (const key in event) if (key !== "subagentRunId") count++;
+  return count === 3;
+}
