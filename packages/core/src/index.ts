@@ -71,3 +71,7 @@ export { LiveRun } from "./run.ts";
 export type { DisconnectPolicy, RunInit, RunSettings, RunSummary } from "./run.ts";
 export { assertAgent, toAgent } from "./to-agent.ts";
 export type { Agent } from "./to-agent.ts";
+export { applyPatch, PatchError } from "./patch.ts";
+export { createReducer } from "./reducer.ts";
+export type { Reducer, ReducerOptions } from "./reducer.ts";
+export type { OpenKind, OpenPart } from "./open-parts.ts";

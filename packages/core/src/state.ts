@@ -1,4 +1,5 @@
 import type { JsonPatch } from "@ag-ui/core";
+import { applyPatch, PatchError } from "./patch.ts";
 
 /** The state as the stream has told it so far. */
 export interface StateTracker {
@@ -10,6 +11,29 @@ export interface StateTracker {
   delta(operations: JsonPatch): boolean;
 }
 
+/** Follows the state of a run, from what the client sent. No state counts as `{}`, as AG-UI has it. */
 export function createStateTracker(initial: unknown): StateTracker {
-  throw new Error(`Not written yet: ${String(initial)}`);
+  let value: unknown = initial === undefined ? {} : initial;
+  let synced = false;
+  return {
+    get value() {
+      return value;
+    },
+    get synced() {
+      return synced;
+    },
+    snapshot(next) {
+      value = next;
+      synced = true;
+    },
+    delta(operations) {
+      try {
+        value = applyPatch(value, operations);
+        return true;
+      } catch (error) {
+        if (error instanceof PatchError) return false;
+        throw error;
+      }
+    },
+  };
 }

@@ -1,0 +1,54 @@
+import type { Message, MessagesSnapshotEvent } from "@ag-ui/core";
+import type { Slot } from "./message-list.ts";
+
+/**
+ * What MESSAGES_SNAPSHOT leaves: known ids are replaced in place, unknown ones follow, absent ones
+ * go. Reasoning and activities stay when the snapshot says nothing about them.
+ */
+export function mergeSnapshot(slots: readonly Slot[], event: MessagesSnapshotEvent): Slot[] {
+  const told = new Map(event.messages.map((message) => [message.id, message]));
+  const ownsReasoning = event.messages.some(({ role }) => role === "reasoning");
+  const ownsActivity = ownedActivities(event);
+  const known = new Set<string>();
+  const merged: Slot[] = [];
+  for (const slot of slots) {
+    const { message, isHistory } = slot;
+    const next = told.get(message.id);
+    const stays =
+      (message.role === "reasoning" && !ownsReasoning) ||
+      (message.role === "activity" && !ownsActivity(message.activityType));
+    if (!next && !stays) continue;
+    known.add(message.id);
+    merged.push(next ? toSlot(next, isHistory) : slot);
+  }
+  for (const message of event.messages) {
+    if (!known.has(message.id)) merged.push(toSlot(message, false));
+  }
+  return merged;
+}
+
+// The messages belong to the event: the first change must copy them.
+function toSlot(message: Message, isHistory: boolean): Slot {
+  return { message, generation: -1, isHistory };
+}
+
+/** Which absent activities a snapshot removes; a producer may say so in its metadata. */
+function ownedActivities({ messages, metadata }: MessagesSnapshotEvent): (type: string) => boolean {
+  const note = own(metadata, "@ag-ui/client");
+  const types = own(note, "authoritativeActivityTypes");
+  if (types === null) return () => true;
+  if (note === undefined || (types === undefined && isRecord(note))) {
+    const hasActivity = messages.some(({ role }) => role === "activity");
+    return () => hasActivity;
+  }
+  const isList = Array.isArray(types) && types.every((type) => typeof type === "string");
+  return (type) => isList && types.includes(type);
+}
+
+function own(value: unknown, key: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
