@@ -1,12 +1,19 @@
-import type { BaseEvent, Interrupt, TokenUsage } from "@ag-ui/core";
+import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
+import type { BaseEvent, JsonPatch, Message } from "@ag-ui/core";
+import { createBrackets } from "./guard-brackets.ts";
+import { createChunks } from "./guard-chunks.ts";
+import { createTerminals, withRunIds } from "./guard-ending.ts";
+import type { RunEnding } from "./guard-ending.ts";
+import type { LooseEvent } from "./guard-events.ts";
+import { createParts } from "./guard-parts.ts";
+import { createReader } from "./guard-reader.ts";
+import { Violation } from "./guard-repairs.ts";
+import type { RepairKind } from "./guard-repairs.ts";
 import type { StateTracker } from "./state.ts";
+import type { Json } from "./types.ts";
 
-/** What the author gathered for the end of the run; read when the guard writes RUN_FINISHED. */
-export interface RunEnding {
-  interrupts: Interrupt[];
-  usage: TokenUsage[];
-  result?: unknown;
-}
+export type { RunEnding } from "./guard-ending.ts";
+export type { RepairKind } from "./guard-repairs.ts";
 
 export interface GuardOptions {
   readonly threadId: string;
@@ -31,10 +38,295 @@ export interface Guard {
   cancel(): void;
   readonly ended: boolean;
   /** How often each repair was made. */
-  readonly repairs: ReadonlyMap<string, number>;
+  readonly repairs: ReadonlyMap<RepairKind, number>;
 }
 
-/** A synchronous state machine that turns whatever an agent says into a run that AG-UI's verifier accepts. */
+/**
+ * A synchronous state machine that turns whatever an agent says into a run that AG-UI's verifier
+ * accepts. What is valid already passes as the very object the agent made.
+ */
 export function createGuard(options: GuardOptions): Guard {
-  throw new Error(`Not written yet: ${options.runId}`);
+  const { threadId, runId, state, strict = false } = options;
+  const emit = options.emit as (event: Json) => void;
+  const repairs = new Map<RepairKind, number>();
+  const parts = createParts(send, repair);
+  const brackets = createBrackets(send, repair);
+  const chunks = createChunks(parts, send, repair);
+  const terminals = createTerminals({ threadId, runId }, options.ending, repair);
+  const read = createReader(repair);
+  let started = false;
+  // Set before the first closing event, so that whoever is called by it cannot say more.
+  let closing = false;
+  let ended = false;
+  let subject = "";
+  // What the next token most likely continues: it passes without a look at anything else.
+  let hotString: string | undefined;
+  let hotText: string | undefined;
+  let hotTextOwner: string | undefined;
+  let hotCall: string | undefined;
+  let hotCallOwner: string | undefined;
+
+  function repair(kind: RepairKind): void {
+    repairs.set(kind, (repairs.get(kind) ?? 0) + 1);
+    if (strict && !ended) throw new Violation(`The agent broke the protocol: ${kind}, ${subject}.`);
+  }
+
+  function send(event: LooseEvent): void {
+    if (!ended) emit(event);
+  }
+
+  function start(event: LooseEvent): void {
+    started = true;
+    emit(event);
+  }
+
+  function ensureStarted(): void {
+    if (started) return;
+    start({ type: EventType.RUN_STARTED, threadId, runId, protocolVersion: PROTOCOL_VERSION });
+  }
+
+  function push(value: unknown): void {
+    if (typeof value === "string") {
+      if (hotString === undefined || value === "") pushText(value);
+      else emit({ type: EventType.TEXT_MESSAGE_CONTENT, messageId: hotString, delta: value });
+    } else if (isHot(value)) {
+      emit(value as Json);
+    } else {
+      attempt("the run", () => pushEvent(value));
+    }
+  }
+
+  function isHot(value: unknown): boolean {
+    if (typeof value !== "object" || value === null) return false;
+    try {
+      const event = value as Json;
+      if (event.type === EventType.TEXT_MESSAGE_CONTENT) {
+        return hotText !== undefined && event.messageId === hotText && isBare(event, hotTextOwner);
+      }
+      if (event.type !== EventType.TOOL_CALL_ARGS) return false;
+      return hotCall !== undefined && event.toolCallId === hotCall && isBare(event, hotCallOwner);
+    } catch {
+      // A getter that throws: the slow way deals with it.
+      return false;
+    }
+  }
+
+  function pushText(delta: string): void {
+    if (closing) return attempt("text after the end", () => repair("after-end"));
+    if (delta === "") return;
+    cool();
+    ensureStarted();
+    chunks.text(delta);
+    if (!closing) hotString = chunks.textId;
+  }
+
+  function pushEvent(value: unknown): void {
+    if (closing) return repair("after-end");
+    const event = read(value, (type) => {
+      subject = type;
+    });
+    if (event === undefined) return;
+    switch (event.type) {
+      case EventType.RUN_STARTED:
+        return pushStart(event);
+      case EventType.RUN_FINISHED:
+        return finish(() => terminals.adopt(event));
+      case EventType.RUN_ERROR:
+        // The author's own word. It closes whatever is open.
+        ensureStarted();
+        return terminate(event);
+      default:
+        ensureStarted();
+        // Whoever was told of the start may have ended the run.
+        if (!closing) route(event);
+    }
+  }
+
+  function pushStart(event: LooseEvent): void {
+    if (started) return repair("run-started");
+    // The input holds what the server added for the agent's eyes only.
+    const { input, ...rest } = withRunIds(event, { threadId, runId }, repair);
+    const complete = input === undefined && rest.threadId === event.threadId;
+    if (complete && event.runId === runId && event.protocolVersion !== undefined) start(event);
+    else start({ protocolVersion: PROTOCOL_VERSION, ...rest } as LooseEvent);
+  }
+
+  function route(event: LooseEvent): void {
+    switch (event.type) {
+      case EventType.TEXT_MESSAGE_CONTENT: {
+        chunks.before(event);
+        hotText = undefined;
+        const id = parts.proceed("text", event);
+        if (closing || chunks.isFragile) return;
+        hotText = id;
+        hotTextOwner = parts.ownerOf("text", id);
+        return;
+      }
+      case EventType.TOOL_CALL_ARGS: {
+        chunks.before(event);
+        hotCall = undefined;
+        const id = parts.proceed("tool", event);
+        if (closing || chunks.isFragile) return;
+        hotCall = id;
+        hotCallOwner = parts.ownerOf("tool", id);
+        return;
+      }
+      case EventType.TEXT_MESSAGE_CHUNK:
+      case EventType.TOOL_CALL_CHUNK:
+      case EventType.REASONING_MESSAGE_CHUNK:
+        cool();
+        if (chunks.push(event)) return;
+        repair("malformed");
+        return send({ type: EventType.RAW, event, source: "agent" });
+      default:
+        cool();
+        chunks.before(event);
+        routeRest(event);
+    }
+  }
+
+  function routeRest(event: LooseEvent): void {
+    switch (event.type) {
+      case EventType.TEXT_MESSAGE_START:
+        return parts.start("text", event);
+      case EventType.TEXT_MESSAGE_END:
+        return parts.end("text", event);
+      case EventType.TOOL_CALL_START:
+        return parts.start("tool", event);
+      case EventType.TOOL_CALL_END:
+        return parts.end("tool", event);
+      case EventType.REASONING_START:
+        return parts.start("span", event);
+      case EventType.REASONING_END:
+        return parts.end("span", event);
+      case EventType.REASONING_MESSAGE_START:
+        return parts.start("reasoning", event);
+      case EventType.REASONING_MESSAGE_CONTENT:
+        parts.proceed("reasoning", event);
+        return;
+      case EventType.REASONING_MESSAGE_END:
+        return parts.end("reasoning", event);
+      case EventType.REASONING_ENCRYPTED_VALUE:
+      case EventType.TOOL_CALL_RESULT:
+      case EventType.ACTIVITY_SNAPSHOT:
+      case EventType.ACTIVITY_DELTA:
+        return send(parts.attribute(event));
+      case EventType.MESSAGES_SNAPSHOT:
+        parts.learn(event.messages as Message[]);
+        return send(event);
+      case EventType.STEP_STARTED:
+        return brackets.startStep(event);
+      case EventType.STEP_FINISHED:
+        return brackets.finishStep(event);
+      case EventType.SUBAGENT_STARTED:
+        return brackets.startSubagent(event);
+      case EventType.SUBAGENT_FINISHED:
+      case EventType.SUBAGENT_ERROR:
+        return brackets.finishSubagent(event);
+      case EventType.STATE_SNAPSHOT:
+        state.snapshot(event.snapshot);
+        return send(event);
+      case EventType.STATE_DELTA:
+        return sendDelta(event);
+      default:
+        send(event);
+    }
+  }
+
+  function sendDelta(event: LooseEvent): void {
+    if (state.delta(event.delta as JsonPatch)) return send(event);
+    repair("state-delta");
+    const { delta: _, ...rest } = event;
+    const snapshot = state.value === undefined ? {} : state.value;
+    state.snapshot(snapshot);
+    send({ ...rest, type: EventType.STATE_SNAPSHOT, snapshot });
+  }
+
+  function complete(): void {
+    if (closing) return;
+    attempt("the end of the run", () => finish(() => terminals.finished(parts.pendingCalls())));
+  }
+
+  function cancel(): void {
+    if (closing) return;
+    closing = true;
+    ensureStarted();
+    closeAll(() => {});
+    attempt("the end of the run", () => terminate(terminals.cancelled()));
+  }
+
+  function fail(error: { message: string; code: string }): void {
+    if (!closing) failNow(error);
+  }
+
+  function finish(terminal: () => LooseEvent): void {
+    closing = true;
+    ensureStarted();
+    closeAll(() => repair("left-open"));
+    terminate(terminal());
+  }
+
+  function failNow(error: { message: string; code: string }): void {
+    closing = true;
+    ensureStarted();
+    closeAll(() => {}, error);
+    terminate(terminals.failed(error));
+  }
+
+  function closeAll(leftOpen: () => void, error?: { message: string; code: string }): void {
+    parts.closeAll(leftOpen);
+    brackets.closeAll(leftOpen, error);
+  }
+
+  function terminate(event: LooseEvent): void {
+    if (ended) return;
+    cool();
+    closing = true;
+    ended = true;
+    emit(event);
+  }
+
+  function attempt(what: string, work: () => void): void {
+    subject = what;
+    try {
+      work();
+    } catch (violation) {
+      if (!(violation instanceof Violation)) throw violation;
+      failNow({ code: "protocol-violation", message: violation.message });
+    }
+  }
+
+  function cool(): void {
+    hotString = undefined;
+    hotText = undefined;
+    hotCall = undefined;
+  }
+
+  return {
+    push,
+    complete,
+    fail,
+    cancel,
+    repairs,
+    get ended() {
+      return ended;
+    },
+  };
+}
+
+// A delta with nothing else in it, so that there is nothing to put right. Counting keys is the
+// cheapest way to know.
+function isBare(event: Json, owner: string | undefined): boolean {
+  if (typeof event.delta !== "string") return false;
+  let expected = 3;
+  if (event.timestamp !== undefined) {
+    if (!Number.isSafeInteger(event.timestamp)) return false;
+    expected++;
+  }
+  if (event.subagentRunId !== undefined) {
+    if (event.subagentRunId !== owner) return false;
+    expected++;
+  }
+  for (const _ in event) expected--;
+  return expected === 0;
 }

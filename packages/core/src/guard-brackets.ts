@@ -1,0 +1,105 @@
+import { EventType } from "@ag-ui/core";
+import type { LooseEvent } from "./guard-events.ts";
+import { withTag } from "./guard-parts.ts";
+import type { Owner } from "./guard-parts.ts";
+import type { Repair } from "./guard-repairs.ts";
+
+/** The steps and subagents of a run. */
+export interface Brackets {
+  startStep(event: LooseEvent): void;
+  finishStep(event: LooseEvent): void;
+  startSubagent(event: LooseEvent): void;
+  /** SUBAGENT_FINISHED or SUBAGENT_ERROR. */
+  finishSubagent(event: LooseEvent): void;
+  /** Ends everything, the latest first; subagents with the error, if there is one. */
+  closeAll(leftOpen: () => void, error?: { message: string; code: string }): void;
+}
+
+interface Step {
+  readonly name: string;
+  readonly owner: Owner;
+}
+
+/** Keeps the rules of steps, which have a name and an owner, and of subagents. */
+export function createBrackets(send: (event: LooseEvent) => void, repair: Repair): Brackets {
+  const steps: Step[] = [];
+  const active = new Set<string>();
+  const finished = new Set<string>();
+
+  function find(name: string, owner: Owner): number {
+    return steps.findIndex((step) => step.name === name && step.owner === owner);
+  }
+
+  function closeStep({ name, owner }: Step): void {
+    send(withTag({ type: EventType.STEP_FINISHED, stepName: name }, owner));
+  }
+
+  function finishStep(event: LooseEvent): void {
+    const name = event.stepName as string;
+    let closer = event;
+    let index = find(name, event.subagentRunId);
+    if (index === -1) {
+      index = steps.findIndex((step) => step.name === name);
+      repair(index === -1 ? "not-open" : "wrong-owner");
+      // The step did happen: give it the start it lacks, or to whoever started it.
+      if (index === -1) {
+        send(withTag({ type: EventType.STEP_STARTED, stepName: name }, event.subagentRunId));
+      } else {
+        closer = withTag(event, steps[index]!.owner);
+      }
+    }
+    if (index !== -1) steps.splice(index, 1);
+    send(closer);
+  }
+
+  return {
+    finishStep,
+    startStep(event) {
+      const name = event.stepName as string;
+      const owner = event.subagentRunId;
+      const index = find(name, owner);
+      if (index !== -1) {
+        repair("duplicate-start");
+        closeStep(steps.splice(index, 1)[0]!);
+      }
+      steps.push({ name, owner });
+      send(event);
+    },
+    startSubagent(event) {
+      const id = event.subagentRunId!;
+      // An id stands for one invocation; what is tagged with it stays valid without a second start.
+      if (active.has(id) || finished.has(id)) return repair("subagent");
+      let opener = event;
+      const parent = event.parentSubagentRunId as string | undefined;
+      if (parent !== undefined && !active.has(parent) && !finished.has(parent)) {
+        repair("subagent");
+        const { parentSubagentRunId: _, ...rest } = event;
+        opener = rest as LooseEvent;
+      }
+      active.add(id);
+      send(opener);
+    },
+    finishSubagent(event) {
+      const id = event.subagentRunId;
+      if (id === undefined || !active.has(id)) return repair("not-open");
+      active.delete(id);
+      finished.add(id);
+      send(event);
+    },
+    closeAll(leftOpen, error) {
+      while (steps.length > 0) {
+        leftOpen();
+        closeStep(steps.pop()!);
+      }
+      for (const subagentRunId of [...active].reverse()) {
+        leftOpen();
+        active.delete(subagentRunId);
+        send(
+          error
+            ? { type: EventType.SUBAGENT_ERROR, subagentRunId, ...error }
+            : { type: EventType.SUBAGENT_FINISHED, subagentRunId },
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,200 @@
+import { EventType } from "@ag-ui/core";
+import {
+  bad,
+  boolean,
+  checkFields,
+  integer,
+  json,
+  oneOf,
+  optional,
+  record,
+  required,
+  text,
+} from "./guard-check.ts";
+import type { Field } from "./guard-check.ts";
+import { describeValue, notJson, toJson } from "./guard-json.ts";
+import {
+  messages,
+  patch,
+  runOutcome,
+  subagentOutcome,
+  toolContent,
+  usage,
+} from "./guard-payloads.ts";
+import type { Repair } from "./guard-repairs.ts";
+import { ulid } from "./ids.ts";
+import type { Json } from "./types.ts";
+
+/** An event whose fields are right, so far unproven in its place. */
+export interface LooseEvent extends Json {
+  type: EventType;
+  subagentRunId?: string;
+}
+
+interface Shape {
+  readonly fields: readonly Field[];
+  readonly known: ReadonlySet<string>;
+}
+
+const newId = (): string => ulid();
+const common = [
+  optional("timestamp", integer),
+  optional("rawEvent", json),
+  optional("metadata", record),
+];
+// Not every event may carry it, but none may carry null.
+const tag = optional("subagentRunId", text);
+// The official verifier looks at this field on all three subagent events.
+const outcome = optional("outcome", subagentOutcome);
+
+// Continuations without an id belong to what is open; only their place in the run tells what that is.
+const openMessage = [optional("messageId", text)];
+const openCall = [optional("toolCallId", text)];
+const startMessage = [required("messageId", text, newId)];
+const delta = required("delta", text);
+const step = [required("stepName", text)];
+const role = optional("role", oneOf("developer", "system", "assistant", "user"));
+const name = optional("name", text);
+const runIds = [optional("threadId", text), optional("runId", text)];
+const activity = [required("messageId", text, newId), required("activityType", text)];
+
+const shapes: ReadonlyMap<string, Shape> = new Map(
+  Object.entries({
+    [EventType.RUN_STARTED]: shape(
+      ...runIds,
+      optional("protocolVersion", text),
+      optional("parentRunId", text),
+      { ...optional("input", (value) => value), nullable: true },
+    ),
+    [EventType.RUN_FINISHED]: shape(
+      ...runIds,
+      optional("result", json),
+      optional("outcome", runOutcome),
+      optional("usage", usage),
+    ),
+    [EventType.RUN_ERROR]: shape(
+      required("message", text, () => "The agent failed."),
+      optional("code", text),
+      optional("usage", usage),
+    ),
+    [EventType.STEP_STARTED]: shape(...step),
+    [EventType.STEP_FINISHED]: shape(...step),
+    [EventType.TEXT_MESSAGE_START]: shape(...startMessage, role, name),
+    [EventType.TEXT_MESSAGE_CONTENT]: shape(...openMessage, delta),
+    [EventType.TEXT_MESSAGE_END]: shape(...openMessage),
+    [EventType.TEXT_MESSAGE_CHUNK]: shape(...openMessage, optional("delta", text), role, name),
+    [EventType.TOOL_CALL_START]: shape(
+      required("toolCallId", text, newId),
+      required("toolCallName", text, () => "unknown"),
+      optional("parentMessageId", text),
+    ),
+    [EventType.TOOL_CALL_ARGS]: shape(...openCall, delta),
+    [EventType.TOOL_CALL_END]: shape(...openCall),
+    [EventType.TOOL_CALL_CHUNK]: shape(
+      ...openCall,
+      optional("toolCallName", text),
+      optional("parentMessageId", text),
+      optional("delta", text),
+    ),
+    [EventType.TOOL_CALL_RESULT]: shape(
+      ...startMessage,
+      required("toolCallId", text),
+      required("content", toolContent, () => ""),
+      optional("role", oneOf("tool")),
+    ),
+    [EventType.STATE_SNAPSHOT]: shape(payload("snapshot")),
+    [EventType.STATE_DELTA]: shape(required("delta", patch)),
+    [EventType.MESSAGES_SNAPSHOT]: shape(required("messages", messages)),
+    [EventType.ACTIVITY_SNAPSHOT]: shape(
+      ...activity,
+      required("content", record),
+      optional("replace", boolean),
+    ),
+    [EventType.ACTIVITY_DELTA]: shape(...activity, required("patch", patch)),
+    [EventType.RAW]: shape(
+      { ...payload("event"), check: jsonOrDescription, fill: () => null },
+      optional("source", text),
+    ),
+    [EventType.CUSTOM]: shape(required("name", text), {
+      ...payload("value"),
+      fill: () => null,
+    }),
+    [EventType.REASONING_START]: shape(...startMessage),
+    [EventType.REASONING_MESSAGE_START]: shape(
+      ...startMessage,
+      required("role", oneOf("reasoning"), () => "reasoning"),
+    ),
+    [EventType.REASONING_MESSAGE_CONTENT]: shape(...openMessage, delta),
+    [EventType.REASONING_MESSAGE_END]: shape(...openMessage),
+    [EventType.REASONING_MESSAGE_CHUNK]: shape(...openMessage, optional("delta", text)),
+    [EventType.REASONING_END]: shape(...openMessage),
+    [EventType.REASONING_ENCRYPTED_VALUE]: shape(
+      required("subtype", oneOf("tool-call", "message")),
+      required("entityId", text),
+      required("encryptedValue", text),
+    ),
+    [EventType.SUBAGENT_STARTED]: shape(
+      required("subagentRunId", text, newId),
+      required("name", text, () => "subagent"),
+      optional("description", text),
+      optional("parentSubagentRunId", text),
+      optional("parentToolCallId", text),
+      optional("parentMessageId", text),
+      outcome,
+    ),
+    [EventType.SUBAGENT_FINISHED]: shape(optional("result", json), outcome),
+    [EventType.SUBAGENT_ERROR]: shape(
+      required("message", text, () => "The subagent failed."),
+      optional("code", text),
+    ),
+  } satisfies Record<EventType, Shape>),
+);
+
+/** True for the 31 types of AG-UI 1.0. */
+export function isEventType(type: string): boolean {
+  return shapes.has(type);
+}
+
+/**
+ * The event with its fields put right: the same object when nothing had to change, `bad` or `notJson`
+ * when it cannot be what its type says.
+ */
+export function checkEvent(event: Json, repair: Repair): LooseEvent | typeof bad | typeof notJson {
+  const { fields, known } = shapes.get(event.type as string)!;
+  const fixed = checkFields(event, fields, repair) as LooseEvent | typeof bad | typeof notJson;
+  if (fixed === bad || fixed === notJson) return fixed;
+  return checkStrangers(fixed, known, repair);
+}
+
+// Fields that AG-UI does not know pass, but no encoder must stumble over them.
+function checkStrangers(event: LooseEvent, known: ReadonlySet<string>, repair: Repair): LooseEvent {
+  let fixed = event;
+  for (const key of Object.keys(event)) {
+    const before = event[key];
+    if (known.has(key) || typeof before === "string" || before === undefined) continue;
+    const after = toJson(before);
+    if (after === before) continue;
+    if (after === notJson) repair("not-json");
+    if (fixed === event) fixed = { ...event };
+    if (after === notJson) delete fixed[key];
+    else fixed[key] = after;
+  }
+  return fixed;
+}
+
+function jsonOrDescription(value: unknown, repair: Repair): unknown {
+  const data = toJson(value);
+  if (data !== notJson) return data;
+  repair("not-json");
+  return describeValue(value);
+}
+
+function payload(key: string): Field {
+  return { key, check: json, required: true, nullable: true };
+}
+
+function shape(...fields: readonly Field[]): Shape {
+  const isTagged = fields.some(({ key }) => key === tag.key);
+  const all = [...common, ...(isTagged ? [] : [tag]), ...fields];
+  return { fields: all, known: new Set(["type", ...all.map((field) => field.key)]) };
+}

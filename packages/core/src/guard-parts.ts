@@ -1,0 +1,250 @@
+import { EventType } from "@ag-ui/core";
+import type { AssistantMessage, Message } from "@ag-ui/core";
+import type { LooseEvent } from "./guard-events.ts";
+import type { Repair } from "./guard-repairs.ts";
+import { ulid } from "./ids.ts";
+
+/** What is opened, continued and closed under an id of its own. */
+export type PartKind = "text" | "reasoning" | "span" | "tool";
+
+/** Who a message, a tool call or an activity belongs to; `undefined` is the agent itself. */
+export type Owner = string | undefined;
+
+/** The open parts of a run and the owners of everything it has named. */
+export interface Parts {
+  isOpen(kind: PartKind, id: string): boolean;
+  hasOwner(kind: PartKind, id: string): boolean;
+  ownerOf(kind: PartKind, id: string): Owner;
+  /** True when a reasoning span of this owner is open. */
+  isReasoning(owner: Owner): boolean;
+  /** A start event, made by the agent or by the guard itself. */
+  start(kind: PartKind, event: LooseEvent, ours?: boolean): void;
+  /** A content event; opens what is not open. Returns the id it went to. */
+  proceed(kind: PartKind, event: LooseEvent): string;
+  end(kind: PartKind, event: LooseEvent): void;
+  /** Ends a part on behalf of the guard, if it is open. */
+  close(kind: PartKind, id: string): void;
+  /** A tool result, an activity or an encrypted value, attributed as its predecessors were. */
+  attribute(event: LooseEvent): LooseEvent;
+  /** A snapshot restates who owns the messages and calls in it. */
+  learn(messages: readonly Message[]): void;
+  /** Ends everything; `leftOpen` is told when the agent should have. */
+  closeAll(leftOpen: () => void): void;
+  /** Calls that were started here and got no result, in order. */
+  pendingCalls(): string[];
+}
+
+interface Kind {
+  readonly key: "messageId" | "toolCallId";
+  readonly start: EventType;
+  readonly end: EventType;
+  readonly owners: "message" | "tool" | "reasoning";
+}
+
+const kinds: Readonly<Record<PartKind, Kind>> = {
+  text: {
+    key: "messageId",
+    start: EventType.TEXT_MESSAGE_START,
+    end: EventType.TEXT_MESSAGE_END,
+    owners: "message",
+  },
+  reasoning: {
+    key: "messageId",
+    start: EventType.REASONING_MESSAGE_START,
+    end: EventType.REASONING_MESSAGE_END,
+    owners: "reasoning",
+  },
+  span: {
+    key: "messageId",
+    start: EventType.REASONING_START,
+    end: EventType.REASONING_END,
+    owners: "reasoning",
+  },
+  tool: {
+    key: "toolCallId",
+    start: EventType.TOOL_CALL_START,
+    end: EventType.TOOL_CALL_END,
+    owners: "tool",
+  },
+};
+
+/** Keeps the rules of everything that has a start, a content and an end. */
+export function createParts(send: (event: LooseEvent) => void, repair: Repair): Parts {
+  // By id: whether the guard opened it, so that closing it is no reproach to the agent.
+  const open: Record<PartKind, Map<string, boolean>> = {
+    text: new Map(),
+    reasoning: new Map(),
+    span: new Map(),
+    tool: new Map(),
+  };
+  // Kept after the end of a part: what comes later under the same id belongs to the same owner.
+  const owners = {
+    message: new Map<string, Owner>(),
+    tool: new Map<string, Owner>(),
+    reasoning: new Map<string, Owner>(),
+    activity: new Map<string, Owner>(),
+  };
+  const callNames = new Map<string, string>();
+  const started = new Set<string>();
+  const answered = new Set<string>();
+
+  function ownerOf(kind: PartKind, id: string): Owner {
+    return owners[kinds[kind].owners].get(id);
+  }
+
+  function retag(event: LooseEvent, known: ReadonlyMap<string, Owner>, id: string): LooseEvent {
+    const tag = event.subagentRunId;
+    if (tag === undefined || !known.has(id) || known.get(id) === tag) return event;
+    repair("wrong-owner");
+    return withTag(event, known.get(id));
+  }
+
+  // A call lives in the message that carries it, so both must have one owner.
+  function settleParent(event: LooseEvent): LooseEvent {
+    const parent = event.parentMessageId as string | undefined;
+    if (parent === undefined || !owners.message.has(parent)) return event;
+    const id = event.toolCallId as string;
+    const carrier = owners.message.get(parent);
+    const tag = event.subagentRunId;
+    const known = tag !== undefined || owners.tool.has(id);
+    if (!known || (tag ?? owners.tool.get(id)) === carrier) return event;
+    repair("wrong-owner");
+    const { parentMessageId: _, ...rest } = event;
+    return rest as LooseEvent;
+  }
+
+  function start(kind: PartKind, event: LooseEvent, ours = false): void {
+    const { key, owners: bucket } = kinds[kind];
+    const id = event[key] as string;
+    if (open[kind].has(id)) return repair("duplicate-start");
+    const known = owners[bucket];
+    let opener = retag(event, known, id);
+    let owner = opener.subagentRunId;
+    if (kind === "tool") {
+      opener = settleParent(opener);
+      owner ??= owners.message.get(opener.parentMessageId as string);
+      callNames.set(id, opener.toolCallName as string);
+      started.add(id);
+    }
+    if (!known.has(id)) known.set(id, owner);
+    open[kind].set(id, ours);
+    send(opener);
+  }
+
+  function proceed(kind: PartKind, event: LooseEvent): string {
+    const { key, owners: bucket } = kinds[kind];
+    const [id, whole] = identify(kind, event);
+    if (!open[kind].has(id)) {
+      const again = owners[bucket].has(id);
+      repair(again ? "reopened" : "not-started");
+      const owner = again ? owners[bucket].get(id) : event.subagentRunId;
+      start(kind, opening(kind, id, owner), true);
+    }
+    send(retag(whole, owners[bucket], id));
+    return id;
+
+    function opening(kind: PartKind, id: string, owner: Owner): LooseEvent {
+      const base = { type: kinds[kind].start, [key]: id } as LooseEvent;
+      if (kind === "text") base.role = "assistant";
+      if (kind === "reasoning") base.role = "reasoning";
+      if (kind === "tool") base.toolCallName = callNames.get(id) ?? "unknown";
+      return withTag(base, owner);
+    }
+  }
+
+  function end(kind: PartKind, event: LooseEvent): void {
+    const { key, owners: bucket } = kinds[kind];
+    const id = (event[key] as string | undefined) ?? newest(kind, event.subagentRunId);
+    if (id === undefined || !open[kind].has(id)) return repair("not-open");
+    const [, whole] = identify(kind, event);
+    const closer = retag(whole, owners[bucket], id);
+    open[kind].delete(id);
+    send(closer);
+  }
+
+  function identify(kind: PartKind, event: LooseEvent): [string, LooseEvent] {
+    const { key } = kinds[kind];
+    const given = event[key] as string | undefined;
+    if (given !== undefined) return [given, event];
+    repair("missing-field");
+    const id = newest(kind, event.subagentRunId) ?? ulid();
+    return [id, { ...event, [key]: id }];
+  }
+
+  function newest(kind: PartKind, owner: Owner): string | undefined {
+    let last: string | undefined;
+    for (const id of open[kind].keys()) if (ownerOf(kind, id) === owner) last = id;
+    return last;
+  }
+
+  function close(kind: PartKind, id: string): void {
+    if (!open[kind].delete(id)) return;
+    const { end: type, key } = kinds[kind];
+    send(withTag({ type, [key]: id } as LooseEvent, ownerOf(kind, id)));
+  }
+
+  function attribute(event: LooseEvent): LooseEvent {
+    const id = event.messageId as string;
+    const tag = event.subagentRunId;
+    switch (event.type) {
+      case EventType.TOOL_CALL_RESULT:
+        // Makes the message anew, and who ran the tool need not be who called it.
+        answered.add(event.toolCallId as string);
+        owners.message.set(id, tag);
+        return event;
+      case EventType.ACTIVITY_SNAPSHOT:
+        if (event.replace !== false || !owners.activity.has(id)) owners.activity.set(id, tag);
+        return event;
+      case EventType.ACTIVITY_DELTA:
+        return retag(event, owners.activity, id);
+      default: {
+        const entity = event.entityId as string;
+        if (event.subtype === "tool-call") return retag(event, owners.tool, entity);
+        const isText = owners.message.has(entity);
+        return retag(event, isText ? owners.message : owners.reasoning, entity);
+      }
+    }
+  }
+
+  function learn(messages: readonly Message[]): void {
+    for (const message of messages) {
+      const { id, role, subagentRunId } = message;
+      const bucket = role === "reasoning" || role === "activity" ? role : "message";
+      owners[bucket].set(id, subagentRunId);
+      for (const call of (message as AssistantMessage).toolCalls ?? []) {
+        owners.tool.set(call.id, subagentRunId);
+        callNames.set(call.id, call.function.name);
+      }
+    }
+  }
+
+  return {
+    attribute,
+    close,
+    end,
+    learn,
+    ownerOf,
+    proceed,
+    start,
+    isOpen: (kind, id) => open[kind].has(id),
+    hasOwner: (kind, id) => owners[kinds[kind].owners].has(id),
+    isReasoning: (owner) => newest("span", owner) !== undefined,
+    pendingCalls: () => [...started].filter((id) => !answered.has(id)),
+    closeAll(leftOpen) {
+      for (const kind of ["text", "reasoning", "span", "tool"] as const) {
+        for (const [id, ours] of open[kind]) {
+          if (!ours) leftOpen();
+          close(kind, id);
+        }
+      }
+    },
+  };
+}
+
+/** The event attributed to `owner`, on a copy unless it is already. */
+export function withTag(event: LooseEvent, owner: Owner): LooseEvent {
+  if (event.subagentRunId === owner) return event;
+  if (owner !== undefined) return { ...event, subagentRunId: owner };
+  const { subagentRunId: _, ...rest } = event;
+  return rest as LooseEvent;
+}

@@ -1,0 +1,190 @@
+import {
+  bad,
+  count,
+  isRecord,
+  list,
+  listOf,
+  object,
+  oneOf,
+  optional,
+  plain,
+  record,
+  required,
+  text,
+  variant,
+} from "./guard-check.ts";
+import type { Check, Field } from "./guard-check.ts";
+import { notJson, toJson } from "./guard-json.ts";
+import type { Repair } from "./guard-repairs.ts";
+import { ulid } from "./ids.ts";
+
+// Parsing a pointer with a regular expression is linear here: a segment cannot contain its separator.
+const pointer = /^(?:\/(?:[^/~]|~[01])*)*$/;
+
+/** RFC 6902. One wrong operation makes the patch unusable, since a patch is all or nothing. */
+export const patch: Check = plain(listOf(isOperation));
+
+const notNull: Check = (value) => (value === null ? bad : value);
+const notEmpty =
+  (check: Check): Check =>
+  (value, repair) => {
+    const items = check(value, repair);
+    return Array.isArray(items) && items.length === 0 ? bad : items;
+  };
+
+const media = object(
+  optional("id", text),
+  required(
+    "source",
+    variant("type", {
+      data: object(required("value", text), required("mimeType", text)),
+      url: object(required("value", text), optional("mimeType", text)),
+      file: object(required("value", text), optional("provider", text), optional("mimeType", text)),
+    }),
+  ),
+  optional("metadata", notNull),
+);
+
+const part = variant("type", {
+  text: object(optional("id", text), required("text", text), optional("metadata", notNull)),
+  image: media,
+  audio: media,
+  video: media,
+  document: media,
+});
+
+/** What a tool said: text, content parts, or any other value as its JSON text. */
+export const toolContent: Check = (value, repair) => {
+  if (typeof value === "string") return value;
+  if (typeof value !== "object") return text(value, repair);
+  const data = toJson(value);
+  if (data === notJson) return notJson;
+  const parts = allParts(data, repair);
+  if (parts !== bad) return parts;
+  repair("wrong-type");
+  return JSON.stringify(data);
+};
+
+const emptyText = (): string => "";
+const content = required("content", text, emptyText);
+const contentOrParts = required(
+  "content",
+  (value, repair) => (Array.isArray(value) ? allParts(value, repair) : text(value, repair)),
+  emptyText,
+);
+
+const toolCall = object(
+  required("id", text),
+  required("type", oneOf("function"), () => "function"),
+  required("function", object(required("name", text), required("arguments", text, emptyText))),
+  optional("encryptedValue", text),
+  optional("metadata", record),
+);
+
+function message(...fields: readonly Field[]): Check {
+  return object(
+    required("id", text),
+    optional("subagentRunId", text),
+    optional("metadata", record),
+    optional("encryptedValue", text),
+    // Only an assistant makes calls, but the official client looks for them on every message.
+    optional("toolCalls", list(toolCall)),
+    ...fields,
+  );
+}
+
+const instruction = message(content, optional("name", text));
+
+/** A conversation; messages without an id, a known role or their essentials are left out. */
+export const messages: Check = plain(
+  list(
+    variant("role", {
+      developer: instruction,
+      system: instruction,
+      user: message(contentOrParts, optional("name", text)),
+      assistant: message(optional("content", text), optional("name", text)),
+      tool: message(contentOrParts, required("toolCallId", text), optional("error", text)),
+      activity: message(required("activityType", text), required("content", record)),
+      reasoning: message(content),
+    }),
+  ),
+);
+
+/** Token counts. What is no count is left out. */
+export const usage: Check = plain(
+  list(
+    object(
+      optional("provider", text),
+      optional("model", text),
+      optional("inputTokens", count),
+      optional("outputTokens", count),
+      optional("totalTokens", count),
+      optional("reasoningTokens", count),
+      optional("cachedInputTokens", count),
+      optional("cacheWriteInputTokens", count),
+    ),
+  ),
+);
+
+/** At least one question to the user. */
+export const interrupts: Check = notEmpty(
+  plain(
+    list(
+      object(
+        required("id", text, () => ulid()),
+        required("reason", text, () => "input_required"),
+        optional("message", text),
+        optional("toolCallId", text),
+        optional("responseSchema", record),
+        optional("expiresAt", text),
+        optional("metadata", record),
+        optional("subagentRunId", text),
+      ),
+    ),
+  ),
+);
+
+/** How a run ended. */
+export const runOutcome: Check = plain(
+  variant("type", {
+    success: object(optional("pendingToolCallIds", list(text))),
+    interrupt: object(required("interrupts", interrupts)),
+    cancelled: object(),
+  }),
+);
+
+/** How a subagent ended. */
+export const subagentOutcome: Check = plain(
+  variant("type", {
+    success: object(),
+    suspended: object(optional("interruptIds", list(text))),
+  }),
+);
+
+function allParts(value: unknown, repair: Repair): unknown {
+  if (!Array.isArray(value)) return bad;
+  // Dry first: a list of something else is no list of broken parts.
+  if (value.some((item) => part(item, ignore) === bad)) return bad;
+  return list(part)(value, repair);
+}
+
+function ignore(): void {}
+
+function isOperation(value: unknown): boolean {
+  if (!isRecord(value) || !isPointer(value.path)) return false;
+  switch (value.op) {
+    case "add":
+    case "replace":
+    case "test":
+      return value.value !== undefined;
+    case "move":
+    case "copy":
+      return isPointer(value.from);
+    default:
+      return value.op === "remove";
+  }
+}
+
+function isPointer(value: unknown): boolean {
+  return typeof value === "string" && pointer.test(value);
+}
