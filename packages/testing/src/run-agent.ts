@@ -66,10 +66,7 @@ export interface RunAgentOptions {
  * const { text, error } = await runAgent(agent, { message: "hi" });
  * ```
  */
-export async function runAgent(
-  agent: AgentLike,
-  options: RunAgentOptions = {},
-): Promise<MockSink> {
+export async function runAgent(agent: AgentLike, options: RunAgentOptions = {}): Promise<MockSink> {
   const { sink = mockSink(), middleware = [], tools = [], principal, signal } = options;
   const input = toInput(options);
   prepareSink(sink, input);
