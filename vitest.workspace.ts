@@ -16,6 +16,7 @@ const projects: TestProjectConfiguration[] = [
     ssr: { resolve },
     test: { name: "examples", include: ["examples/*/test/**/*.test.ts"] },
   }),
+  defineProject({ test: { name: "workspace", include: [".ci/test/**/*.test.ts"] } }),
 ];
 
 export default projects;

@@ -1,7 +1,12 @@
 export { AgentError, describeError, isAgentError } from "./errors.ts";
 export type { AgentErrorCode, AgentErrorOptions, Fault } from "./errors.ts";
+export { answerFetch, createFetchExchange, findWaitUntil, toFetch } from "./fetch-exchange.ts";
+export type { FetchExchange, FetchExchangeOptions, ToFetchOptions } from "./fetch-exchange.ts";
 export { isOpaqueId, ulid } from "./ids.ts";
 export { defaultLimits } from "./limits.ts";
+export { stripMount } from "./mount-path.ts";
+export { toProblem } from "./problem.ts";
+export type { Problem, ProblemOptions } from "./problem.ts";
 export type {
   ActiveRun,
   AgentEvent,

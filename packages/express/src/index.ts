@@ -1,1 +1,2 @@
-export {};
+export { toExpressHandler } from "./to-express-handler.ts";
+export type { ExpressHandler, ExpressRequest } from "./to-express-handler.ts";

@@ -1,1 +1,1 @@
-export {};
+export { toFastifyPlugin } from "./to-fastify-plugin.ts";

@@ -1,1 +1,10 @@
-export {};
+export { agui } from "./agui.ts";
+export type { AguiOptions } from "./agui.ts";
+export { decodeRunInput } from "./decode-run-input.ts";
+export type { DecodedRunInput } from "./decode-run-input.ts";
+export { downgrade } from "./downgrade.ts";
+export { negotiate } from "./negotiate.ts";
+export type { InputLimits } from "./normalise-input.ts";
+export { aguiProtoEncoder, loadProtoEncoder, protoMediaType } from "./proto-encoder.ts";
+export { aguiSseEncoder } from "./sse-encoder.ts";
+export type { AguiSseEncoderOptions } from "./sse-encoder.ts";

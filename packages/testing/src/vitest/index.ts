@@ -1,1 +1,2 @@
-export {};
+export { testBinding } from "./test-binding.ts";
+export type { MountBinding, MountedBinding, TestBindingOptions } from "./test-binding.ts";

@@ -1,0 +1,44 @@
+// `npm test [-- vitest arguments]`: installs if needed, runs the suite, ends with the real counts.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bin, install, readJson, requireNode, runHere } from "./lib.mjs";
+
+requireNode();
+await install();
+
+const folder = mkdtempSync(join(tmpdir(), "holodeck-test-"));
+const report = join(folder, "report.json");
+const code = await runHere([
+  ...bin("vitest", "vitest.mjs"),
+  "run",
+  ...process.argv.slice(2),
+  "--reporter=default",
+  "--reporter=json",
+  `--outputFile.json=${report}`,
+]);
+const { passed, failed, skipped } = count(code);
+rmSync(folder, { recursive: true, force: true });
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+process.exit(code === 0 && failed > 0 ? 1 : code);
+
+function count(exitCode) {
+  let result;
+  try {
+    result = readJson(report);
+  } catch {
+    // vitest ended before it could report: that is a failure of its own.
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+  // A file that does not load has no failed test, yet it failed.
+  const broken = result.testResults.filter(
+    (file) =>
+      file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed"),
+  );
+  const failed = result.numFailedTests + broken.length;
+  return {
+    passed: result.numPassedTests,
+    failed: failed === 0 && exitCode !== 0 ? 1 : failed,
+    skipped: result.numPendingTests + result.numTodoTests,
+  };
+}

@@ -1,0 +1,209 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const oxlint = join(root, "node_modules", "oxlint", "bin", "oxlint");
+
+// Who may import whom of ours, as the design says it.
+const directions: Record<string, readonly string[]> = {
+  core: [],
+  protocol: ["core"],
+  copilotkit: ["core", "protocol"],
+  vercel: ["core"],
+  rest: ["core"],
+  sessions: ["core"],
+  middleware: ["core"],
+  tools: ["core"],
+  files: ["core"],
+  node: ["core"],
+  express: ["core", "node"],
+  fastify: ["core", "node"],
+  hono: ["core"],
+  testing: ["core"],
+  agui: ["core", "protocol", "copilotkit", "vercel", "rest", "sessions", "middleware"],
+};
+const withoutNode = [
+  "core",
+  "protocol",
+  "copilotkit",
+  "vercel",
+  "rest",
+  "middleware",
+  "tools",
+  "sessions",
+  "agui",
+  "hono",
+];
+
+// Every planted file, and what oxlint said of it.
+const planted = new Map<string, string>();
+let folder = "";
+const reports = new Map<string, string[]>();
+
+function plant(path: string, source: string): string {
+  planted.set(path, source);
+  return path;
+}
+
+function packageName(dir: string): string {
+  return dir === "agui" ? "@holodeck/agui" : `@holodeck/agui-${dir}`;
+}
+
+function rulesBroken(path: string): readonly string[] {
+  return reports.get(path) ?? [];
+}
+
+const imports = "eslint(no-restricted-imports)";
+const globals = "eslint(no-restricted-globals)";
+
+describe("which way imports point", () => {
+  for (const [from, allowed] of Object.entries(directions)) {
+    for (const to of Object.keys(directions)) {
+      if (from === to) continue;
+      const isAllowed = allowed.includes(to);
+      const value = plant(
+        `packages/${from}/src/value-${to}.ts`,
+        `import { thing } from "${packageName(to)}";\nexport const it = thing;\n`,
+      );
+      test(`packages/${from} ${isAllowed ? "may" : "may not"} import ${to}`, () => {
+        expect(rulesBroken(value)).toEqual(isAllowed ? [] : [imports]);
+      });
+    }
+  }
+
+  const disguised: readonly [string, string][] = [
+    ["type", 'import type { Thing } from "@holodeck/agui";\nexport type It = Thing;\n'],
+    ["re-exported", 'export { thing } from "@holodeck/agui";\n'],
+    ["dynamic", 'export const it = (): Promise<unknown> => import("@holodeck/agui");\n'],
+    ["subpath", 'export { thing } from "@holodeck/agui-testing/vitest";\n'],
+  ];
+  for (const [kind, source] of disguised) {
+    const path = plant(`packages/protocol/src/disguised-${kind}.ts`, source);
+    test(`a ${kind} import is an import too`, () => {
+      expect(rulesBroken(path)).toEqual([imports]);
+    });
+  }
+
+  for (const name of ["zod", "@ag-ui/client", "@ag-ui/core/schemas", "rxjs/operators", "node:fs"]) {
+    const path = plant(
+      `packages/core/src/foreign-${name.replaceAll(/\W/g, "-")}.ts`,
+      `import { thing } from "${name}";\nexport const it = thing;\n`,
+    );
+    test(`packages/core may not import ${name}`, () => {
+      expect(rulesBroken(path)).toEqual([imports]);
+    });
+  }
+
+  for (const name of ["@ag-ui/core", "rxjs/internal/Observable", "fast-json-patch", "mutative"]) {
+    const path = plant(
+      `packages/core/src/known-${name.replaceAll(/\W/g, "-")}.ts`,
+      `import { thing } from "${name}";\nexport const it = thing;\n`,
+    );
+    test(`packages/core may import ${name}`, () => {
+      expect(rulesBroken(path)).toEqual([]);
+    });
+  }
+
+  for (const folderName of ["packages/core/test", "examples/demo", "bench", "packages/cli/src"]) {
+    const path = plant(
+      `${folderName}/front-door.ts`,
+      'import { thing } from "@holodeck/agui";\nexport const it = thing;\n',
+    );
+    test(`${folderName} may import the front door`, () => {
+      expect(rulesBroken(path)).toEqual([]);
+    });
+  }
+});
+
+describe("packages that run without Node", () => {
+  for (const dir of withoutNode) {
+    const builtin = plant(
+      `packages/${dir}/src/builtin.ts`,
+      'import { readFile } from "node:fs/promises";\nexport const it = readFile;\n',
+    );
+    const bare = plant(
+      `packages/${dir}/src/builtin-bare.ts`,
+      'import { readFile } from "fs";\nexport const it = readFile;\n',
+    );
+    const global = plant(
+      `packages/${dir}/src/globals.ts`,
+      'export const bytes = Buffer.from("x");\nexport const pid = process.pid;\n',
+    );
+    const whole = plant(
+      `packages/${dir}/src/whole-rxjs.ts`,
+      'import { of } from "rxjs";\nexport const it = of(1);\n',
+    );
+    const operators = plant(
+      `packages/${dir}/src/rxjs-operators.ts`,
+      'import { map } from "rxjs/operators";\nexport const it = map;\n',
+    );
+    const typed = plant(
+      `packages/${dir}/src/rxjs-type.ts`,
+      'import type { Observable } from "rxjs";\nexport type It = Observable<string>;\n',
+    );
+    test(`${dir} may not import Node's modules`, () => {
+      expect(rulesBroken(builtin)).toEqual([imports]);
+      expect(rulesBroken(bare)).not.toEqual([]);
+    });
+    test(`${dir} may not use Buffer and process`, () => {
+      expect(rulesBroken(global)).toEqual([globals, globals]);
+    });
+    test(`${dir} may take types of rxjs, not the whole of it`, () => {
+      expect(rulesBroken(whole)).toEqual([imports]);
+      expect(rulesBroken(operators)).toEqual([imports]);
+      expect(rulesBroken(typed)).toEqual([]);
+    });
+  }
+
+  const sqlite = plant(
+    "packages/sessions/src/sqlite/index.ts",
+    'import { readFile } from "node:fs/promises";\nexport const it = [readFile, process.pid];\n',
+  );
+  const node = plant(
+    "packages/node/src/builtin.ts",
+    'import { createServer } from "node:http";\nexport const it = [createServer, process.pid];\n',
+  );
+  test("sessions/sqlite and node may use Node", () => {
+    expect(rulesBroken(sqlite)).toEqual([]);
+    expect(rulesBroken(node)).toEqual([]);
+  });
+});
+
+describe("the console", () => {
+  const source = 'console.log("x");\nexport const it = 1;\n';
+  const library = plant("packages/node/src/console.ts", source);
+  const free = ["examples/demo/console.ts", "bench/console.ts", ".ci/console.mjs"].map((path) =>
+    plant(path, source),
+  );
+  test("is not for packages, and is for examples, bench and scripts", () => {
+    expect(rulesBroken(library)).toEqual(["eslint(no-console)"]);
+    expect(free.flatMap(rulesBroken)).toEqual([]);
+  });
+});
+
+// One run of the linter over all planted files: a run per file would take minutes.
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "holodeck-lint-"));
+  copyFileSync(join(root, ".oxlintrc.json"), join(folder, ".oxlintrc.json"));
+  for (const [path, source] of planted) {
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    writeFileSync(join(folder, path), source);
+  }
+  const args = [oxlint, "--format=json", "packages", "examples", "bench", ".ci"];
+  const result = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+  const { diagnostics } = JSON.parse(result.stdout) as {
+    diagnostics: { code: string; filename: string }[];
+  };
+  for (const { code, filename } of diagnostics) {
+    const path = filename.replaceAll("\\", "/");
+    reports.set(path, [...rulesBroken(path), code]);
+  }
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});

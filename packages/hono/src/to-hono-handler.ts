@@ -1,0 +1,67 @@
+import { answerFetch, createFetchExchange, findWaitUntil, stripMount } from "@holodeck/agui-core";
+import type { ExchangeHandler, FetchExchangeOptions } from "@holodeck/agui-core";
+import type { Context, MiddlewareHandler } from "hono";
+
+export interface ToHonoHandlerOptions {
+  /** What to strip from the path. By default the part of the route's pattern before `/*`. */
+  prefix?: string;
+}
+
+/**
+ * Serves a handler from Hono. Hono's middleware sees the response; what the handler has no route for
+ * goes to `next()`; what fails before an answer goes to `app.onError`.
+ *
+ * @example
+ * ```ts
+ * app.all("/api/*", toHonoHandler(handler));
+ * ```
+ */
+export function toHonoHandler(
+  handler: Pick<ExchangeHandler, "handle">,
+  options: ToHonoHandlerOptions = {},
+): MiddlewareHandler {
+  return async (c, next) => {
+    const made = createFetchExchange(c.req.raw, {
+      path: stripMount(new URL(c.req.url).pathname, options.prefix ?? mountOf(c)),
+      native: c,
+      ip: ipOf(c),
+      waitUntil: findWaitUntil([executionOf(c)]),
+      ...bodyOf(c),
+    });
+    const response = await answerFetch((exchange) => handler.handle(exchange), made);
+    if (response) return response;
+    await next();
+  };
+}
+
+// Only a pattern that ends in a wildcard is a mount; `/agui` is a route and stays as it is.
+function mountOf(c: Context): string {
+  // Of the request, not from "hono/route": that entry is younger than the Hono we accept.
+  const pattern = c.req.routePath;
+  return pattern.endsWith("*") ? pattern : "";
+}
+
+/** Another handler may have read the body; Hono keeps what it read. */
+function bodyOf(c: Context): Pick<FetchExchangeOptions, "body"> {
+  if (!c.req.raw.bodyUsed) return {};
+  return {
+    async *body() {
+      yield new Uint8Array(await c.req.arrayBuffer());
+    },
+  };
+}
+
+/** `@hono/node-server` puts Node's request into the environment. */
+function ipOf(c: Context): string | undefined {
+  const env = c.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined;
+  return env?.incoming?.socket?.remoteAddress;
+}
+
+function executionOf(c: Context): unknown {
+  try {
+    return c.executionCtx;
+  } catch {
+    // Hono throws where the platform has none.
+    return undefined;
+  }
+}

@@ -1,0 +1,114 @@
+import type { Chunk, Sink } from "@holodeck/agui-core";
+import type { ServerResponse } from "node:http";
+import type { Http2ServerResponse } from "node:http2";
+import type { NodeResponse } from "./types.ts";
+
+/** `NGHTTP2_CANCEL`; a literal, so that hosts without HTTP/2 do not load it. */
+const cancelled = 8;
+
+// What both responses have in common, and what the `compression` middleware adds.
+type AnyResponse = Pick<ServerResponse, "write" | "end" | "destroyed" | "writableLength"> & {
+  on(event: "drain" | "close" | "error", listener: () => void): unknown;
+  flush?: () => void;
+  stream?: Http2ServerResponse["stream"];
+};
+
+export interface NodeSinkOptions {
+  /** HEAD, 204 and 304: what is written goes nowhere. */
+  isBodyless: boolean;
+  /** Called once, just before the response is ended. */
+  onEnd(): void;
+}
+
+/** Breaks a response off, so that the client knows it is not whole and its bytes are freed. */
+export function cutOff(response: NodeResponse): void {
+  if (!("stream" in response)) {
+    response.destroy();
+    return;
+  }
+  const { stream } = response;
+  // Plainly destroyed it would say NO_ERROR, which reads like an end.
+  if (!stream.closed || !stream.writableFinished) stream.close(cancelled);
+  stream.destroy();
+}
+
+/** A sink that writes straight to the socket. */
+export class NodeSink implements Sink {
+  onDrain: (() => void) | undefined;
+  readonly #response: AnyResponse;
+  readonly #options: NodeSinkOptions;
+  #onClose: (() => void) | undefined;
+  #isOpen = true;
+  /** Left, cut, or ended and everything taken. */
+  #isGone = false;
+  #hasLeft = false;
+  #isBlocked = false;
+
+  constructor(response: NodeResponse, options: NodeSinkOptions) {
+    this.#response = response as unknown as AnyResponse;
+    this.#options = options;
+    this.#response.on("drain", () => this.#drain());
+    this.#response.on("close", () => this.#close());
+    // A reset is reported by "close"; unheard, it would end the process.
+    this.#response.on("error", () => undefined);
+    if (this.#response.destroyed || this.#response.stream?.destroyed) this.#close();
+  }
+
+  get onClose(): (() => void) | undefined {
+    return this.#onClose;
+  }
+
+  set onClose(listener: (() => void) | undefined) {
+    this.#onClose = listener;
+    // The client may have left before anybody could listen.
+    if (this.#hasLeft) queueMicrotask(() => this.#tell());
+  }
+
+  get pending(): number {
+    if (this.#isGone) return 0;
+    return (this.#response.stream ?? this.#response).writableLength;
+  }
+
+  write(chunk: Chunk): boolean {
+    if (!this.#isOpen) return false;
+    if (this.#options.isBodyless || chunk.length === 0) return !this.#isBlocked;
+    const hasRoom = this.#response.write(chunk);
+    // A compressing response keeps what it gets until told otherwise.
+    this.#response.flush?.();
+    if (!hasRoom) this.#isBlocked = true;
+    return hasRoom;
+  }
+
+  end(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#options.onEnd();
+    this.#response.end();
+  }
+
+  destroy(): void {
+    this.#isOpen = false;
+    this.#isGone = true;
+    cutOff(this.#response as unknown as NodeResponse);
+  }
+
+  #drain(): void {
+    if (!this.#isBlocked) return;
+    this.#isBlocked = false;
+    if (this.#isOpen) this.onDrain?.();
+  }
+
+  #close(): void {
+    this.#isGone = true;
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#hasLeft = true;
+    this.#tell();
+  }
+
+  #tell(): void {
+    const listener = this.#onClose;
+    this.#onClose = undefined;
+    listener?.();
+  }
+}

@@ -1,0 +1,36 @@
+import type { NodeRequest } from "./types.ts";
+
+/** The URL as the client sent it. Never throws: what cannot be a URL becomes one on `localhost`. */
+export function requestUrl(req: NodeRequest, protocol: string | undefined): URL {
+  const target = req.originalUrl ?? req.url ?? "/";
+  const path = target.startsWith("/") ? target : target.replace(absoluteForm, "");
+  const rooted = path.startsWith("/") ? path : `/${path}`;
+  const origin = `${protocol ?? schemeOf(req)}://${hostOf(req)}`;
+  return parse(origin + rooted) ?? parse(`http://localhost${rooted}`) ?? new URL("http://localhost/");
+}
+
+/** The path a host routes by: without its mount prefix, without the query, still encoded. */
+export function requestPath(req: NodeRequest): string {
+  const target = req.url ?? "/";
+  const end = target.search(/[?#]/);
+  const path = end === -1 ? target : target.slice(0, end);
+  if (path.startsWith("/")) return path;
+  return path.replace(absoluteForm, "") || "/";
+}
+
+// A proxy's request line, RFC 9112 3.2.2: `GET http://host/path HTTP/1.1`.
+const absoluteForm = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
+
+function schemeOf(req: NodeRequest): string {
+  return (req.socket as { encrypted?: boolean } | null)?.encrypted ? "https" : "http";
+}
+
+function hostOf(req: NodeRequest): string {
+  const host = (req.headers[":authority"] as string | undefined) ?? req.headers.host ?? "";
+  // Whatever could end the authority part would let a client choose the path, too.
+  return /^[^\s/?#@\\]+$/.test(host) ? host : "localhost";
+}
+
+function parse(url: string): URL | undefined {
+  return URL.canParse(url) ? new URL(url) : undefined;
+}

@@ -1,0 +1,151 @@
+import type { AgentRequest, Exchange, Sink } from "@holodeck/agui-core";
+import { validateHeaderValue } from "node:http";
+import type { ServerResponse } from "node:http";
+import { NodeSink } from "./_node-sink.ts";
+import { parsedBodyOf, readBody } from "./_read-body.ts";
+import { requestPath, requestUrl } from "./_request-url.ts";
+import { isHttp2, isUnread, leaveUnread } from "./_unread.ts";
+import type { NodeRequest, NodeResponse } from "./types.ts";
+
+export interface NodeExchangeOptions {
+  /** The path after the mount. By default the path of `req.url`, which Express has stripped. */
+  path?: string | undefined;
+  /** What a framework parsed. By default `req.body`, if a parser left something there. */
+  parsedBody?: unknown;
+  /** The client's address, when a framework knows better than the socket. */
+  ip?: string | undefined;
+  /** `http` or `https`, when a framework knows better than the socket. */
+  protocol?: string | undefined;
+  /** What `request.native` shows. By default `req`. */
+  native?: unknown;
+  /** Called just before the head is written. */
+  onReply?: (() => void) | undefined;
+}
+
+/** Makes the exchange of one request of `node:http`, `https` or `http2`. */
+export function createNodeExchange(
+  req: NodeRequest,
+  res: NodeResponse,
+  options: NodeExchangeOptions = {},
+): Exchange {
+  return new NodeExchange(req, res, options);
+}
+
+class NodeExchange implements Exchange {
+  readonly #req: NodeRequest;
+  readonly #res: NodeResponse;
+  readonly #options: NodeExchangeOptions;
+  #request: AgentRequest | undefined;
+  #isAnswered = false;
+
+  constructor(req: NodeRequest, res: NodeResponse, options: NodeExchangeOptions) {
+    this.#req = req;
+    this.#res = res;
+    this.#options = options;
+  }
+
+  get method(): string {
+    return this.#req.method ?? "GET";
+  }
+
+  get path(): string {
+    return this.#options.path ?? requestPath(this.#req);
+  }
+
+  get request(): AgentRequest {
+    return (this.#request ??= {
+      method: this.method,
+      url: requestUrl(this.#req, this.#options.protocol),
+      headers: toHeaders(this.#req),
+      ip: this.#options.ip ?? this.#req.socket?.remoteAddress,
+      native: this.#options.native ?? this.#req,
+    });
+  }
+
+  get parsedBody(): unknown {
+    return this.#options.parsedBody ?? parsedBodyOf(this.#req);
+  }
+
+  header(name: string): string | undefined {
+    const { headers } = this.#req;
+    const value = headers[name] ?? (name === "host" ? headers[":authority"] : undefined);
+    return Array.isArray(value) ? value.join(", ") : value;
+  }
+
+  body(): AsyncIterable<Uint8Array> {
+    return readBody(this.#req);
+  }
+
+  reply(status: number, headers: Readonly<Record<string, string>>): Sink {
+    if (this.#isAnswered) throw new Error("An exchange is answered once; `reply` was called again.");
+    const req = this.#req;
+    const res = this.#res;
+    const isCut = isUnread(req, res);
+    this.#options.onReply?.();
+    // May throw on headers nobody can send; then nothing is written and the exchange still open.
+    if (isHttp2(req)) writeHead(res, status, withoutHopByHop(headers));
+    else writeHead(res, status, isCut ? { ...headers, connection: "close" } : headers);
+    this.#isAnswered = true;
+    return new NodeSink(res, {
+      isBodyless: this.method === "HEAD" || status === 204 || status === 304,
+      onEnd: () => {
+        if (isCut && isUnread(req, res)) leaveUnread(req, res);
+      },
+    });
+  }
+}
+
+function writeHead(
+  response: NodeResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const res = response as ServerResponse;
+  // Through the proxy of HTTP/2 the socket cannot be touched; there frames are gathered anyway.
+  const socket = "stream" in response ? null : res.socket;
+  socket?.setNoDelay?.(true);
+  // Held until the end of this tick: a head and a first write that follows at once are one packet.
+  socket?.cork?.();
+  try {
+    res.writeHead(status, headers);
+    res.flushHeaders();
+  } finally {
+    if (socket?.uncork) process.nextTick(() => socket.uncork());
+  }
+}
+
+const hopByHop = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+function withoutHopByHop(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (hopByHop.has(name.toLowerCase())) continue;
+    // HTTP/2 carries a line break as it is, and whoever translates to HTTP/1.1 makes two headers of it.
+    validateHeaderValue(name, value);
+    kept[name] = value;
+  }
+  return kept;
+}
+
+function toHeaders(req: NodeRequest): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(req.headers)) {
+    if (value === undefined || name.startsWith(":")) continue;
+    for (const each of Array.isArray(value) ? value : [value]) {
+      try {
+        headers.append(name, each);
+      } catch {
+        // Node's parser lets through what the standard refuses; nobody can have meant it.
+      }
+    }
+  }
+  const authority = req.headers[":authority"] as string | undefined;
+  if (authority !== undefined && !headers.has("host")) headers.set("host", authority);
+  return headers;
+}

@@ -1,0 +1,66 @@
+import { AgentError, toProblem } from "@holodeck/agui-core";
+import type { Exchange, ExchangeHandler } from "@holodeck/agui-core";
+import { cutOff } from "./_node-sink.ts";
+import { createNodeExchange } from "./create-node-exchange.ts";
+import type { NodeExchangeOptions } from "./create-node-exchange.ts";
+import type { NodeRequest, NodeResponse } from "./types.ts";
+
+export interface ToNodeHandlerOptions {
+  /** What to tell the exchange about a request, when a framework knows more than Node. */
+  describe?: (req: NodeRequest) => NodeExchangeOptions;
+  /** Sees what the handler threw, when there is no `next` to take it. */
+  onError?: (error: unknown) => void;
+}
+
+/** `(req, res)` for `createServer`, `(req, res, next)` for anything in the manner of Connect. */
+export type NodeHandler = (
+  req: NodeRequest,
+  res: NodeResponse,
+  next?: (error?: unknown) => void,
+) => void;
+
+/**
+ * Serves a handler from `node:http`, `https` or `http2`. Where it has no route, `next` is called, or
+ * the answer is a 404.
+ *
+ * @example
+ * ```ts
+ * createServer(toNodeHandler(handler)).listen(8000);
+ * ```
+ */
+export function toNodeHandler(
+  handler: Pick<ExchangeHandler, "handle">,
+  options: ToNodeHandlerOptions = {},
+): NodeHandler {
+  const { describe, onError } = options;
+
+  return (req, res, next) => {
+    const exchange = createNodeExchange(req, res, describe?.(req));
+    const run = async (): Promise<boolean> => handler.handle(exchange);
+    run().then(
+      (isOurs) => {
+        if (isOurs) return;
+        if (next) next();
+        else refuse(exchange, notFound(exchange));
+      },
+      (error: unknown) => {
+        // After the head nothing can be said any more; a broken connection is the honest answer.
+        if (res.headersSent) cutOff(res);
+        else if (next) return next(error ?? new Error("The handler failed without a reason."));
+        else refuse(exchange, error);
+        onError?.(error);
+      },
+    );
+  };
+}
+
+function notFound({ method, path }: Exchange): AgentError {
+  return new AgentError("not-found", `Nothing answers ${method} ${path} here.`);
+}
+
+function refuse(exchange: Exchange, error: unknown): void {
+  const { status, headers, body } = toProblem(error, { instance: exchange.path });
+  const sink = exchange.reply(status, headers);
+  sink.write(body);
+  sink.end();
+}

@@ -1,0 +1,30 @@
+import type { Server } from "node:http";
+import type { AddressInfo, Server as NetServer, Socket } from "node:net";
+
+export interface Listening {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Listens on a free port of the loopback; closing cuts what is still connected. */
+export async function listen(server: NetServer | Server): Promise<Listening> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

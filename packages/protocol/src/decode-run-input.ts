@@ -1,0 +1,82 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Fault, RunAgentInput } from "@holodeck/agui-core";
+import { quote, toFaults } from "./faults.ts";
+import { normaliseInput } from "./normalise-input.ts";
+import type { InputLimits } from "./normalise-input.ts";
+import { isRecord, warn } from "./records.ts";
+import type { Notes } from "./records.ts";
+import { loadSchemas } from "./schemas.ts";
+
+/** A request for a run, understood. */
+export interface DecodedRunInput {
+  input: RunAgentInput;
+  /** Which agent the client asked for. */
+  agentId?: string;
+  /** Absent for clients older than AG-UI 1.0. */
+  protocolVersion?: string;
+  /** What was ignored or changed in meaning, for the log. */
+  warnings: string[];
+}
+
+// Past this a list helps nobody, and a small body must not buy a large answer.
+const maxFaults = 100;
+
+/**
+ * Reads a run input of AG-UI 1.0, 0.0.x or in snake_case; refuses a wrong one with everything that is
+ * wrong with it.
+ *
+ * @example
+ * ```ts
+ * const { input, agentId } = await decodeRunInput(await request.json());
+ * ```
+ */
+export async function decodeRunInput(
+  body: unknown,
+  limits: InputLimits = {},
+): Promise<DecodedRunInput> {
+  if (!isRecord(body)) {
+    const message = "The body must be a JSON object.";
+    throw new AgentError("invalid-request", message, { errors: [{ path: "", message }] });
+  }
+  const notes: Notes = { faults: [], warnings: new Set() };
+  const { input, agentId, positions } = normaliseInput(body, limits, notes);
+  const { RunAgentInputSchema } = await loadSchemas();
+  const { data, error } = RunAgentInputSchema.safeParse(input);
+  const faults = toFaults(error?.issues ?? [], input)
+    .map((one) => atOrigin(one, positions))
+    .concat(notes.faults);
+  if (data === undefined || faults.length > 0) throw refusal(faults);
+  const decoded: DecodedRunInput = { input: data, warnings: [] };
+  if (typeof agentId === "string") decoded.agentId = agentId;
+  if (typeof input.protocolVersion === "string") {
+    decoded.protocolVersion = input.protocolVersion;
+    if (!/^\d+\.\d+$/.test(input.protocolVersion)) {
+      const version = quote(input.protocolVersion);
+      warn(notes, `protocolVersion ${version} is not a version; taken for a newer one.`);
+    }
+  }
+  decoded.warnings.push(...notes.warnings);
+  return decoded;
+}
+
+/** Messages that were left out shift the others; the client counts in what it sent. */
+function atOrigin({ path, message }: Fault, positions: readonly number[]): Fault {
+  const [list, index, ...rest] = path.split(".");
+  const origin = positions[Number(index)];
+  if (list !== "messages" || origin === undefined || String(origin) === index) {
+    return { path, message };
+  }
+  const moved = ["messages", origin, ...rest].join(".");
+  return { path: moved, message: moved + message.slice(path.length) };
+}
+
+function refusal(faults: Fault[]): AgentError {
+  const more = faults.length - 1;
+  const rest = more === 0 ? "" : ` ${more} more ${more === 1 ? "fault" : "faults"} in "errors".`;
+  const errors = faults.slice(0, maxFaults);
+  if (faults.length > maxFaults) {
+    errors.push({ path: "", message: `${faults.length - maxFaults} more faults are not listed.` });
+  }
+  const message = `The run input is not valid: ${faults[0]?.message}${rest}`;
+  return new AgentError("invalid-request", message, { errors });
+}

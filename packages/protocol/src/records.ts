@@ -1,0 +1,89 @@
+import type { Fault, Json } from "@holodeck/agui-core";
+import { quote } from "./faults.ts";
+
+/** What normalising finds on its way. */
+export interface Notes {
+  readonly faults: Fault[];
+  readonly warnings: Set<string>;
+}
+
+/** The members of one kind of object, as AG-UI 1.0 names them. */
+export interface Shape {
+  /** Where such objects stand, for warnings. */
+  readonly label: string;
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+  /** Whether `snake_case` spellings count too. Never inside what users put there. */
+  readonly snake?: boolean;
+}
+
+const maxWarnings = 50;
+// Far above any real request, far below what would make a list of faults a denial of service.
+const maxEntries = 10_000;
+
+/** True for a JSON object. */
+export function isRecord(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An own member. What is inherited was not in the body. */
+export function own(record: Json, key: string): unknown {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/**
+ * A new object with the known members of `value` only: camelCase, without nulls where AG-UI wants
+ * absence.
+ */
+export function pick(value: Json, shape: Shape, notes: Notes): Json {
+  const names = namesOf(shape);
+  const picked: Json = {};
+  for (const key of Object.keys(value)) {
+    const name = names.get(key);
+    if (name === undefined) warn(notes, `${shape.label}${quote(key)} is unknown and was ignored.`);
+    else if (name === key || !Object.hasOwn(value, name)) picked[name] = value[key];
+  }
+  for (const name of shape.optional) if (picked[name] === null) delete picked[name];
+  return picked;
+}
+
+/**
+ * Applies `change` to every entry that is an object. What is not an array or an object stays as it is;
+ * the schema has the word for it.
+ */
+export function each(
+  value: unknown,
+  change: (entry: Json, index: number) => unknown,
+  list: { readonly path: string; readonly notes: Notes },
+): unknown {
+  if (!Array.isArray(value)) return value;
+  if (value.length > maxEntries) {
+    const message = `${list.path} has ${value.length} entries; at most ${maxEntries} are accepted.`;
+    list.notes.faults.push({ path: list.path, message });
+    return [];
+  }
+  return value.map((entry: unknown, index) => (isRecord(entry) ? change(entry, index) : entry));
+}
+
+/** Adds a warning, once, and not without end. */
+export function warn(notes: Notes, text: string): void {
+  if (notes.warnings.size < maxWarnings) notes.warnings.add(text);
+}
+
+const cache = new WeakMap<Shape, ReadonlyMap<string, string>>();
+
+function namesOf(shape: Shape): ReadonlyMap<string, string> {
+  const known = cache.get(shape);
+  if (known) return known;
+  const names = new Map<string, string>();
+  for (const name of [...shape.required, ...shape.optional]) {
+    names.set(name, name);
+    if (shape.snake) names.set(toSnake(name), name);
+  }
+  cache.set(shape, names);
+  return names;
+}
+
+function toSnake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,47 @@
+import { EventType } from "@holodeck/agui-core";
+import type { BaseEvent } from "@holodeck/agui-core";
+
+/** What an event can lose and still be itself. */
+const dispensable = new Set([
+  "timestamp",
+  "rawEvent",
+  "metadata",
+  "result",
+  "outcome",
+  "usage",
+  "input",
+]);
+
+/**
+ * An event as JSON, whatever is in it. A value that JSON has no word for is left out where AG-UI can
+ * do without it, so that a run still ends; else a RAW event stands in for the event.
+ */
+export function serialise(event: BaseEvent): string {
+  return stringify(event) ?? stringify(without(event)) ?? JSON.stringify(standIn(event));
+}
+
+/** The event that takes the place of one that cannot be sent. */
+export function standIn(event: BaseEvent): BaseEvent {
+  return {
+    type: EventType.RAW,
+    event: { type: event.type, error: "This event could not be serialised." },
+    source: "agui",
+  };
+}
+
+function without(event: BaseEvent): BaseEvent {
+  const kept: BaseEvent = { type: event.type };
+  for (const key of Object.keys(event)) {
+    if (!dispensable.has(key) || stringify(event[key]) !== undefined) kept[key] = event[key];
+  }
+  return kept;
+}
+
+// Cycles, BigInts, a `toJSON` or a getter that throws.
+function stringify(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
