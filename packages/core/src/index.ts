@@ -84,3 +84,4 @@ export { createGuard } from "./guard.ts";
 export type { Guard, GuardOptions, RunEnding } from "./guard.ts";
 export { createStateTracker } from "./state.ts";
 export type { StateTracker } from "./state.ts";
+export { sizeOf } from "./size.ts";
