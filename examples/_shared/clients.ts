@@ -88,7 +88,7 @@ function converse(
     const events: SeenEvent[] = [];
     await agent.runAgent(
       { tools: parameters },
-      { onEvent: ({ event }) => void events.push(event as unknown as SeenEvent) },
+      { onEvent: ({ event }) => void events.push(event) },
     );
     return events;
   }

@@ -1,4 +1,7 @@
 import { start } from "./server.ts";
 
-const { url } = await start(Number(process.env["PORT"] ?? 8000));
-console.log(`AG-UI at ${url}/agui. Ctrl-C stops it.`);
+const { url, port } = await start(Number(process.env["PORT"] ?? 8000));
+console.log(
+  `AG-UI at ${url}/agui, lines at ${url}/ndjson, a WebSocket at ws://127.0.0.1:${port}/ws.`,
+);
+console.log("Ctrl-C stops it.");
