@@ -80,3 +80,8 @@ export { applyPatch, PatchError } from "./patch.ts";
 export { createReducer } from "./reducer.ts";
 export type { Reducer, ReducerOptions } from "./reducer.ts";
 export type { OpenKind, OpenPart } from "./open-parts.ts";
+export { createGuard } from "./guard.ts";
+export type { Guard, GuardOptions, RunEnding } from "./guard.ts";
+export { createStateTracker } from "./state.ts";
+export type { StateTracker } from "./state.ts";
+export { sizeOf } from "./size.ts";

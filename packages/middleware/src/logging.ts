@@ -1,0 +1,196 @@
+import { createReducer, describeError, EventType, isAgentError, sizeOf } from "@holodeck/agui-core";
+import type {
+  AgentRequest,
+  BaseEvent,
+  HandlerMiddleware,
+  Json,
+  Logger,
+  Middleware,
+  Reply,
+  RunAgentInput,
+  RunContext,
+} from "@holodeck/agui-core";
+import { redactSecrets } from "./redact-secrets.ts";
+
+export interface LoggingOptions {
+  /** By default the handler's. Without it only runs are logged, not the requests that start none. */
+  logger?: Logger;
+  /** Of the record of a run. By default `info`. */
+  level?: keyof Logger;
+  /** One debug record per event, without its content. By default false. */
+  events?: boolean;
+  /** Adds headers, input and output to the record, credentials redacted. By default false. */
+  debug?: boolean;
+}
+
+interface Arrival {
+  readonly at: number;
+  status?: number;
+}
+
+// Beyond this much output a debug record says so instead of growing.
+const outputBytes = 256 * 1024;
+
+/**
+ * Logs one structured record per run, at its end.
+ *
+ * @example
+ * ```ts
+ * createAgentHandler(agent, { middleware: [logging()] });
+ * ```
+ */
+export function logging(options: LoggingOptions = {}): HandlerMiddleware & { run: Middleware } {
+  const { logger, level = "info", events = false, debug = false } = options;
+  // A run finds out with which status its request was answered.
+  const arrivals = new WeakMap<AgentRequest, Arrival>();
+
+  async function request(request: AgentRequest, next: () => Promise<Reply>): Promise<Reply> {
+    const arrival: Arrival = { at: Date.now() };
+    arrivals.set(request, arrival);
+    const reply = await next();
+    arrival.status = reply.status;
+    if (!reply.stream) {
+      logger?.[level](
+        redactSecrets(toRequestRecord(request, reply, arrival)) as object,
+        "Request answered.",
+      );
+    }
+    return reply;
+  }
+
+  const run: Middleware = (input, context, next) => ({
+    subscribe(observer) {
+      const log = logger ?? context.logger;
+      const arrival = context.request && arrivals.get(context.request);
+      const beganAt = arrival?.at ?? Date.now();
+      const output = debug ? createReducer([], { maxBytes: outputBytes }) : undefined;
+      let firstAt: number | undefined;
+      let count = 0;
+      let bytes = 0;
+      let terminal: BaseEvent | undefined;
+      let isOver = false;
+
+      function over(reason?: unknown): void {
+        if (isOver) return;
+        isOver = true;
+        const now = Date.now();
+        const record: Json = {
+          timestamp: new Date(beganAt).toISOString(),
+          requestId: context.requestId,
+          sessionId: context.threadId,
+          runId: context.runId,
+          agentId: context.agentId,
+          ...(context.request && { endpoint: toEndpoint(context.request) }),
+          ...(arrival?.status !== undefined && { status: arrival.status }),
+          ...(firstAt !== undefined && { firstEventMs: firstAt - beganAt }),
+          latencyMs: now - beganAt,
+          events: count,
+          bytes,
+          ...toTokens(terminal),
+          ...toOutcome(terminal, reason ?? (context.signal.reason as unknown)),
+          ...(output && toContent(input, context, output.messages)),
+        };
+        log[level](redactSecrets(record) as object, "Run finished.");
+      }
+
+      const subscription = next(input, context).subscribe({
+        next(event) {
+          firstAt ??= Date.now();
+          count++;
+          const size = sizeOf(event);
+          bytes += size;
+          if (event.type === EventType.RUN_FINISHED || event.type === EventType.RUN_ERROR) {
+            terminal = event;
+          }
+          output?.apply(event);
+          if (events) {
+            const { runId, threadId: sessionId } = context;
+            log.debug({ runId, sessionId, event: event.type, index: count, bytes: size }, "Event.");
+          }
+          observer.next(event);
+        },
+        error(reason) {
+          over(reason);
+          observer.error(reason);
+        },
+        complete() {
+          over();
+          observer.complete();
+        },
+      });
+      return {
+        unsubscribe() {
+          subscription.unsubscribe();
+          over();
+        },
+      };
+    },
+  });
+
+  return { name: "logging", request, run };
+}
+
+function toRequestRecord(request: AgentRequest, reply: Reply, { at }: Arrival): Json {
+  const { requestId, code } = toProblem(reply);
+  return {
+    timestamp: new Date(at).toISOString(),
+    ...(requestId !== undefined && { requestId }),
+    endpoint: toEndpoint(request),
+    status: reply.status,
+    latencyMs: Date.now() - at,
+    ...(code !== undefined && { error: code }),
+  };
+}
+
+// Only a refusal says which request it answers; everything else names it in a header, later.
+function toProblem({ headers, body }: Reply): { requestId?: unknown; code?: unknown } {
+  if (headers?.["content-type"] !== "application/problem+json") return {};
+  try {
+    return (typeof body === "string" ? JSON.parse(body) : body) as Json;
+  } catch {
+    return {};
+  }
+}
+
+// Without the query: that is where people put tokens.
+function toEndpoint({ method, url }: AgentRequest): string {
+  return `${method} ${url.pathname}`;
+}
+
+function toTokens(terminal: BaseEvent | undefined): { tokens?: Json } {
+  const usage = terminal?.usage as readonly Record<string, unknown>[] | undefined;
+  if (!usage) return {};
+  const sum = (key: string): number | undefined => {
+    const known = usage.map((entry) => entry[key]).filter((value) => typeof value === "number");
+    return known.length > 0 ? known.reduce((total, value) => total + value, 0) : undefined;
+  };
+  const [input, output] = [sum("inputTokens"), sum("outputTokens")];
+  const total = sum("totalTokens") ?? (input ?? 0) + (output ?? 0);
+  return { tokens: { ...(input && { input }), ...(output && { output }), total } };
+}
+
+function toOutcome(terminal: BaseEvent | undefined, reason: unknown): Json {
+  if (terminal?.type === EventType.RUN_ERROR) {
+    return { outcome: "error", error: terminal.code ?? "agent-error" };
+  }
+  if (terminal) {
+    return { outcome: (terminal.outcome as { type?: string } | undefined)?.type ?? "success" };
+  }
+  if (reason === undefined) return { outcome: "cancelled" };
+  const { code } = describeError(reason);
+  const isCancelled = isAgentError(reason) && cancelling.has(code);
+  return { outcome: isCancelled ? "cancelled" : "error", error: code };
+}
+
+const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
+
+function toContent(
+  input: RunAgentInput,
+  { request }: RunContext,
+  output: readonly unknown[],
+): Json {
+  const headers: Record<string, string> = {};
+  // oxlint-disable-next-line unicorn/no-array-for-each -- Headers are not iterable in every type library.
+  request?.headers.forEach((value, name) => (headers[name] = value));
+  return { ...(request && { headers }), input, output };
+}

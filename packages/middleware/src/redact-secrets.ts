@@ -1,0 +1,51 @@
+const mark = "[redacted]";
+const maxDepth = 64;
+
+const secretKeys =
+  /^(?:proxy-)?authorization$|^(?:set-)?cookie$|^x-api-key$|^api[-_]?key$|^(?:access|refresh|id|auth)[-_]?token$|^(?:client[-_]?)?secret$|^password$/i;
+
+// What credentials look like by themselves, wherever they stand.
+const secretShapes = new RegExp(
+  [
+    /\bauthorization["']?\s*[:=]\s*["']?(?:\w+\s+)?[^\s"',]+/,
+    /\bBearer\s+[\w.~+/=-]{6,}/,
+    /\b(?:sk|pk|rk)[-_][\w-]{6,}/,
+    /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
+    /\bgh[opsur]_[A-Za-z0-9]{16,}/,
+    /\bgithub_pat_\w{20,}/,
+    /\bglpat-[\w-]{16,}/,
+    /\bxox[abeoprs]-[\w-]{10,}/,
+    /\bAIza[\w-]{30,}/,
+    /\beyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*/,
+    /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "gi",
+);
+
+// `scheme://user:password@host`: only the credentials go.
+const urlCredentials = /(:\/\/)[^\s/:@]{1,256}:[^\s/@]{1,256}@/g;
+
+/** A copy without credentials: by the name of a field, and by the shape of a string. */
+export function redactSecrets(value: unknown): unknown {
+  return clean(value, 0);
+}
+
+function clean(value: unknown, depth: number): unknown {
+  if (typeof value === "string") {
+    return value.replace(secretShapes, mark).replace(urlCredentials, `$1${mark}@`);
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > maxDepth) return "[too deep]";
+  if (Array.isArray(value)) return value.map((item) => clean(item, depth + 1));
+  const copy: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    // Assigning to `__proto__` would change the copy instead of filling it.
+    Object.defineProperty(copy, clean(key, depth) as string, {
+      value: secretKeys.test(key) ? mark : clean(item, depth + 1),
+      enumerable: true,
+    });
+  }
+  return copy;
+}
