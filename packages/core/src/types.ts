@@ -366,8 +366,8 @@ export interface Encoder {
   open?(): Chunk;
   /** `''` when this protocol has no word for it. */
   encode(entry: LogEntry): Chunk;
-  /** Absent: this protocol cannot. */
-  keepAlive?(): Chunk;
+  /** Absent: this protocol cannot. `begun` is false until the first entry was sent. */
+  keepAlive?(begun: boolean): Chunk;
   /** After the terminal entry. */
   close?(): Chunk;
 }

@@ -164,9 +164,9 @@ beforeAll(async () => {
     answered.push(encoder.key ?? "");
     response.writeHead(200, { "content-type": encoder.contentType, ...encoder.headers });
     const scenario = scenarios[new URL(request.url ?? "/", url).pathname.slice(1)] ?? [];
-    for (const entry of log(scenario)) {
+    for (const [index, entry] of log(scenario).entries()) {
       // A heartbeat before each event: the worst time for one.
-      for (const chunk of [encoder.keepAlive?.() ?? "", encoder.encode(entry)]) {
+      for (const chunk of [encoder.keepAlive?.(index > 0) ?? "", encoder.encode(entry)]) {
         if (chunk !== "") response.write(chunk);
       }
     }

@@ -43,7 +43,7 @@ describe("the SSE encoder", () => {
       "cache-control": "no-cache, no-transform",
       "x-accel-buffering": "no",
     });
-    expect(encoder.keepAlive?.()).toBe(": keep-alive\n\n");
+    expect(encoder.keepAlive?.(false)).toBe(": keep-alive\n\n");
     expect(encoder).not.toHaveProperty("close");
   });
 
