@@ -9,7 +9,8 @@ import { parseSse } from "./_helpers.ts";
 
 const MiB = 1024 * 1024;
 const sockets = 50;
-const limits = { followerBytes: MiB, runLogBytes: MiB, logBytes: 64 * MiB };
+// The defaults, spelled out.
+const limits = { followerBytes: MiB, runLogBytes: 8 * MiB, logBytes: 256 * MiB };
 // 50 MB owed to each of 50 clients.
 const owed = { events: 2_500, bytes: 20_000 };
 
