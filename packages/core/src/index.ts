@@ -1,5 +1,7 @@
 export { AgentError, describeError, isAgentError } from "./errors.ts";
 export type { AgentErrorCode, AgentErrorOptions, Fault } from "./errors.ts";
+export { createGuard } from "./guard.ts";
+export type { Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
 export { isOpaqueId, ulid } from "./ids.ts";
 export { defaultLimits } from "./limits.ts";
 export type {
