@@ -100,6 +100,7 @@ describe("a field", () => {
     [{ ...custom, timestamp: "now" }, custom, "wrong-type"],
     [{ ...custom, metadata: [] }, custom, "wrong-type"],
     [{ ...custom, rawEvent: 10n }, custom, "not-json"],
+    [{ ...custom, rawEvent: Number.NaN }, custom, "wrong-type"],
     [{ ...custom, extra: 10n }, custom, "not-json"],
     [{ type: "CUSTOM", name: "n" }, { ...custom, value: null }, "missing-field"],
     [{ ...custom, name: 5 }, { ...custom, name: "5" }, "wrong-type"],

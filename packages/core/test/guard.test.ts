@@ -230,4 +230,18 @@ describe("the end of a run", () => {
     expect(faults(events)).toEqual([]);
     expect(events.filter((event) => event.delta === "hi")).toHaveLength(3);
   });
+
+  test("holds when whoever listens ends the message that is on its way", () => {
+    const events: BaseEvent[] = [];
+    const { guard } = startGuard({
+      emit(event) {
+        events.push(event);
+        if (event.delta === "stop") guard.push(end);
+      },
+    });
+    for (const value of [start, { ...content, delta: "stop" }, content, content]) guard.push(value);
+    guard.complete();
+    expect(faults(events)).toEqual([]);
+    expect([...guard.repairs]).toEqual([["reopened", 1]]);
+  });
 });
