@@ -39,8 +39,8 @@ export function createHot(): Hot {
   let streamIsText = true;
 
   function isNext(event: unknown): event is LooseEvent {
-    if (!isRecord(event)) return false;
     try {
+      if (!isRecord(event)) return false;
       if (event.type === content) {
         return textId !== undefined && event.messageId === textId && isBare(event, textOwner);
       }
@@ -56,7 +56,7 @@ export function createHot(): Hot {
     if (streamId === undefined) return undefined;
     let delta: unknown = value;
     if (typeof value !== "string") {
-      if (!isRecord(value) || !isNextChunk(value)) return undefined;
+      if (!isNextChunk(value)) return undefined;
       delta = value.delta;
     } else if (value === "" || !streamIsText || streamOwner !== undefined) {
       return undefined;
@@ -70,8 +70,9 @@ export function createHot(): Hot {
     return event;
   }
 
-  function isNextChunk(event: Json): boolean {
+  function isNextChunk(event: unknown): event is LooseEvent {
     try {
+      if (!isRecord(event)) return false;
       if (event.type !== (streamIsText ? textChunk : reasoningChunk)) return false;
       if (event.subagentRunId !== streamOwner) return false;
       let keys = streamOwner === undefined ? 2 : 3;

@@ -218,6 +218,7 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
       const { id, role, subagentRunId } = message;
       const bucket = role === "reasoning" || role === "activity" ? role : "message";
       owners[bucket].set(id, subagentRunId);
+      if (message.role === "tool") answered.add(message.toolCallId);
       if (!("toolCalls" in message)) continue;
       for (const call of message.toolCalls ?? []) {
         owners.tool.set(call.id, subagentRunId);

@@ -6,7 +6,7 @@ import { createTerminals, withRunIds } from "./guard-ending.ts";
 import type { RunEnding } from "./guard-ending.ts";
 import type { LooseEvent } from "./guard-events.ts";
 import { createHot } from "./guard-hot.ts";
-import { createParts } from "./guard-parts.ts";
+import { createParts, withTag } from "./guard-parts.ts";
 import { createReader } from "./guard-reader.ts";
 import { Violation } from "./guard-repairs.ts";
 import type { RepairKind } from "./guard-repairs.ts";
@@ -143,7 +143,7 @@ export function createGuard(options: GuardOptions): Guard {
     chunks.before(event);
     const id = parts.proceed(kind, event);
     // A stream of chunks with an id ends with the next delta of its lane, so each needs a look.
-    if (closing || chunks.isFragile) return;
+    if (closing || chunks.isFragile || !parts.isOpen(kind, id)) return;
     if (kind === "text") hot.text(id, parts.ownerOf(kind, id));
     else hot.call(id, parts.ownerOf(kind, id));
   }
@@ -159,7 +159,7 @@ export function createGuard(options: GuardOptions): Guard {
       case EventType.REASONING_MESSAGE_CHUNK:
         if (pushChunk(event)) return;
         repair("malformed");
-        return send({ type: EventType.RAW, event, source: "agent" });
+        return send(withTag({ type: EventType.RAW, event, source: "agent" }, event.subagentRunId));
       default:
         hot.cool();
         chunks.before(event);
@@ -231,8 +231,7 @@ export function createGuard(options: GuardOptions): Guard {
 
   function cancel(): void {
     if (closing) return;
-    closing = true;
-    ensureStarted();
+    beginEnd();
     closeAll(() => {});
     attempt("the end of the run", () => terminate(terminals.cancelled()));
   }
@@ -242,18 +241,22 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   function finish(terminal: () => LooseEvent): void {
-    closing = true;
-    ensureStarted();
+    beginEnd();
     closeAll(() => repair("left-open"));
     terminate(terminal());
   }
 
   function failNow(error: { message: string; code: string }): void {
     isStrict = false;
-    closing = true;
-    ensureStarted();
+    beginEnd();
     closeAll(() => {}, error);
     terminate(terminals.failed(error));
+  }
+
+  function beginEnd(): void {
+    closing = true;
+    hot.cool();
+    ensureStarted();
   }
 
   function closeAll(leftOpen: () => void, error?: { message: string; code: string }): void {

@@ -41,6 +41,9 @@ describe("what is no event", () => {
       },
     });
     expect(fix(trap)).toEqual({ events: [], kinds: ["not-an-event"] });
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    expect(fix(proxy)).toEqual({ events: [], kinds: ["not-an-event"] });
   });
 
   test("is read as its JSON when it is an instance of a class", () => {
@@ -97,6 +100,7 @@ describe("a field", () => {
     [{ ...custom, timestamp: "now" }, custom, "wrong-type"],
     [{ ...custom, metadata: [] }, custom, "wrong-type"],
     [{ ...custom, rawEvent: 10n }, custom, "not-json"],
+    [{ ...custom, rawEvent: Number.NaN }, custom, "wrong-type"],
     [{ ...custom, extra: 10n }, custom, "not-json"],
     [{ type: "CUSTOM", name: "n" }, { ...custom, value: null }, "missing-field"],
     [{ ...custom, name: 5 }, { ...custom, name: "5" }, "wrong-type"],
@@ -152,6 +156,7 @@ describe("a field", () => {
     [{ type: "STATE_DELTA", delta: {} }],
     [{ type: "STATE_DELTA", delta: [{ op: "jump", path: "/a" }] }],
     [{ type: "STATE_DELTA", delta: [{ op: "add", path: "a", value: 1 }] }],
+    [{ type: "STATE_DELTA", delta: [{ op: "move", from: "", path: "/a" }] }],
     [{ type: "ACTIVITY_SNAPSHOT", messageId: "m", activityType: "t", content: [] }],
     [{ type: "ACTIVITY_DELTA", messageId: "m", activityType: "t", patch: "x" }],
     [{ type: "MESSAGES_SNAPSHOT", messages: {} }],

@@ -149,4 +149,58 @@ describe("ownership", () => {
       kinds: ["wrong-owner"],
     });
   });
+
+  test.for<[string, unknown[]]>([
+    [
+      "a message that its agent reopens without a tag",
+      [{ ...start, subagentRunId: "s" }, end, start, tagged, end],
+    ],
+    [
+      "a call in a message of its owner",
+      [
+        { ...start, subagentRunId: "s" },
+        end,
+        { ...call, parentMessageId: "m" },
+        { ...args, subagentRunId: "s" },
+        callEnd,
+      ],
+    ],
+    [
+      "a child that outlives its parent",
+      [
+        subagent,
+        subagentEnd,
+        { ...subagent, subagentRunId: "child", parentSubagentRunId: "s" },
+        { ...subagentEnd, subagentRunId: "child" },
+      ],
+    ],
+  ])("lets pass %s", ([, values]) => {
+    expect(body(...values)).toEqual({ events: values, kinds: [] });
+  });
+
+  test("of an activity stays when a snapshot does not replace it", () => {
+    const shown = { type: "ACTIVITY_SNAPSHOT", messageId: "x", activityType: "t", content: {} };
+    const kept = { ...shown, subagentRunId: "s", replace: false };
+    const patched = { type: "ACTIVITY_DELTA", messageId: "x", activityType: "t", patch: [] };
+    expect(body(shown, kept, { ...patched, subagentRunId: "s" })).toEqual({
+      events: [shown, kept, patched],
+      kinds: ["wrong-owner"],
+    });
+  });
+
+  test("of reasoning holds for its encrypted value", () => {
+    const theirs = { messageId: "r", subagentRunId: "s" };
+    const value = {
+      type: "REASONING_ENCRYPTED_VALUE",
+      subtype: "message",
+      entityId: "r",
+      encryptedValue: "e",
+    };
+    const open = { type: "REASONING_MESSAGE_START", ...theirs, role: "reasoning" };
+    const close = { type: "REASONING_MESSAGE_END", ...theirs };
+    expect(body(open, close, { ...value, subagentRunId: "t" })).toEqual({
+      events: [open, close, { ...value, subagentRunId: "s" }],
+      kinds: ["wrong-owner"],
+    });
+  });
 });

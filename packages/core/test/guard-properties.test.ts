@@ -19,7 +19,8 @@ function play(values: readonly unknown[], end: (typeof ends)[number], strict = f
   return started;
 }
 
-describe("the guard, whatever the agent says", () => {
+// Thousands of runs through two verifiers: seconds on a busy machine.
+describe("the guard, whatever the agent says", { timeout: 120_000 }, () => {
   test("makes a run that both official verifiers and the schemas accept", () => {
     fc.assert(
       fc.property(

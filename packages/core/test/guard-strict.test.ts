@@ -28,6 +28,18 @@ describe("strict mode", () => {
     ]);
   });
 
+  test("cannot fail at failing", () => {
+    const ending = { interrupts: [], usage: [{ inputTokens: -1, outputTokens: 2 }] };
+    const { guard, events } = startGuard({ strict: true, ending });
+    guard.fail({ message: "Broken.", code: "agent-error" });
+    expect(events.at(-1)).toEqual({
+      type: "RUN_ERROR",
+      message: "Broken.",
+      code: "agent-error",
+      usage: [{ outputTokens: 2 }],
+    });
+  });
+
   test("lets text, chunks and a missing end pass", () => {
     const { events } = run(["a", { type: "REASONING_MESSAGE_CHUNK", delta: "b" }], {
       strict: true,

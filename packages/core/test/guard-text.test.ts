@@ -190,4 +190,39 @@ describe("chunks", () => {
     expect(events).toEqual([start, content, end]);
     expect(kinds).toEqual(["duplicate-start"]);
   });
+
+  test("of reasoning do not open a span twice", () => {
+    const span = { type: "REASONING_START", messageId: "x", subagentRunId: "s" };
+    const { events, kinds } = body(
+      span,
+      { type: "REASONING_MESSAGE_CHUNK", messageId: "x", delta: "hm" },
+      { ...span, type: "REASONING_END" },
+    );
+    expect(types(events).filter((type) => type === "REASONING_START")).toHaveLength(1);
+    expect(kinds).toEqual([]);
+  });
+
+  test("begin anew when the agent ended their message by name", () => {
+    const theirs = { ...chunk, subagentRunId: "s" };
+    const { events } = body(theirs, end, { ...theirs, messageId: undefined });
+    expect(types(events)).toEqual([
+      "TEXT_MESSAGE_START",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_END",
+      "TEXT_MESSAGE_START",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_END",
+    ]);
+    expect(events[3]!.messageId).not.toBe("m");
+  });
+
+  test("end with the next token of their lane, whatever was sent in another", () => {
+    const theirs = { type: "TEXT_MESSAGE_START", messageId: "t", subagentRunId: "s" };
+    const token = { type: "TEXT_MESSAGE_CONTENT", messageId: "t", delta: "x" };
+    const tagged = { ...token, subagentRunId: "s" };
+    const last = { type: "TEXT_MESSAGE_END", messageId: "t" };
+    const { events, kinds } = body(theirs, chunk, tagged, tagged, token, last);
+    expect(events).toEqual([theirs, start, content, tagged, tagged, end, token, last]);
+    expect(kinds).toEqual([]);
+  });
 });

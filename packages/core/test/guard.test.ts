@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   call,
   callEnd,
+  content,
   end,
   faults,
   finished,
@@ -167,6 +168,9 @@ describe("the end of a run", () => {
       outcome: { type: "success", pendingToolCallIds: ["a", "b"] },
     });
     expect(run([call, callEnd, finished]).events.at(-1)).toBe(finished);
+    const answer = { id: "r", role: "tool", toolCallId: "c", content: "ok" };
+    const snapshot = { type: "MESSAGES_SNAPSHOT", messages: [answer] };
+    expect(run([call, callEnd, snapshot]).events.at(-1)).toEqual(finished);
   });
 
   test("asks what the author wants to know, also in the agent's own words", () => {
@@ -210,5 +214,34 @@ describe("the end of a run", () => {
       expect(faults(events)).toEqual([]);
       expect(events.at(-1)).toMatchObject({ outcome: { type: "cancelled" } });
     }
+  });
+
+  test("holds when whoever listens answers with more", () => {
+    const events: BaseEvent[] = [];
+    const { guard } = startGuard({
+      emit(event) {
+        events.push(event);
+        if (event.type === EventType.TEXT_MESSAGE_END) guard.push(content);
+        if (event.delta === "stop") guard.push(end);
+      },
+    });
+    for (const value of [start, content, { ...content, delta: "stop" }, content]) guard.push(value);
+    guard.complete();
+    expect(faults(events)).toEqual([]);
+    expect(events.filter((event) => event.delta === "hi")).toHaveLength(3);
+  });
+
+  test("holds when whoever listens ends the message that is on its way", () => {
+    const events: BaseEvent[] = [];
+    const { guard } = startGuard({
+      emit(event) {
+        events.push(event);
+        if (event.delta === "stop") guard.push(end);
+      },
+    });
+    for (const value of [start, { ...content, delta: "stop" }, content, content]) guard.push(value);
+    guard.complete();
+    expect(faults(events)).toEqual([]);
+    expect([...guard.repairs]).toEqual([["reopened", 1]]);
   });
 });
