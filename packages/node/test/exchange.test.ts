@@ -145,6 +145,22 @@ describe("a body that is not read to its end", () => {
     expect(answer).toContain('{"status":413}');
   });
 
+  test("reaches a client that looks for its answer only after it has sent everything", async () => {
+    await serving(refuse);
+    const size = 20 * 1024 * 1024;
+    const answer = await new Promise<string>((resolve, reject) => {
+      let received = "";
+      const client = connect(server.port, "127.0.0.1").on("error", reject);
+      client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`);
+      client.write(new Uint8Array(size), () => {
+        client.on("data", (data) => (received += data.toString("latin1")));
+        client.on("end", () => resolve(received));
+      });
+    });
+    expect(answer).toContain("HTTP/1.1 413");
+    expect(answer).toContain('{"status":413}');
+  });
+
   test("does not keep fetch from its answer", async () => {
     const { url } = await serving(refuse);
     const body = new Uint8Array(20 * 1024 * 1024);
