@@ -176,9 +176,11 @@ describe("a body that is not read to its end", () => {
     ["is begun and not finished", refuse],
   ])("leaves the connection open when it is short and %s", async ([, behaviour]) => {
     await serving(behaviour);
-    const head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n";
+    const head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n";
+    const body = "x".repeat(60_000);
     // The first answer comes before the rest of the first body.
-    const answer = await raw(`${head}\r\nhel`, `lo!${head}Connection: close\r\n\r\nhello!`);
+    const rest = `${body.slice(3)}${head}Connection: close\r\n\r\n${body}`;
+    const answer = await raw(`${head}\r\n${body.slice(0, 3)}`, rest);
     expect(answer.match(/HTTP\/1.1 4/g)).toHaveLength(2);
   });
 
@@ -228,22 +230,6 @@ test("is answered once", async () => {
   });
   await fetch(url);
   expect(String(second)).toContain("answered once");
-});
-
-test("sends a head and the write that follows it in one packet", async () => {
-  const { port } = await serving((exchange) => {
-    const sink = exchange.reply(200, { "content-length": "4" });
-    sink.write("body");
-    sink.end();
-  });
-  const packet = await new Promise<string>((resolve) => {
-    const client = connect(port, "127.0.0.1").once("data", (data) => {
-      resolve(data.toString("latin1"));
-      client.destroy();
-    });
-    client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  });
-  expect(packet).toMatch(/^HTTP\/1.1 200[^]*\r\n\r\nbody$/);
 });
 
 test("keeps headers that belong to one connection off HTTP/2", async () => {
