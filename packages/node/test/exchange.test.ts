@@ -62,6 +62,14 @@ async function seen(requestLine: string, host: string): Promise<unknown> {
   return JSON.parse(body);
 }
 
+const echo: Behaviour = async (exchange) =>
+  replyJson(exchange, { parsed: exchange.parsedBody ?? null, read: await bodyOf(exchange) });
+
+const refuse: Behaviour = async (exchange) => {
+  for await (const part of exchange.body()) if (part.byteLength > 0) break;
+  replyJson(exchange, { status: 413 }, 413);
+};
+
 describe("what a request says of itself", () => {
   test.for([
     ["GET /a?b=1", "example.test:81", "/a", "http://example.test:81/a?b=1"],
@@ -101,9 +109,6 @@ describe("what a request says of itself", () => {
 });
 
 describe("a body that a parser has touched", () => {
-  const echo: Behaviour = async (exchange) =>
-    replyJson(exchange, { parsed: exchange.parsedBody ?? null, read: await bodyOf(exchange) });
-
   async function post(before: (req: NodeRequest) => Awaitable<void>): Promise<unknown> {
     const { url } = await serving(echo, before);
     return (await fetch(url, { method: "POST", body: '{"a":1}' })).json();
@@ -138,11 +143,6 @@ describe("a body that a parser has touched", () => {
 });
 
 describe("a body that is not read to its end", () => {
-  const refuse: Behaviour = async (exchange) => {
-    for await (const part of exchange.body()) if (part.byteLength > 0) break;
-    replyJson(exchange, { status: 413 }, 413);
-  };
-
   test("closes the connection, after the answer and not before", async () => {
     await serving(refuse);
     const head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n";
@@ -208,7 +208,7 @@ describe("a body that is not read to its end", () => {
 });
 
 test("says that the client left when it left in the middle of its body", async () => {
-  let report: (error: unknown) => void = () => undefined;
+  let report: ((error: unknown) => void) | undefined;
   const error = new Promise<unknown>((resolve) => {
     report = resolve;
   });
@@ -216,7 +216,7 @@ test("says that the client left when it left in the middle of its body", async (
     try {
       for await (const part of exchange.body()) if (part.byteLength > 0) client.destroy();
     } catch (reason) {
-      report(reason);
+      report?.(reason);
     }
     return false;
   });
