@@ -161,7 +161,7 @@ async function* readBody(request: Request): AsyncGenerator<Uint8Array, void, und
       yield value;
     }
   } finally {
-    // Not cancelled: on Node's servers that closes the socket before an early answer has left.
+    // Not cancelled: a server may close the socket for that, before an early answer has left.
     reader.releaseLock();
   }
 }

@@ -14,6 +14,19 @@ afterEach(() => server.close());
 type Handle = ExchangeHandler["handle"];
 
 const elsewhere: Handle = async () => false;
+const failing: Handle = () => Promise.reject(new Error("boom"));
+const one: Handle = async (exchange) => {
+  const sink = exchange.reply(200, { "content-type": "text/event-stream" });
+  sink.write("data: 1\n\n");
+  sink.end();
+  return true;
+};
+
+// Express tells error handlers by their four parameters.
+// oxlint-disable-next-line max-params
+const report: ErrorRequestHandler = (error: Error, _req, res, _next) => {
+  res.status(503).send(`host saw ${error.message}`);
+};
 
 describe.each([
   ["Express 5", express],
@@ -31,13 +44,7 @@ describe.each([
 
   test("gets what the handler threw", async () => {
     const app = create();
-    const handle: Handle = async () => {
-      throw new Error("boom");
-    };
-    const report: ErrorRequestHandler = (error: Error, _req, res, _next) => {
-      res.status(503).send(`host saw ${error.message}`);
-    };
-    app.use(toExpressHandler({ handle })).use(report);
+    app.use(toExpressHandler({ handle: failing })).use(report);
     server = await listen(app);
     const response = await fetch(server.url);
     expect([response.status, await response.text()]).toEqual([503, "host saw boom"]);
@@ -60,13 +67,7 @@ describe.each([
 
   test("really compresses where the suite says it does", async () => {
     const app = create();
-    const handle: Handle = async (exchange) => {
-      const sink = exchange.reply(200, { "content-type": "text/event-stream" });
-      sink.write("data: 1\n\n");
-      sink.end();
-      return true;
-    };
-    app.use(compression()).use(toExpressHandler({ handle }));
+    app.use(compression()).use(toExpressHandler({ handle: one }));
     server = await listen(app);
     const response = await fetch(server.url, { headers: { "accept-encoding": "gzip" } });
     expect(response.headers.get("content-encoding")).toBe("gzip");

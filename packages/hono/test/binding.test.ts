@@ -8,6 +8,7 @@ import { vi } from "vitest";
 import { toHonoHandler } from "../src/index.ts";
 
 // @hono/node-server prints what breaks a response off; the suite breaks some off on purpose.
+// oxlint-disable-next-line no-console
 const print = console.error;
 vi.spyOn(console, "error").mockImplementation((...values: unknown[]) => {
   if (!String(values[0]).includes("The server ended the response.")) print(...values);

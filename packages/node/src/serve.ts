@@ -21,7 +21,7 @@ export interface Serving {
   readonly port: number;
   readonly server: Server;
   /** Stops accepting, lets the runs end, then closes what is left. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const drainMs = 5_000;

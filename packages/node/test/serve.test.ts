@@ -104,11 +104,21 @@ describe("closing", () => {
   });
 });
 
-describe("signals", () => {
-  function listeners(): number {
-    return process.listenerCount("SIGINT") + process.listenerCount("SIGTERM");
-  }
+function listeners(): number {
+  return process.listenerCount("SIGINT") + process.listenerCount("SIGTERM");
+}
 
+async function child(...args: string[]): Promise<ReturnType<typeof spawn>> {
+  const script = fileURLToPath(new URL("./_serve-child.ts", import.meta.url));
+  const flags = ["--conditions=@holodeck/source", "--import", import.meta.resolve("tsx")];
+  const process_ = spawn(process.execPath, [...flags, script, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(process_.stdout, "data");
+  return process_;
+}
+
+describe("signals", () => {
   test("are heard by default, and no longer once it is closed", async () => {
     const before = listeners();
     const { close } = await serve(hello(), { port: 0 });
@@ -122,16 +132,6 @@ describe("signals", () => {
     await start();
     expect(listeners()).toBe(before);
   });
-
-  async function child(...args: string[]): Promise<ReturnType<typeof spawn>> {
-    const script = fileURLToPath(new URL("./_serve-child.ts", import.meta.url));
-    const flags = ["--conditions=@holodeck/source", "--import", import.meta.resolve("tsx")];
-    const process_ = spawn(process.execPath, [...flags, script, ...args], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    await once(process_.stdout, "data");
-    return process_;
-  }
 
   test.for(["SIGINT", "SIGTERM"] as const)("%s ends the process in good order", async (signal) => {
     const process_ = await child("prompt");

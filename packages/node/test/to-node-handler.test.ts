@@ -20,6 +20,23 @@ async function serving(handler: typeof failing, options?: ToNodeHandlerOptions):
   return server.url;
 }
 
+/** What `next` was called with. */
+async function nextOf(handler: typeof failing): Promise<unknown[]> {
+  const handle = toNodeHandler(handler);
+  const next = vi.fn();
+  server = await listen(
+    createServer((req, res) =>
+      handle(req, res, (...given) => {
+        next(...given);
+        res.end();
+      }),
+    ),
+  );
+  await fetch(server.url);
+  expect(next).toHaveBeenCalledOnce();
+  return next.mock.calls[0] ?? [];
+}
+
 describe("without next", () => {
   test("answers 404 with a problem where no route is ours", async () => {
     const response = await fetch(`${await serving(elsewhere)}/nowhere?secret=1`);
@@ -47,22 +64,6 @@ describe("without next", () => {
 });
 
 describe("with next", () => {
-  async function nextOf(handler: typeof failing): Promise<unknown[]> {
-    const handle = toNodeHandler(handler);
-    const next = vi.fn();
-    server = await listen(
-      createServer((req, res) =>
-        handle(req, res, (...given) => {
-          next(...given);
-          res.end();
-        }),
-      ),
-    );
-    await fetch(server.url);
-    expect(next).toHaveBeenCalledOnce();
-    return next.mock.calls[0] ?? [];
-  }
-
   test("leaves to the host what is not ours", async () => {
     expect(await nextOf(elsewhere)).toEqual([]);
   });
