@@ -1,0 +1,106 @@
+import { EventType } from "@holodeck/agui-core";
+import type { Chunk } from "@holodeck/agui-core";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import {
+  countSseEvents,
+  encodeLog,
+  exampleLogs,
+  mappedKinds,
+  mergedLog,
+  oddLogs,
+} from "./_encoder-checks.ts";
+import type { CreateEncoder } from "./_encoder-checks.ts";
+
+export interface TestEncoderOptions {
+  /** The kinds this protocol has no word for. Any other kind must make bytes, and these must not. */
+  dropped?: readonly `${EventType}`[];
+  /** Reads what the encoder made of one entry; throws when it cannot be read. */
+  parse?: (chunk: Chunk) => unknown;
+}
+
+const everyLog = [...exampleLogs, ...Object.values(oddLogs), mergedLog];
+
+/**
+ * Proves that an encoder is a pure function of the log that has a word for every event, or says for
+ * which it has none.
+ *
+ * @example
+ * ```ts
+ * testEncoder("ndjson", () => ndjsonEncoder(), { dropped: ["RAW"] });
+ * ```
+ */
+export function testEncoder(
+  name: string,
+  createEncoder: CreateEncoder,
+  options: TestEncoderOptions = {},
+): void {
+  const { dropped = [], parse } = options;
+  const isDropped = (kind: EventType): boolean => dropped.includes(kind);
+  const { key, contentType } = createEncoder();
+
+  describe(`encoder: ${name}`, () => {
+    afterEach(() => {
+      vi.useRealTimers();
+    });
+
+    test("says what its bytes are", () => {
+      expect(contentType).toMatch(/^[\w.+-]+\/[\w.+-]+/);
+    });
+
+    test.for(Object.values(EventType).filter((kind) => !isDropped(kind)))(
+      "has a word for %s",
+      (kind) => {
+        expect([...mappedKinds(createEncoder)]).toContain(kind);
+      },
+    );
+
+    test.skipIf(dropped.length === 0)("drops what it says it drops", () => {
+      expect([...mappedKinds(createEncoder)].filter(isDropped)).toEqual([]);
+    });
+
+    test("says the same of the same log, whenever and however often it is asked", () => {
+      for (const log of everyLog) {
+        vi.useFakeTimers({ toFake: ["Date"], now: 0 });
+        const [first, second] = [createEncoder(), createEncoder()];
+        const head = first.open?.();
+        const chunks = encodeLog(first, log);
+        vi.setSystemTime(86_400_000);
+        expect(second.open?.()).toEqual(head);
+        expect(encodeLog(second, log)).toEqual(chunks);
+        expect(second.close?.()).toEqual(first.close?.());
+        expect(second.keepAlive?.()).toEqual(first.keepAlive?.());
+      }
+    });
+
+    test.for(Object.keys(oddLogs))("takes %s", (kind) => {
+      expect(() => encodeLog(createEncoder(), oddLogs[kind]!)).not.toThrow();
+    });
+
+    test("takes deltas that a store has merged", () => {
+      const chunks = encodeLog(createEncoder(), mergedLog);
+      if (!isDropped(EventType.TEXT_MESSAGE_CONTENT)) expect(chunks[2]).not.toHaveLength(0);
+    });
+
+    test.skipIf(key === undefined)("remembers nothing from one entry to the next", () => {
+      for (const log of everyLog) {
+        const alone = log.map((entry) => createEncoder().encode(entry));
+        expect(encodeLog(createEncoder(), log)).toEqual(alone);
+      }
+    });
+
+    test.skipIf(key === undefined || contentType !== "text/event-stream")(
+      "makes at most one frame of an entry",
+      () => {
+        for (const chunk of everyLog.flatMap((log) => encodeLog(createEncoder(), log))) {
+          expect(countSseEvents(chunk)).toBe(chunk.length > 0 ? 1 : 0);
+        }
+      },
+    );
+
+    test.skipIf(parse === undefined)("makes what its clients can read", () => {
+      for (const chunk of everyLog.flatMap((log) => encodeLog(createEncoder(), log))) {
+        if (chunk.length > 0) expect(() => parse!(chunk)).not.toThrow();
+      }
+    });
+  });
+}

@@ -1,0 +1,78 @@
+import { agui, createAgentHandler } from "@holodeck/agui";
+import type { Encoder } from "@holodeck/agui-core";
+import { runInput } from "../src/index.ts";
+import { testEncoder, testProtocol } from "../src/vitest/index.ts";
+import { ndjson, ndjsonEncoder, post, readLines } from "./ndjson.ts";
+
+testEncoder("ndjson", ndjsonEncoder, {
+  parse: (chunk) => JSON.parse(chunk as string),
+});
+
+testEncoder(
+  "text, which remembers and drops",
+  (): Encoder => {
+    let count = 0;
+    return {
+      contentType: "text/plain; charset=utf-8",
+      open: () => "<",
+      encode({ event }) {
+        if (event.type !== "TEXT_MESSAGE_CONTENT" && event.type !== "RUN_ERROR") return "";
+        return `${++count}${JSON.stringify(event.delta ?? event.message)}`;
+      },
+      close: () => `${count}>`,
+    };
+  },
+  {
+    dropped: [
+      "ACTIVITY_DELTA",
+      "ACTIVITY_SNAPSHOT",
+      "CUSTOM",
+      "MESSAGES_SNAPSHOT",
+      "RAW",
+      "REASONING_ENCRYPTED_VALUE",
+      "REASONING_END",
+      "REASONING_MESSAGE_CHUNK",
+      "REASONING_MESSAGE_CONTENT",
+      "REASONING_MESSAGE_END",
+      "REASONING_MESSAGE_START",
+      "REASONING_START",
+      "RUN_FINISHED",
+      "RUN_STARTED",
+      "STATE_DELTA",
+      "STATE_SNAPSHOT",
+      "STEP_FINISHED",
+      "STEP_STARTED",
+      "SUBAGENT_ERROR",
+      "SUBAGENT_FINISHED",
+      "SUBAGENT_STARTED",
+      "TEXT_MESSAGE_CHUNK",
+      "TEXT_MESSAGE_END",
+      "TEXT_MESSAGE_START",
+      "TOOL_CALL_ARGS",
+      "TOOL_CALL_CHUNK",
+      "TOOL_CALL_END",
+      "TOOL_CALL_RESULT",
+      "TOOL_CALL_START",
+    ],
+  },
+);
+
+testProtocol("ndjson", {
+  createHandler: (agent, options) =>
+    createAgentHandler(agent, { ...options, protocols: [ndjson()] }),
+  start: (run) => post("/ndjson", runInput(run)),
+  resume: ({ runId, offset = 0 }) =>
+    new Request(`http://localhost/ndjson/${runId}?offset=${offset}`),
+  stop: ({ runId }) => post(`/ndjson/${runId}/stop`),
+  read: readLines,
+});
+
+testProtocol("AG-UI 1.0", {
+  createHandler: (agent, options) => createAgentHandler(agent, { ...options, protocols: [agui()] }),
+  start: (run) => post("/agui", runInput({ ...run, protocolVersion: "1.0" })),
+});
+
+testProtocol("AG-UI before 1.0", {
+  createHandler: (agent, options) => createAgentHandler(agent, { ...options, protocols: [agui()] }),
+  start: (run) => post("/agui", runInput(run)),
+});
