@@ -2,7 +2,15 @@ import { once } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";
 import { start } from "../server.ts";
 import type { StartOptions } from "../server.ts";
-import { collect, connect, deferred, isTerminal, lockstep, userInput } from "./_helpers.ts";
+import {
+  collect,
+  connect,
+  deferred,
+  isTerminal,
+  lockstep,
+  patient,
+  userInput,
+} from "./_helpers.ts";
 import type { SocketMessage } from "./_helpers.ts";
 
 const closing: (() => Promise<void>)[] = [];
@@ -12,7 +20,7 @@ afterEach(async () => {
 
 async function open(options: StartOptions) {
   const server = await start(0, { onDisconnect: "abort", ...options });
-  closing.push(server.close);
+  closing.push(() => server.close());
   return { server, client: await connect(server.port) };
 }
 
@@ -164,15 +172,3 @@ describe("the WebSocket carrier", () => {
     expect((await closed)[0]).toBe(1001);
   });
 });
-
-function patient() {
-  const aborted = deferred<unknown>();
-  return {
-    aborted: aborted.promise,
-    agent: async function* (_input: unknown, { signal }: { signal: AbortSignal }) {
-      signal.addEventListener("abort", () => aborted.resolve(signal.reason));
-      yield "…";
-      await new Promise<never>(() => undefined);
-    },
-  };
-}
