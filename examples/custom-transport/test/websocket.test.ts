@@ -108,6 +108,26 @@ describe("the WebSocket carrier", () => {
     expect(await aborted).toMatchObject({ code: "disconnected" });
   });
 
+  test("aborts the agent when the socket closed before the run began", async () => {
+    const { agent, aborted } = patient();
+    const [asked, admitted, left] = [deferred(), deferred(), deferred()];
+    const authenticate = async () => {
+      asked.resolve();
+      await admitted.promise;
+      return { id: "ada" };
+    };
+    const server = await start(0, { agent, authenticate, onDisconnect: "abort" });
+    closing.push(() => server.close());
+    server.server.once("connection", (connection) => connection.once("close", left.resolve));
+    const client = await connect(server.port);
+    client.send(userInput("run-1"));
+    await asked.promise;
+    client.socket.terminate();
+    await left.promise;
+    admitted.resolve();
+    expect(await aborted).toMatchObject({ code: "disconnected" });
+  });
+
   test("lets the agent wait for a client that does not read, and loses nothing", async () => {
     const chunk = "x".repeat(64 * 1024);
     const waits = deferred<number>();
