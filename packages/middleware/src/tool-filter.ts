@@ -38,11 +38,9 @@ export function toolFilter(options: ToolFilterOptions): Middleware {
 }
 
 interface Rules {
-  isHidden(name: string): boolean;
-  isRedacted(name: string): boolean;
+  readonly isHidden: (name: string) => boolean;
+  readonly isRedacted: (name: string) => boolean;
 }
-
-type Loose = BaseEvent & Record<string, unknown>;
 
 function createFilter(
   input: RunAgentInput,
@@ -66,20 +64,20 @@ function createFilter(
     }
   }
 
-  function start(event: Loose): BaseEvent | null {
+  function start(event: BaseEvent): BaseEvent | null {
     const id = event.toolCallId as string;
     meet(id, event.toolCallName as string);
     told.delete(id);
     return part(event);
   }
 
-  function part(event: Loose): BaseEvent | null {
+  function part(event: BaseEvent): BaseEvent | null {
     const id = event.toolCallId as string;
     if (hidden.has(id)) return null;
     return blurred.has(id) ? withoutRaw(event) : event;
   }
 
-  function args(event: Loose): BaseEvent | null {
+  function args(event: BaseEvent): BaseEvent | null {
     const id = event.toolCallId as string;
     if (!blurred.has(id) || hidden.has(id)) return part(event);
     if (told.has(id)) return null;
@@ -88,7 +86,7 @@ function createFilter(
   }
 
   // Only other middleware can have made one: what an agent says in chunks is expanded before.
-  function chunk(event: Loose): BaseEvent | null {
+  function chunk(event: BaseEvent): BaseEvent | null {
     const isFirst = event.toolCallId !== undefined && event.toolCallId !== chunkId;
     chunkId = (event.toolCallId as string | undefined) ?? chunkId;
     if (chunkId === undefined) return event;
@@ -98,13 +96,13 @@ function createFilter(
     return isFirst ? { ...withoutRaw(event), delta: "{}" } : null;
   }
 
-  function result(event: Loose): BaseEvent | null {
+  function result(event: BaseEvent): BaseEvent | null {
     const id = event.toolCallId as string;
     if (!blurred.has(id) || hidden.has(id)) return part(event);
     return { ...withoutRaw(event), content: redacted };
   }
 
-  function finished(event: Loose): BaseEvent {
+  function finished(event: BaseEvent): BaseEvent {
     const outcome = event.outcome as Outcome | undefined;
     if (outcome?.type === "success" && outcome.pendingToolCallIds?.some((id) => hidden.has(id))) {
       const { pendingToolCallIds, ...rest } = outcome;
@@ -126,7 +124,7 @@ function createFilter(
     return toolCallId !== undefined && hidden.has(toolCallId);
   }
 
-  function snapshot(event: Loose): BaseEvent {
+  function snapshot(event: BaseEvent): BaseEvent {
     const messages = event.messages as readonly Message[];
     meetAll(messages);
     if (hidden.size === 0 && blurred.size === 0) return event;
@@ -137,7 +135,7 @@ function createFilter(
     if (message.role === "tool") {
       if (hidden.has(message.toolCallId)) return [];
       if (!blurred.has(message.toolCallId)) return [message];
-      return [{ ...without(message, "error"), content: redacted } as Message];
+      return [{ ...without(message, "error"), content: redacted }];
     }
     if (message.role !== "assistant" || !message.toolCalls) return [message];
     const { toolCalls, ...rest } = message;
@@ -152,8 +150,7 @@ function createFilter(
 
   meetAll(input.messages);
 
-  return (base) => {
-    const event = base as Loose;
+  return (event) => {
     switch (event.type) {
       case EventType.TOOL_CALL_START:
         return start(event);
@@ -188,7 +185,7 @@ interface Outcome {
 }
 
 // The provider's own event holds what was just taken out.
-function withoutRaw(event: Loose): BaseEvent {
+function withoutRaw(event: BaseEvent): BaseEvent {
   return event.rawEvent === undefined ? event : without(event, "rawEvent");
 }
 
