@@ -15,8 +15,8 @@ export const shopAgent: AgentFunction = async function* (input, { emit }) {
   await emit.toolResult(order, { id, status: "packed" });
 
   // `toolFilter` keeps this call and its result from the client.
-  const credit = emit.toolCall("check_credit", { customer: "c-7" });
-  await emit.toolResult(credit, { score: 710 });
+  const credit = emit.toolCall("check_credit", { customer: "Grace" });
+  await emit.toolResult(credit, { rating: "doubtful" });
 
   yield `Order ${id} is packed and leaves today.`;
 };

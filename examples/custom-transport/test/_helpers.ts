@@ -14,7 +14,7 @@ export interface SocketMessage extends Line {
   error?: Record<string, unknown>;
 }
 
-export function userInput(runId: string, threadId = runId): Record<string, unknown> {
+export function userInput(runId: string, threadId: string = runId): Record<string, unknown> {
   return {
     runId,
     threadId,
