@@ -7,15 +7,16 @@ import { counter } from "./agent.ts";
 import { ndjson } from "./ndjson.ts";
 import { carry } from "./websocket.ts";
 
-export interface StartOptions extends Pick<AgentHandlerOptions, "onDisconnect"> {
+export interface StartOptions extends Pick<AgentHandlerOptions, "authenticate" | "onDisconnect"> {
   agent?: AgentLike;
 }
 
 /** Serves one agent three ways: AG-UI at `/agui`, lines at `/ndjson`, a WebSocket at `/ws`. */
 export async function start(port = 8000, options: StartOptions = {}): Promise<Serving> {
   // Ten seconds for whoever was cut off to come back.
-  const { agent = counter, onDisconnect = { graceMs: 10_000 } } = options;
-  const handler = createAgentHandler(agent, { protocols: [agui(), ndjson()], onDisconnect });
+  const { agent = counter, onDisconnect = { graceMs: 10_000 }, ...rest } = options;
+  const protocols = [agui(), ndjson()];
+  const handler = createAgentHandler(agent, { ...rest, protocols, onDisconnect });
   const serving = await serve(handler, { port });
 
   const sockets = new WebSocketServer({

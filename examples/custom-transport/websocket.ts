@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import type { AgentRequest, Chunk, Exchange, ExchangeHandler, Sink } from "@holodeck/agui-core";
-import type { RawData, WebSocket } from "ws";
+import type { Chunk, Exchange, ExchangeHandler, Sink } from "@holodeck/agui-core";
+import type { WebSocket } from "ws";
 
 export interface CarryOptions {
   /** Where the handler's line protocol is mounted. By default "/ndjson". */
@@ -28,8 +28,10 @@ export function carry(
   const sinks = new Map<string, Sink>();
 
   socket.on("message", (data) => {
-    const message = parse(data);
-    if (message?.["type"] !== "stop") return run(message, data);
+    // One Buffer, unless the socket was told otherwise.
+    const text = (data as Buffer).toString();
+    const message = parse(text);
+    if (message?.["type"] !== "stop") return run(message, text);
     const { runId } = message;
     for (const id of typeof runId === "string" ? [runId] : sinks.keys()) stop(id);
   });
@@ -40,11 +42,11 @@ export function carry(
   // "close" follows and says all there is to say.
   socket.on("error", () => undefined);
 
-  function run(message: Record<string, unknown> | undefined, data: RawData): void {
+  function run(message: Record<string, unknown> | undefined, text: string): void {
     const { runId = crypto.randomUUID() } = message ?? {};
     const id = String(runId);
     // What is no object goes as it came: the handler knows how to refuse it.
-    const body = message ? JSON.stringify({ ...message, runId }) : String(data);
+    const body = message ? JSON.stringify({ ...message, runId }) : text;
     ask(id, { method: "POST", path, body });
   }
 
@@ -113,35 +115,30 @@ function toExchange(
   upgrade: IncomingMessage,
   reply: (status: number) => Sink,
 ): Exchange {
-  const headers = Object.entries(upgrade.headers).map(
-    ([name, value]) => [name, String(value)] as [string, string],
-  );
-  let built: AgentRequest | undefined;
+  const { method, path, body } = asked;
+  const { headers, url = "/", socket } = upgrade;
   return {
-    method: asked.method,
-    path: asked.path,
+    method,
+    path,
     // The upgrade is the only real request: its cookies and tokens are what `authenticate` sees.
-    get request() {
-      return (built ??= {
-        method: asked.method,
-        url: new URL(upgrade.url ?? "/", `ws://${upgrade.headers.host ?? "localhost"}`),
-        headers: new Headers(headers),
-        ip: upgrade.socket.remoteAddress,
-        native: upgrade,
-      });
+    request: {
+      method,
+      url: new URL(url, `ws://${headers.host ?? "localhost"}`),
+      headers: new Headers(headers as Record<string, string>),
+      ip: socket.remoteAddress,
+      native: upgrade,
     },
-    header: (name) =>
-      name === "content-type" ? "application/json" : upgrade.headers[name]?.toString(),
+    header: (name) => (name === "content-type" ? "application/json" : headers[name]?.toString()),
     async *body() {
-      if (asked.body !== undefined) yield new TextEncoder().encode(asked.body);
+      if (body !== undefined) yield new TextEncoder().encode(body);
     },
     reply: (status) => reply(status),
   };
 }
 
-function parse(data: RawData): Record<string, unknown> | undefined {
+function parse(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(String(data));
+    const value: unknown = JSON.parse(text);
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     return isObject ? (value as Record<string, unknown>) : undefined;
   } catch {

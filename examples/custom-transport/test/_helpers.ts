@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
+import type { AgentFunction } from "@holodeck/agui";
 import { WebSocket } from "ws";
 
 export interface Line {
@@ -13,7 +14,7 @@ export interface SocketMessage extends Line {
   error?: Record<string, unknown>;
 }
 
-export function userInput(runId: string, threadId = runId): Record<string, unknown> {
+export function userInput(runId: string, threadId: string = runId): Record<string, unknown> {
   return {
     runId,
     threadId,
@@ -38,10 +39,10 @@ export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
 
 export interface TestSocket {
   readonly socket: WebSocket;
-  send(message: object | string): void;
+  readonly send: (message: object | string) => void;
   /** Messages until one run has ended, or was refused. */
   readRun(runId: string): AsyncGenerator<SocketMessage>;
-  next(): Promise<SocketMessage>;
+  readonly next: () => Promise<SocketMessage>;
 }
 
 export async function connect(port: number, origin?: string): Promise<TestSocket> {
@@ -49,7 +50,7 @@ export async function connect(port: number, origin?: string): Promise<TestSocket
   const arrived: SocketMessage[] = [];
   const waiting: ((message: SocketMessage) => void)[] = [];
   socket.on("message", (data) => {
-    const message = JSON.parse(String(data)) as SocketMessage;
+    const message = JSON.parse((data as Buffer).toString()) as SocketMessage;
     const first = waiting.shift();
     if (first) first(message);
     else arrived.push(message);
@@ -81,7 +82,7 @@ export function isTerminal({ event }: Line): boolean {
 
 export interface Deferred<T> {
   readonly promise: Promise<T>;
-  resolve(value: T): void;
+  readonly resolve: (value: T) => void;
 }
 
 export function deferred<T = void>(): Deferred<T> {
@@ -92,25 +93,40 @@ export function deferred<T = void>(): Deferred<T> {
   return { promise, resolve };
 }
 
+export interface Lockstep {
+  readonly agent: AgentFunction;
+  /** Confirms every word that arrives; resolves to the words. */
+  readonly follow: (lines: AsyncIterable<Line>) => Promise<string[]>;
+}
+
 /** An agent that says the next word only after the client has confirmed the last one. */
-export function lockstep(words: readonly string[]) {
+export function lockstep(words: readonly string[]): Lockstep {
   const confirmed = words.map(() => deferred());
-  return {
-    agent: async function* (): AsyncGenerator<string> {
-      for (const [index, word] of words.entries()) {
-        yield word;
-        await confirmed[index]!.promise;
-      }
-    },
-    /** For every line that arrives; returns the words seen. */
-    async follow(lines: AsyncIterable<Line>): Promise<string[]> {
-      const seen: string[] = [];
-      for await (const { event } of lines) {
-        if (event.type !== "TEXT_MESSAGE_CONTENT") continue;
-        confirmed[seen.length]?.resolve();
-        seen.push(event.delta ?? "");
-      }
-      return seen;
-    },
+  const agent: AgentFunction = async function* () {
+    for (const [index, word] of words.entries()) {
+      yield word;
+      await confirmed[index]!.promise;
+    }
   };
+  const follow = async (lines: AsyncIterable<Line>): Promise<string[]> => {
+    const seen: string[] = [];
+    for await (const { event } of lines) {
+      if (event.type !== "TEXT_MESSAGE_CONTENT") continue;
+      confirmed[seen.length]?.resolve();
+      seen.push(event.delta ?? "");
+    }
+    return seen;
+  };
+  return { agent, follow };
+}
+
+/** An agent that says one thing and waits until it is aborted. */
+export function patient(): { agent: AgentFunction; aborted: Promise<unknown> } {
+  const aborted = deferred<unknown>();
+  const agent: AgentFunction = async function* (_input, { signal }) {
+    signal.addEventListener("abort", () => aborted.resolve(signal.reason));
+    yield "…";
+    await aborted.promise;
+  };
+  return { agent, aborted: aborted.promise };
 }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { start } from "../server.ts";
-import { collect, deferred, lockstep, readLines, userInput } from "./_helpers.ts";
+import type { StartOptions } from "../server.ts";
+import { collect, deferred, lockstep, patient, readLines, userInput } from "./_helpers.ts";
 import type { Line } from "./_helpers.ts";
 
 const closing: (() => Promise<void>)[] = [];
@@ -8,11 +9,9 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function serve(
-  ...options: Parameters<typeof start> extends [unknown?, ...infer R] ? R : never
-) {
-  const server = await start(0, ...options);
-  closing.push(server.close);
+async function serve(options: StartOptions = {}): Promise<string> {
+  const server = await start(0, options);
+  closing.push(() => server.close());
   return `${server.url}/ndjson`;
 }
 
@@ -105,18 +104,12 @@ describe("the NDJSON protocol", () => {
   });
 
   test("stops a run on request and says so at its end", async () => {
-    const aborted = deferred<unknown>();
-    const url = await serve({
-      agent: async function* (_input, { signal }) {
-        signal.addEventListener("abort", () => aborted.resolve(signal.reason));
-        yield "…";
-        await new Promise<never>(() => undefined);
-      },
-    });
+    const { agent, aborted } = patient();
+    const url = await serve({ agent });
     const lines = readLines(await post(url, userInput("run-1")));
     await lines.next();
     expect((await fetch(`${url}/run-1`, { method: "DELETE" })).status).toBe(204);
-    expect(await aborted.promise).toMatchObject({ code: "stopped" });
+    expect(await aborted).toMatchObject({ code: "stopped" });
     expect((await collect(lines)).at(-1)).toMatchObject({
       event: { type: "RUN_FINISHED", outcome: { type: "cancelled" } },
     });

@@ -2,7 +2,15 @@ import { once } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";
 import { start } from "../server.ts";
 import type { StartOptions } from "../server.ts";
-import { collect, connect, deferred, isTerminal, lockstep, userInput } from "./_helpers.ts";
+import {
+  collect,
+  connect,
+  deferred,
+  isTerminal,
+  lockstep,
+  patient,
+  userInput,
+} from "./_helpers.ts";
 import type { SocketMessage } from "./_helpers.ts";
 
 const closing: (() => Promise<void>)[] = [];
@@ -12,7 +20,7 @@ afterEach(async () => {
 
 async function open(options: StartOptions) {
   const server = await start(0, { onDisconnect: "abort", ...options });
-  closing.push(server.close);
+  closing.push(() => server.close());
   return { server, client: await connect(server.port) };
 }
 
@@ -100,6 +108,26 @@ describe("the WebSocket carrier", () => {
     expect(await aborted).toMatchObject({ code: "disconnected" });
   });
 
+  test("aborts the agent when the socket closed before the run began", async () => {
+    const { agent, aborted } = patient();
+    const [asked, admitted, left] = [deferred(), deferred(), deferred()];
+    const authenticate = async () => {
+      asked.resolve();
+      await admitted.promise;
+      return { id: "ada" };
+    };
+    const server = await start(0, { agent, authenticate, onDisconnect: "abort" });
+    closing.push(() => server.close());
+    server.server.once("connection", (connection) => connection.once("close", left.resolve));
+    const client = await connect(server.port);
+    client.send(userInput("run-1"));
+    await asked.promise;
+    client.socket.terminate();
+    await left.promise;
+    admitted.resolve();
+    expect(await aborted).toMatchObject({ code: "disconnected" });
+  });
+
   test("lets the agent wait for a client that does not read, and loses nothing", async () => {
     const chunk = "x".repeat(64 * 1024);
     const waits = deferred<number>();
@@ -164,15 +192,3 @@ describe("the WebSocket carrier", () => {
     expect((await closed)[0]).toBe(1001);
   });
 });
-
-function patient() {
-  const aborted = deferred<unknown>();
-  return {
-    aborted: aborted.promise,
-    agent: async function* (_input: unknown, { signal }: { signal: AbortSignal }) {
-      signal.addEventListener("abort", () => aborted.resolve(signal.reason));
-      yield "…";
-      await new Promise<never>(() => undefined);
-    },
-  };
-}
