@@ -92,7 +92,7 @@ describe("logging", () => {
       const reply = await around!(request, async (): Promise<Reply> => ({ status: 200, stream }));
       expect(reply).toEqual({ status: 200, stream });
       vi.setSystemTime(1_100);
-      const context = runContext({ request, requestId: "q" });
+      const context = runContext({ request: () => request, requestId: "q" });
       await collect(compose(answer, run)(runInput(), context));
     } finally {
       vi.useRealTimers();
@@ -213,7 +213,7 @@ describe("logging", () => {
       messages: [{ id: "u", role: "user", content: secrets.join("\n") }],
       forwardedProps: { dsn: "postgres://ada:hunter2@db/app" },
     });
-    await collect(compose(agent, run)(input, runContext({ request, requestId: jwt })));
+    await collect(compose(agent, run)(input, runContext({ request: () => request, requestId: jwt })));
     const text = JSON.stringify(records);
     expect(records[0]).toMatchObject({
       headers: { authorization: "[redacted]", cookie: "[redacted]", "x-trace": "t" },
