@@ -1,4 +1,10 @@
-import { AgentError, createRunContext, LiveRun, replayReply } from "@holodeck/agui-core";
+import {
+  AgentError,
+  assertReadable,
+  createRunContext,
+  LiveRun,
+  replayReply,
+} from "@holodeck/agui-core";
 import type {
   ActiveRun,
   Call,
@@ -33,7 +39,8 @@ export interface HostOptions {
   readonly runs: RunRegistry;
   readonly runSettings: RunSettings;
   readonly info: ProtocolHost["info"];
-  readonly onRun: () => void;
+  /** False: the handler has begun to close. */
+  readonly onRun: () => boolean;
 }
 
 /** What protocols may ask of the handler: start a run, attach to one, send it a command. */
@@ -128,7 +135,8 @@ export function createHost(options: HostOptions): ProtocolHost {
         if (command.type === "stop") run.abort(stopped());
       });
     }
-    onRun();
+    // Its request came in before the doors were closed; its client gets an end all the same.
+    if (!onRun()) run.abort(shuttingDown());
     const record: RunRecord = {
       ...toKey(call, input),
       format: 1,
@@ -210,9 +218,7 @@ function toActive(record: RunRecord, run: LiveRun): ActiveRun {
     record,
     stream(encoder: Encoder, from, headers): Reply {
       const after = from === "start" ? 0 : from;
-      if (after > 0 && encoder.key === undefined) {
-        throw new TypeError("Only an encoder with a key can start after an offset.");
-      }
+      assertReadable(record, encoder.key === undefined ? 0 : after);
       return {
         status: 200,
         headers: { "content-type": encoder.contentType, ...encoder.headers, ...headers },
@@ -265,6 +271,10 @@ function toKey(call: Call, { threadId, runId }: { threadId: string; runId: strin
 
 export function liveId(key: { principal: string; runId: string }): string {
   return JSON.stringify([key.principal, key.runId]);
+}
+
+export function shuttingDown(): AgentError {
+  return new AgentError("shutting-down", "The server is shutting down.");
 }
 
 export function stopped(): AgentError {

@@ -1,6 +1,7 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { AgentObject } from "@holodeck/agui-core";
 import type { Agents } from "./agents.ts";
+import { shuttingDown } from "./host.ts";
 import type { RunRegistry } from "./host.ts";
 import type { Settings } from "./options.ts";
 
@@ -12,8 +13,8 @@ export interface Lifecycle {
   close(options?: { timeoutMs?: number }): Promise<void>;
   /** Lets a request in, or throws why not. The first request makes the agents ready. */
   admit(): Promise<void> | void;
-  /** A run was accepted. */
-  ran(): void;
+  /** A run was accepted. False: too late, it has to end at once. */
+  ran(): boolean;
   on(event: "state", listener: (state: HandlerState) => void): () => void;
 }
 
@@ -82,15 +83,29 @@ export function createLifecycle(options: {
   async function finish(timeoutMs: number): Promise<void> {
     go("shutting_down");
     const deadline = clock.now() + timeoutMs;
+    const stopBeat = beat();
     // A fifth of the time is kept for telling the clients and ending the sessions.
     await within(settled(), timeoutMs * 0.8);
     for (const run of runs.live.values()) {
-      run.abort(new AgentError("shutting-down", "The server is shutting down."));
+      run.abort(shuttingDown());
     }
     await within(settled(), (deadline - clock.now()) / 2);
     for (const run of [...runs.live.values(), ...runs.lingering]) run.cut();
+    stopBeat();
     await within(Promise.resolve(sessions.close()), Math.max(0, deadline - clock.now()));
     go("stopped");
+  }
+
+  // Whether a client has taken its last bytes is looked at once per tick, which can be a second;
+  // whoever closes does not wait that long.
+  function beat(): () => void {
+    let timer: unknown;
+    const look = (): void => {
+      for (const run of runs.lingering) run.tick(clock.now());
+      timer = clock.setTimeout(look, 20);
+    };
+    look();
+    return () => clock.clearTimeout(timer);
   }
 
   // The clock's timers keep no process alive; whoever closes wants it done before the process ends.
@@ -145,7 +160,10 @@ export function createLifecycle(options: {
       }
       return begin();
     },
-    ran: () => go("running"),
+    ran() {
+      go("running");
+      return state === "running";
+    },
     on(_event, listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -517,6 +517,33 @@ describe("the life of a handler", () => {
     expect(handler.state).toBe("stopped");
   });
 
+  test("ends a run whose request came in before the doors were closed, and was read after", async () => {
+    const handler = createAgentHandler(hello, quiet);
+    await handler.start();
+    const gate = deferred();
+    const body = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        await gate.promise;
+        controller.enqueue(new TextEncoder().encode('{"messages":[]}'));
+        controller.close();
+      },
+    });
+    const pending = handler.fetch(
+      new Request("http://test.local/agui", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body,
+        duplex: "half",
+      } as RequestInit),
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+    const closing = handler.close();
+    gate.resolve();
+    const events = await eventsOf(await pending);
+    expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "shutting-down" });
+    await closing;
+  });
+
   test("aborts what does not end in time, with a terminal event", async () => {
     let reason: unknown;
     const handler = createAgentHandler(async (_input, { signal, emit }) => {

@@ -21,6 +21,9 @@ export interface FollowerOptions {
   readonly onPace: () => void;
 }
 
+/** The offset of an entry that stands in no log: an end that could not be stored. */
+export const noOffset = 0;
+
 // Encoding a long backlog stops at about this many bytes to ask whether the client still reads.
 const portion = 64 * 1024;
 
@@ -60,12 +63,16 @@ export class Follower {
   /** Entries in order. `chunk` holds their bytes when another follower has encoded them already. */
   deliver(entries: readonly SizedEntry[], chunk?: Chunk): void {
     if (this.#gone) return;
-    if (entries[0]!.from <= this.#after) {
-      const unseen = entries.filter(({ to }) => to > this.#after);
-      if (unseen.length > 0) this.#deliverAll(unseen);
+    if (entries[0]!.to > this.#after || entries[0]!.to === noOffset) {
+      this.#deliverAll(entries, chunk);
       return;
     }
-    this.#deliverAll(entries, chunk);
+    const unseen = entries.filter(({ to }) => to > this.#after || to === noOffset);
+    // An encoder with memory has to hear what its client has seen.
+    if (this.encoder.key === undefined) {
+      for (const entry of entries) if (!unseen.includes(entry)) this.encoder.encode(entry);
+    }
+    if (unseen.length > 0) this.#deliverAll(unseen);
   }
 
   #deliverAll(entries: readonly SizedEntry[], chunk?: Chunk): void {

@@ -16,7 +16,7 @@ export function replayReply(
   { encoder, headers }: { encoder: Encoder; headers?: Readonly<Record<string, string>> },
   replay: Replay,
 ): Reply {
-  assertReadable(replay.record, replay.after);
+  assertReadable(replay.record, encoder.key === undefined ? 0 : replay.after);
   return {
     status: 200,
     headers: { "content-type": encoder.contentType, ...encoder.headers, ...headers },
@@ -36,11 +36,14 @@ export function assertReadable(record: RunRecord, after: number): void {
 async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<void> {
   const { runs, record, after, settings } = replay;
   const { limits, clock, heartbeatMs, ticker, logger } = settings;
+  // An encoder with memory hears the log from its start; the follower keeps what was seen to itself.
+  const from = encoder.key === undefined ? 0 : after;
   const left = new AbortController();
   let wake: (() => void) | undefined;
   const follower = new Follower({
     encoder,
     sink,
+    after,
     now: () => clock.now(),
     // It is only given more when it has taken what it was given.
     maxBytes: Number.POSITIVE_INFINITY,
@@ -55,7 +58,7 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
   });
   ticker.add(follower);
   try {
-    for await (const entries of runs.follow(record, after, left.signal)) {
+    for await (const entries of runs.follow(record, from, left.signal)) {
       follower.deliver(entries.map((entry) => ({ ...entry, size: sizeOf(entry.event) })));
       while (follower.blocked && !left.signal.aborted) {
         await new Promise<void>((resolve) => (wake = resolve));

@@ -10,7 +10,7 @@ import { chain } from "./compose.ts";
 import { bindContext, createOutlet, createRunContext, ended } from "./context.ts";
 import type { RunContextInit } from "./context.ts";
 import { AgentError, describeError } from "./errors.ts";
-import { encodeAll, Follower } from "./follower.ts";
+import { encodeAll, Follower, noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
@@ -195,7 +195,10 @@ export class LiveRun {
     this.abort(new AgentError("disconnected", "The client left before the run began."));
   }
 
-  /** Adds a client. `after` is the offset it has seen; entries before the live ones come from the log. */
+  /**
+   * Adds a client. `after` is the offset it has seen; entries before the live ones come from the log,
+   * for an encoder with memory all of them, told up to the offset in silence.
+   */
   follow(encoder: Encoder, sink: Sink, after = 0): void {
     const { limits, clock, heartbeatMs } = this.#settings;
     let onPace: (() => void) | undefined;
@@ -227,7 +230,8 @@ export class LiveRun {
     const { log } = this.#init;
     if (!log) return follower.cut();
     this.#catchingUp.add(follower);
-    void this.#catchUp({ follower, after, log: log.runs }, (wait) => (onPace = wait)).catch(
+    const from = encoder.key === undefined ? 0 : after;
+    void this.#catchUp({ follower, after: from, log: log.runs }, (wait) => (onPace = wait)).catch(
       (error: unknown) => {
         this.#settings.logger.error({ error, runId: this.context.runId }, "A replay failed.");
         follower.cut();
@@ -446,7 +450,7 @@ export class LiveRun {
   }
 
   #deliver(batch: readonly SizedEntry[]): void {
-    this.#delivered = batch.at(-1)!.to;
+    this.#delivered = Math.max(this.#delivered, batch.at(-1)!.to);
     // Followers that speak the same language share the bytes.
     let key: string | undefined;
     let chunk: Chunk | undefined;
@@ -531,7 +535,7 @@ export class LiveRun {
     this.#release({ from: to + 1, to: to + 1, at: clock.now(), event });
     // The guard ends too; what it says finds the run over and goes nowhere.
     this.abort(reason);
-    this.#tell({ from: to, to, at: clock.now(), event, size: 64 });
+    this.#tell({ from: noOffset, to: noOffset, at: clock.now(), event, size: 64 });
   }
 
   // The thread is freed if the store can still be reached; if not, the lease runs out by itself.

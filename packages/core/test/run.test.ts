@@ -27,7 +27,10 @@ interface Setup {
   state?: unknown;
 }
 
-function setup(agent: AgentLike, options: Setup = {}): {
+function setup(
+  agent: AgentLike,
+  options: Setup = {},
+): {
   run: LiveRun;
   clock: FakeClock;
   settings: RunSettings;
@@ -48,7 +51,14 @@ function setup(agent: AgentLike, options: Setup = {}): {
   const run = new LiveRun(
     {
       agent,
-      input: { threadId: "t", runId: "r", messages: [], tools: [], context: [], state: options.state },
+      input: {
+        threadId: "t",
+        runId: "r",
+        messages: [],
+        tools: [],
+        context: [],
+        state: options.state,
+      },
       middleware: options.middleware ?? [],
       context: { threadId: "t", runId: "r" },
       log: options.log && { runs: options.log, lease },
@@ -68,7 +78,12 @@ const lease: Lease = {
 };
 
 /** A log whose appends are acknowledged when the test says so. */
-function slowLog(): RunLog & { entries: LogEntry[]; ack(): void; fail(error: Error): void; waiting: number } {
+function slowLog(): RunLog & {
+  entries: LogEntry[];
+  ack(): void;
+  fail(error: Error): void;
+  waiting: number;
+} {
   const entries: LogEntry[] = [];
   const waiting: { settle(): void; reject(error: Error): void }[] = [];
   const wait = (batch: readonly LogEntry[]): Promise<void> =>
@@ -180,10 +195,13 @@ describe("the way out", () => {
 
   test("ends with store-unavailable when an append fails, and shows nothing that is not stored", async () => {
     const log = slowLog();
-    const { run, logger } = setup(async (_input, context) => {
-      context.emit.text("lost");
-      await untilAborted(context);
-    }, { log });
+    const { run, logger } = setup(
+      async (_input, context) => {
+        context.emit.text("lost");
+        await untilAborted(context);
+      },
+      { log },
+    );
     const sink = mockSink();
     run.follow(sink.encoder, sink);
     await turn();
@@ -199,10 +217,13 @@ describe("the way out", () => {
 
   test("gives up on a store that does not answer in time", async () => {
     const log = slowLog();
-    const { run, clock } = setup(async (_input, context) => {
-      context.emit.text("a");
-      await untilAborted(context);
-    }, { log, limits: { appendMs: 100 } });
+    const { run, clock } = setup(
+      async (_input, context) => {
+        context.emit.text("a");
+        await untilAborted(context);
+      },
+      { log, limits: { appendMs: 100 } },
+    );
     const sink = mockSink();
     run.follow(sink.encoder, sink);
     await clock.advance(120);
@@ -212,9 +233,12 @@ describe("the way out", () => {
   test("pauses an agent whose events wait for the store", async () => {
     const log = slowLog();
     let said = 0;
-    const { run } = setup(async function* () {
-      for (; said < 100; said++) yield "x".repeat(1_000);
-    }, { log, limits: { appendBytes: 5_000 } });
+    const { run } = setup(
+      async function* () {
+        for (; said < 100; said++) yield "x".repeat(1_000);
+      },
+      { log, limits: { appendBytes: 5_000 } },
+    );
     const sink = mockSink();
     run.follow(sink.encoder, sink);
     for (let i = 0; i < 20; i++) await turn();
@@ -227,9 +251,12 @@ describe("the way out", () => {
   });
 
   test("refuses a single event that is too large, with a code", async () => {
-    const { run } = setup(scriptedAgent([{ type: "CUSTOM", name: "n", value: "x".repeat(2_000) }]), {
-      limits: { eventBytes: 1_000 },
-    });
+    const { run } = setup(
+      scriptedAgent([{ type: "CUSTOM", name: "n", value: "x".repeat(2_000) }]),
+      {
+        limits: { eventBytes: 1_000 },
+      },
+    );
     const sink = mockSink();
     run.follow(sink.encoder, sink);
     await run.done;
@@ -277,7 +304,9 @@ describe("an author's own objects", () => {
       ["pending", "pending"],
       ["done", "pending"],
     ]);
-    expect(save.mock.calls[0]![0]).toMatchObject({ state: { steps: ["done", "pending"], list: [1] } });
+    expect(save.mock.calls[0]![0]).toMatchObject({
+      state: { steps: ["done", "pending"], list: [1] },
+    });
   });
 });
 
@@ -298,9 +327,12 @@ describe("pace", () => {
 
   test("does not let a stalled client hold back one that reads, and cuts it at its limit", async () => {
     const gone = vi.fn();
-    const { run } = setup(async function* () {
-      for (let i = 0; i < 1_000; i++) yield "x".repeat(100);
-    }, { limits: { followerBytes: 10_000 } });
+    const { run } = setup(
+      async function* () {
+        for (let i = 0; i < 1_000; i++) yield "x".repeat(100);
+      },
+      { limits: { followerBytes: 10_000 } },
+    );
     const [reader, stalled] = [mockSink(), mockSink({ stallAfter: 1 })];
     const destroy = stalled.destroy.bind(stalled);
     stalled.destroy = () => {
@@ -319,9 +351,12 @@ describe("pace", () => {
   });
 
   test("cuts a client that has not read for stallMs, which counts as leaving", async () => {
-    const { run, clock } = setup(async function* () {
-      for (;;) yield "x";
-    }, { limits: { stallMs: 1_000 } });
+    const { run, clock } = setup(
+      async function* () {
+        for (;;) yield "x";
+      },
+      { limits: { stallMs: 1_000 } },
+    );
     const sink = mockSink({ stallAfter: 3 });
     run.follow(sink.encoder, sink);
     await clock.advance(990);
@@ -563,12 +598,15 @@ function memoryLog(): RunLog & { entries: LogEntry[] } {
 describe("coming later", () => {
   test("replays the log to a second client, then goes on live with it", async () => {
     let release!: () => void;
-    const { run } = setup(async function* () {
-      yield "a";
-      yield "b";
-      await new Promise<void>((resolve) => (release = resolve));
-      yield "c";
-    }, { log: memoryLog() });
+    const { run } = setup(
+      async function* () {
+        yield "a";
+        yield "b";
+        await new Promise<void>((resolve) => (release = resolve));
+        yield "c";
+      },
+      { log: memoryLog() },
+    );
     const first = mockSink();
     run.follow(first.encoder, first);
     // The first event is out, nothing else: this client claims to have seen more than that.
@@ -588,6 +626,30 @@ describe("coming later", () => {
     expect(early.events).toEqual(first.events.slice(2));
     expect(third.events).toEqual(first.events.slice(3));
     expect([second.ended, third.ended]).toEqual([true, true]);
+  });
+
+  test("lets an encoder with memory hear what its client has seen, in silence", async () => {
+    const { run } = setup(scriptedAgent(["a", "b", "c"]), { log: memoryLog() });
+    const first = mockSink();
+    run.follow(first.encoder, first);
+    await run.done;
+    let heard = 0;
+    let written = "";
+    const counting: Encoder = {
+      contentType: "text/plain",
+      encode: ({ to }) => `${++heard}/${to} `,
+    };
+    const late = mockSink();
+    late.write = (chunk) => {
+      written += String(chunk);
+      return true;
+    };
+    run.follow(counting, late, 4);
+    await turn();
+    const last = first.events.length;
+    expect(written.trim().split(" ")).toEqual(
+      Array.from({ length: last - 4 }, (_, index) => `${index + 5}/${index + 5}`),
+    );
   });
 
   test("replays a run that has ended", async () => {
@@ -619,12 +681,15 @@ describe("coming later", () => {
 describe("what is kept", () => {
   test("hands messages, state and metadata to `save`, whatever the end", async () => {
     const save = vi.fn();
-    const { run } = setup(async (_input, { emit, state, session }) => {
-      emit.text("Hi");
-      await state.set({ n: 1 });
-      session.set("seen", true);
-      throw new Error("boom");
-    }, { save });
+    const { run } = setup(
+      async (_input, { emit, state, session }) => {
+        emit.text("Hi");
+        await state.set({ n: 1 });
+        session.set("seen", true);
+        throw new Error("boom");
+      },
+      { save },
+    );
     await run.collect();
     expect(save).toHaveBeenCalledOnce();
     expect(save.mock.calls[0]![0]).toMatchObject({
@@ -645,7 +710,9 @@ describe("what is kept", () => {
     run.follow(sink.encoder, sink);
     await run.done;
     expect(sink.error).toMatchObject({ code: "store-unavailable" });
-    expect(types(sink.events).filter((type) => type.startsWith("RUN_F") || type === "RUN_ERROR")).toHaveLength(1);
+    expect(
+      types(sink.events).filter((type) => type.startsWith("RUN_F") || type === "RUN_ERROR"),
+    ).toHaveLength(1);
   });
 
   test("survives an encoder that throws, for the other clients", async () => {

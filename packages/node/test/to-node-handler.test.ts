@@ -44,7 +44,7 @@ describe("without next", () => {
     expect(response.headers.get("content-type")).toBe("application/problem+json");
     expect(await response.json()).toMatchObject({
       type: "https://holodeck.dev/errors/not-found",
-      title: "Not found",
+      title: "Not Found",
       status: 404,
       detail: "Nothing answers GET /nowhere here.",
       message: "Nothing answers GET /nowhere here.",
