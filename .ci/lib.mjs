@@ -140,11 +140,18 @@ export function runHere([command, ...args]) {
     const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
     const forward = (signal) => child.kill(signal);
     for (const signal of signals) process.on(signal, forward);
+    // npm hands SIGTERM to its shell, and a shell dies without handing it on: we notice as orphans.
+    const parent = process.ppid;
+    const watch = setInterval(() => {
+      if (process.ppid !== parent) child.kill("SIGTERM");
+    }, 500);
     child.on("error", (error) => {
+      clearInterval(watch);
       console.error(error.message);
       resolve(1);
     });
     child.on("exit", (code, signal) => {
+      clearInterval(watch);
       for (const name of signals) process.off(name, forward);
       resolve(code ?? (signal ? 1 : 0));
     });

@@ -21,7 +21,7 @@ Try it:
 
   curl -N -X POST ${server.url}/agui -H 'content-type: application/json' -d '${body}'
 
-Ctrl-C stops it.`);
+Ctrl-C stops it (process ${process.pid}).`);
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {

@@ -7,4 +7,6 @@ export default defineConfig({
   dts: true,
   sourcemap: true,
   clean: true,
+  // Deno and Workers know Node's modules only by their full name.
+  removeNodeProtocol: false,
 });

@@ -9,7 +9,7 @@ export async function readJson(exchange: Exchange, limits: Limits): Promise<unkn
   if (exchange.parsedBody !== undefined) {
     // A form parser in front must not let through what we would refuse ourselves.
     if (type !== undefined) assertJsonType(type);
-    assertDepth(exchange.parsedBody, limits.jsonDepth);
+    cleanParsed(exchange.parsedBody, limits.jsonDepth);
     return exchange.parsedBody;
   }
   const declared = Number(exchange.header("content-length") ?? Number.NaN);
@@ -65,13 +65,21 @@ function parse(bytes: Uint8Array, depth: number): unknown {
   }
   assertTextDepth(text, depth);
   try {
-    return JSON.parse(text) as unknown;
+    // An own `__proto__` is harmless here and poison for whoever copies it by assignment.
+    return JSON.parse(text, mayHoldProto.test(text) ? withoutProto : undefined) as unknown;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : "";
     throw new AgentError("invalid-request", `The body is not valid JSON: ${clip(reason)}`, {
       cause,
     });
   }
+}
+
+// Spelled out, or with its underscores escaped.
+const mayHoldProto = /__proto__|\\u005f/i;
+
+function withoutProto(key: string, value: unknown): unknown {
+  return key === "__proto__" ? undefined : value;
 }
 
 // Before parsing: a megabyte of "[" parses well enough and then breaks whatever walks it.
@@ -90,13 +98,15 @@ function assertTextDepth(text: string, limit: number): void {
   }
 }
 
-function assertDepth(value: unknown, limit: number): void {
+// What a body parser made: the same depth, the same poison taken out.
+function cleanParsed(value: unknown, limit: number): void {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     const next: unknown[] = [];
     for (const one of level) {
       if (typeof one !== "object" || one === null) continue;
       if (depth >= limit) throw tooDeep(limit);
+      if (Object.hasOwn(one, "__proto__")) delete (one as Record<string, unknown>)["__proto__"];
       for (const child of Object.values(one)) next.push(child);
     }
     level = next;

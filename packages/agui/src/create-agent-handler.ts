@@ -103,14 +103,13 @@ export function createAgentHandler(
   );
 
   function info(): Json {
-    const described = protocols.map((protocol) => protocol.describe?.() ?? {});
     return {
       service: "holodeck-agui",
       version,
       ...settings.info,
       agents: Object.fromEntries(agents.all.map((loaded) => [loaded.id, loaded.info])),
       defaultAgent: agents.get(undefined).id,
-      ...Object.assign({}, ...described),
+      ...mergeFacts(protocols.map((protocol) => protocol.describe?.() ?? {})),
       routes: router.routes.map(({ route }) => `${route.method} ${basePath}${route.path}`),
     };
   }
@@ -233,6 +232,22 @@ export function createAgentHandler(
     on: lifecycle.on,
   };
   return handler;
+}
+
+// Several protocols describe themselves under one key, such as `protocols`.
+function mergeFacts(all: readonly Json[]): Json {
+  const merged: Json = {};
+  for (const facts of all) {
+    for (const [key, value] of Object.entries(facts)) {
+      const before = merged[key];
+      merged[key] = isRecord(before) && isRecord(value) ? { ...before, ...value } : value;
+    }
+  }
+  return merged;
+}
+
+function isRecord(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function toCall(

@@ -58,7 +58,7 @@ export function createHost(options: HostOptions): ProtocolHost {
       agentId: loaded.id,
       principal: call.principal,
       requestId: call.requestId,
-      request: call.request,
+      request: () => call.request,
       tools,
     };
     await admit(admitting, request, { ...context, logger });

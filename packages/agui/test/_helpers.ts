@@ -31,7 +31,9 @@ export const say = (content: string): { role: string; content: string } => ({
 });
 
 /** A logger that keeps its records. */
-export function memoryLogger(): Logger & { records: { level: string; message?: string; [key: string]: unknown }[] } {
+export function memoryLogger(): Logger & {
+  records: { level: string; message?: string; [key: string]: unknown }[];
+} {
   const records: { level: string; message?: string; [key: string]: unknown }[] = [];
   const write = (level: string) => (fields: object, message?: string) => {
     records.push({ level, ...(message === undefined ? {} : { message }), ...fields });

@@ -44,13 +44,16 @@ describe("createAgentHandler", () => {
     ["a promise of a string", async () => "Hello world"],
     ["a promise of a generator", async () => hello()],
     ["an array", () => ["Hello ", "world"]],
-    ["an Observable", () => ({
-      subscribe(observer: { next(value: unknown): void; complete(): void }) {
-        observer.next({ type: "TEXT_MESSAGE_CHUNK", messageId: "m", delta: "Hello world" });
-        observer.complete();
-        return { unsubscribe() {} };
-      },
-    })],
+    [
+      "an Observable",
+      () => ({
+        subscribe(observer: { next(value: unknown): void; complete(): void }) {
+          observer.next({ type: "TEXT_MESSAGE_CHUNK", messageId: "m", delta: "Hello world" });
+          observer.complete();
+          return { unsubscribe() {} };
+        },
+      }),
+    ],
   ])("takes an agent that returns %s", async ([name, agent]) => {
     const { fetch } = createAgentHandler(agent as never, quiet);
     const events = await eventsOf(await fetch(post({ messages: [] })));
@@ -80,7 +83,11 @@ describe("createAgentHandler", () => {
 
   test.for<[string, object, RegExp]>([
     ["an unknown limit", { limits: { followerByte: 1 } }, /limits\.followerByte is not a limit/],
-    ["a negative limit", { limits: { stallMs: -1 } }, /limits\.stallMs must be a number above 0, not -1/],
+    [
+      "a negative limit",
+      { limits: { stallMs: -1 } },
+      /limits\.stallMs must be a number above 0, not -1/,
+    ],
     ["a wrong onDisconnect", { onDisconnect: "stay" }, /onDisconnect .* not "stay"/],
     ["a basePath without a slash", { basePath: "api" }, /basePath must start with "\/"/],
     ["an unknown default agent", { defaultAgent: "b" }, /./],
@@ -126,7 +133,9 @@ describe("routing", () => {
 
   test("names both protocols when their routes cannot be told apart", () => {
     const protocols = [agui(), { ...agui(), name: "twin" }];
-    expect(() => createAgentHandler(hello, { protocols })).toThrow(/"agui" and "twin".*POST \/agui/);
+    expect(() => createAgentHandler(hello, { protocols })).toThrow(
+      /"agui" and "twin".*POST \/agui/,
+    );
   });
 
   test("asks routes that share a path which bodies are theirs", async () => {
@@ -152,8 +161,7 @@ describe("routing", () => {
 });
 
 describe("agents", () => {
-  const echo =
-    (name: string) =>
+  const echo = (name: string) =>
     async function* (): AsyncGenerator<string> {
       yield name;
     };
@@ -213,12 +221,15 @@ describe("bodies", () => {
 
   test("refuses a declared length over the limit without reading", async () => {
     let read = 0;
-    const body = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        read++;
-        controller.enqueue(new Uint8Array(100));
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          read++;
+          controller.enqueue(new Uint8Array(100));
+        },
       },
-    }, { highWaterMark: 0 });
+      { highWaterMark: 0 },
+    );
     const response = await small.fetch(
       new Request("http://test.local/agui", {
         method: "POST",
@@ -233,12 +244,15 @@ describe("bodies", () => {
 
   test("stops reading an undeclared body at the limit", async () => {
     let read = 0;
-    const body = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        read++;
-        controller.enqueue(new Uint8Array(100).fill(32));
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          read++;
+          controller.enqueue(new Uint8Array(100).fill(32));
+        },
       },
-    }, { highWaterMark: 0 });
+      { highWaterMark: 0 },
+    );
     const response = await small.fetch(
       new Request("http://test.local/agui", {
         method: "POST",
@@ -257,10 +271,25 @@ describe("bodies", () => {
     ["a string", { body: '"hi"' }, 400, "invalid-request"],
     ["null", { body: "null" }, 400, "invalid-request"],
     ["an empty body", { body: "" }, 400, "invalid-request"],
-    ["plain text", { body: "{}", headers: { "content-type": "text/plain" } }, 415, "unsupported-media-type"],
-    ["a form", { body: "a=b", headers: { "content-type": "application/x-www-form-urlencoded" } }, 415, "unsupported-media-type"],
+    [
+      "plain text",
+      { body: "{}", headers: { "content-type": "text/plain" } },
+      415,
+      "unsupported-media-type",
+    ],
+    [
+      "a form",
+      { body: "a=b", headers: { "content-type": "application/x-www-form-urlencoded" } },
+      415,
+      "unsupported-media-type",
+    ],
     ["wrong types", { body: '{"messages":{},"tools":5,"threadId":7}' }, 400, "invalid-request"],
-    ["a body that wants to be nothing we have", { body: '{"messages":[]}', headers: { accept: "text/event-stream;q=0" } }, 406, "not-acceptable"],
+    [
+      "a body that wants to be nothing we have",
+      { body: '{"messages":[]}', headers: { accept: "text/event-stream;q=0" } },
+      406,
+      "not-acceptable",
+    ],
   ])("answers %s with its problem, and serves the next request", async ([, init, status, code]) => {
     const { fetch } = createAgentHandler(hello, quiet);
     const response = await fetch(post(init.body, init));
@@ -346,10 +375,26 @@ describe("failures", () => {
   const secret = new Error("postgres://user:pw@db");
 
   test.for<[string, () => unknown]>([
-    ["a throw before the first word", () => { throw secret; }],
+    [
+      "a throw before the first word",
+      () => {
+        throw secret;
+      },
+    ],
     ["a rejection", () => Promise.reject(secret)],
-    ["a throw in mid-text", async function* () { yield "Hel"; throw secret; }],
-    ["an Observable's error", () => ({ subscribe: (o: { error(e: unknown): void }) => (o.error(secret), { unsubscribe() {} }) })],
+    [
+      "a throw in mid-text",
+      async function* () {
+        yield "Hel";
+        throw secret;
+      },
+    ],
+    [
+      "an Observable's error",
+      () => ({
+        subscribe: (o: { error(e: unknown): void }) => (o.error(secret), { unsubscribe() {} }),
+      }),
+    ],
   ])("turns %s into one masked RUN_ERROR, and tells the log", async ([, agent]) => {
     const logger = memoryLogger();
     const { fetch } = createAgentHandler(agent as never, { logger });
@@ -360,7 +405,9 @@ describe("failures", () => {
     const events = await eventsOf(new Response(text));
     expect(events.filter(({ type }) => type === "RUN_ERROR")).toHaveLength(1);
     expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "agent-error" });
-    expect(logger.records).toContainEqual(expect.objectContaining({ level: "error", error: secret }));
+    expect(logger.records).toContainEqual(
+      expect.objectContaining({ level: "error", error: secret }),
+    );
   });
 
   test("shows the truth in debug mode", async () => {
@@ -404,7 +451,9 @@ describe("request ids", () => {
     const kept = await fetch(post({ messages: [] }, { headers: { "x-request-id": "abc-1" } }));
     expect(kept.headers.get("x-request-id")).toBe("abc-1");
     expect(textOf(await eventsOf(kept))).toBe("abc-1");
-    const made = await fetch(post({ messages: [] }, { headers: { "x-request-id": "a b<script>" } }));
+    const made = await fetch(
+      post({ messages: [] }, { headers: { "x-request-id": "a b<script>" } }),
+    );
     expect(made.headers.get("x-request-id")).toMatch(/^[0-9A-Z]{26}$/);
   });
 });
@@ -422,10 +471,7 @@ describe("the life of a handler", () => {
 
   test("answers 503 while the host's start() waits for an agent, and then serves", async () => {
     const gate = deferred();
-    const handler = createAgentHandler(
-      { run: hello, ready: () => gate.promise },
-      quiet,
-    );
+    const handler = createAgentHandler({ run: hello, ready: () => gate.promise }, quiet);
     const starting = handler.start();
     const early = await handler.fetch(post({ messages: [] }));
     expect([early.status, early.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -488,16 +534,19 @@ describe("the life of a handler", () => {
 });
 
 describe("runs", () => {
-  const waiting = (started: (context: RunContext) => void) => async (_input: unknown, context: RunContext) => {
-    context.emit.text("begun");
-    started(context);
-    await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
-  };
+  const waiting =
+    (started: (context: RunContext) => void) => async (_input: unknown, context: RunContext) => {
+      context.emit.text("begun");
+      started(context);
+      await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
+    };
 
   test("are listed while they go, and can be stopped by the host", async () => {
     const begun = deferred<RunContext>();
     const handler = createAgentHandler(waiting(begun.resolve), quiet);
-    const response = await handler.fetch(post({ threadId: "t", runId: "r", messages: [], protocolVersion: "1.0" }));
+    const response = await handler.fetch(
+      post({ threadId: "t", runId: "r", messages: [], protocolVersion: "1.0" }),
+    );
     const { signal } = await begun.promise;
     expect(handler.runs.list()).toEqual([
       { runId: "r", threadId: "t", agentId: "default", principal: "", status: "running" },
@@ -625,7 +674,10 @@ describe("handler middleware", () => {
       async request(_request: AgentRequest, next: () => Promise<{ status: number }>) {
         order.push(name);
         const reply = await next();
-        return { ...reply, headers: { ...(reply as { headers?: object }).headers, [`x-${name}`]: "1" } };
+        return {
+          ...reply,
+          headers: { ...(reply as { headers?: object }).headers, [`x-${name}`]: "1" },
+        };
       },
     });
     const { fetch } = createAgentHandler(hello, { ...quiet, middleware: [layer("a"), layer("b")] });

@@ -33,7 +33,8 @@ export interface RunContextInit {
   readonly signal?: AbortSignal;
   readonly principal?: Principal | undefined;
   readonly requestId?: string;
-  readonly request?: AgentRequest | undefined;
+  /** Asked for on first use: building it costs more than most runs need. */
+  readonly request?: (() => AgentRequest) | undefined;
   readonly logger?: Logger;
   readonly files?: readonly InputFile[];
   readonly tools?: readonly ServerTool[];
@@ -83,7 +84,9 @@ export function createRunContext(init: RunContextInit, mode: RunMode = freeMode)
     session,
     logger: init.logger ?? silentLogger,
     requestId: init.requestId ?? runId,
-    request: init.request,
+    get request() {
+      return init.request?.();
+    },
     files: init.files ?? [],
     tools: init.tools ?? [],
     get state(): RunState {

@@ -19,7 +19,7 @@ export interface FetchExchange {
   /** Resolves when the handler replies; stays open when it has no route. */
   readonly response: Promise<Response>;
   /** Breaks the response off, if there is one. */
-  destroy(): void;
+  readonly destroy: () => void;
 }
 
 /** Makes the exchange of a web-standard `Request`. */
@@ -76,8 +76,11 @@ export function answerFetch(
       destroy();
       reject(error);
     };
-    const run = async (): Promise<boolean> => handle(exchange);
-    run().then((isOurs) => {
+    // In a promise, so that a handler that throws at once fails the same way.
+    const handled = new Promise<boolean>((done) => {
+      done(handle(exchange));
+    });
+    handled.then((isOurs) => {
       if (!isOurs) resolve(undefined);
     }, failed);
   });
@@ -158,7 +161,7 @@ async function* readBody(request: Request): AsyncGenerator<Uint8Array, void, und
       yield value;
     }
   } finally {
-    // Not cancelled: on Node's servers that closes the socket before an early answer has left.
+    // Not cancelled: a server may close the socket for that, before an early answer has left.
     reader.releaseLock();
   }
 }

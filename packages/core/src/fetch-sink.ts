@@ -86,8 +86,9 @@ export function createFetchSink(signal: AbortSignal | undefined): FetchSink {
 
   function abort(): void {
     if (state !== "open" && state !== "ending") return;
-    controller.error(signal?.reason);
     leave();
+    // After whoever reads had its turn to cancel: a platform that gets an error prints it.
+    queueMicrotask(() => controller.error(signal?.reason));
   }
 
   function tell(): void {

@@ -36,6 +36,7 @@ export class Follower {
   #lastWrite: number;
   #blockedAt = 0;
   #closing = false;
+  #begun = false;
   readonly #options: FollowerOptions;
 
   constructor(options: FollowerOptions) {
@@ -55,6 +56,7 @@ export class Follower {
   /** Entries in order. `chunk` holds their bytes when another follower has encoded them already. */
   deliver(entries: readonly SizedEntry[], chunk?: Chunk): void {
     if (this.#gone) return;
+    this.#begun = true;
     if (!this.blocked && this.#backlog.length === 0) {
       this.#write(chunk ?? encodeAll(this.#options.encoder, entries));
       return;
@@ -91,7 +93,9 @@ export class Follower {
       if (now - this.#blockedAt >= stallMs) this.cut();
       return;
     }
-    if (now - this.#lastWrite >= heartbeatMs && encoder.keepAlive) this.#write(encoder.keepAlive());
+    if (now - this.#lastWrite >= heartbeatMs && encoder.keepAlive) {
+      this.#write(encoder.keepAlive(this.#begun));
+    }
   }
 
   #write(chunk: Chunk): void {

@@ -35,7 +35,7 @@ export function createBrackets(send: (event: LooseEvent) => void, repair: Repair
   }
 
   function finishStep(event: LooseEvent): void {
-    const name = event.stepName as string;
+    const name = event.stepName!;
     let closer = event;
     let index = find(name, event.subagentRunId);
     if (index === -1) {
@@ -55,7 +55,7 @@ export function createBrackets(send: (event: LooseEvent) => void, repair: Repair
   return {
     finishStep,
     startStep(event) {
-      const name = event.stepName as string;
+      const name = event.stepName!;
       const owner = event.subagentRunId;
       const index = find(name, owner);
       if (index !== -1) {
@@ -70,11 +70,11 @@ export function createBrackets(send: (event: LooseEvent) => void, repair: Repair
       // An id stands for one invocation; what is tagged with it stays valid without a second start.
       if (active.has(id) || finished.has(id)) return repair("subagent");
       let opener = event;
-      const parent = event.parentSubagentRunId as string | undefined;
+      const parent = event.parentSubagentRunId;
       if (parent !== undefined && !active.has(parent) && !finished.has(parent)) {
         repair("subagent");
         const { parentSubagentRunId: _, ...rest } = event;
-        opener = rest as LooseEvent;
+        opener = rest;
       }
       active.add(id);
       send(opener);
@@ -91,7 +91,7 @@ export function createBrackets(send: (event: LooseEvent) => void, repair: Repair
         leftOpen();
         closeStep(steps.pop()!);
       }
-      for (const subagentRunId of [...active].reverse()) {
+      for (const subagentRunId of latestFirst(active)) {
         leftOpen();
         active.delete(subagentRunId);
         send(
@@ -102,4 +102,10 @@ export function createBrackets(send: (event: LooseEvent) => void, repair: Repair
       }
     },
   };
+}
+
+function latestFirst(ids: ReadonlySet<string>): string[] {
+  const list: string[] = [];
+  for (const id of ids) list.unshift(id);
+  return list;
 }

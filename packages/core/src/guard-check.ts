@@ -31,16 +31,22 @@ export function required(key: string, check: Check, fill?: () => unknown): Field
 }
 
 /** Puts the named fields right, on a copy when something has to change. */
-export function checkFields(object: Json, fields: readonly Field[], repair: Repair): unknown {
+export function checkFields<T extends Json>(
+  object: T,
+  fields: readonly Field[],
+  repair: Repair,
+): T | typeof bad | typeof notJson {
   let fixed = object;
+  let draft: Json = object;
   for (const field of fields) {
     const before = object[field.key];
+    if (before === undefined && !field.required) continue;
     const after = checkField(before, field, repair);
     if (after === before) continue;
     if (after === bad || after === notJson) return after;
-    if (fixed === object) fixed = { ...object };
-    if (after === undefined) delete fixed[field.key];
-    else fixed[field.key] = after;
+    if (fixed === object) draft = fixed = { ...object };
+    if (after === undefined) delete draft[field.key];
+    else draft[field.key] = after;
   }
   return fixed;
 }
@@ -48,7 +54,6 @@ export function checkFields(object: Json, fields: readonly Field[], repair: Repa
 function checkField(before: unknown, field: Field, repair: Repair): unknown {
   let after: unknown = bad;
   if (before === undefined) {
-    if (!field.required) return undefined;
     if (field.fill) repair("missing-field");
   } else if (before === null && !field.nullable) {
     if (!field.required || field.fill) repair("null-field");
@@ -95,7 +100,7 @@ export function boolean(value: unknown): unknown {
 
 /** One of a closed list. */
 export function oneOf(...values: readonly string[]): Check {
-  return (value) => (values.includes(value as string) ? value : bad);
+  return (value) => (typeof value === "string" && values.includes(value) ? value : bad);
 }
 
 /** Anything that JSON can write, `null` included. */

@@ -1,6 +1,6 @@
 import { EventType } from "@ag-ui/core";
 import type { LooseEvent } from "./guard-events.ts";
-import { withTag } from "./guard-parts.ts";
+import { named, withTag } from "./guard-parts.ts";
 import type { Owner, Parts } from "./guard-parts.ts";
 import type { Repair } from "./guard-repairs.ts";
 import { ulid } from "./ids.ts";
@@ -9,12 +9,10 @@ import { ulid } from "./ids.ts";
 export interface Chunks {
   /** A chunk. False: it lacks what it would need to start something. */
   push(event: LooseEvent): boolean;
-  /** Text in the agent's own name. */
-  text(delta: string): void;
   /** Ends what another event brings to its end. */
   before(event: LooseEvent): void;
-  /** The implicit text message of the agent that is open now. */
-  readonly textId: string | undefined;
+  /** What a bare chunk of this lane would continue. */
+  streamOf(lane: Owner): Pick<Stream, "kind" | "id"> | undefined;
   /** True while a stream of chunks with an id is open: any event may end it. */
   readonly isFragile: boolean;
 }
@@ -87,8 +85,6 @@ const boundaries: ReadonlySet<EventType> = new Set([
   EventType.SUBAGENT_ERROR,
 ]);
 
-const textChunk: LooseEvent = { type: EventType.TEXT_MESSAGE_CHUNK };
-
 /** One stream of chunks at a time for the agent and for each of its subagents. */
 export function createChunks(
   parts: Parts,
@@ -112,7 +108,7 @@ export function createChunks(
   }
 
   function laneOf({ kind, key }: ChunkKind, event: LooseEvent): Owner {
-    const id = event[key] as string | undefined;
+    const id = event[key];
     const tag = event.subagentRunId;
     if (id === undefined) return tag;
     for (const [lane, stream] of streams) {
@@ -138,22 +134,25 @@ export function createChunks(
   function push(event: LooseEvent): boolean {
     const chunk = chunkKinds[event.type]!;
     const { kind, key } = chunk;
-    const id = event[key] as string | undefined;
+    const id = event[key];
     const lane = laneOf(chunk, event);
     const stream = current(lane);
     if (stream?.kind === kind && (id === undefined || id === stream.id)) {
       const conflict = contradicts(stream, event, chunk);
       // Without an id, another name or role means another message.
-      if (!conflict || id !== undefined) {
+      const isOther = id === undefined && (kind !== "tool" || event.toolCallName !== undefined);
+      if (!conflict || !isOther) {
         if (conflict) repair("chunk-conflict");
         if (hasText(event) || hasExtras(event)) say(chunk, event, stream.id);
         return true;
       }
     }
+    if (kind !== "tool" && id === undefined && !hasText(event)) return true;
     if (kind === "tool" && event.toolCallName === undefined) {
-      if (id === undefined || !parts.isOpen(kind, id)) return false;
-    } else if (kind !== "tool" && id === undefined && !hasText(event)) {
-      return true;
+      const toolCallName = id === undefined ? undefined : parts.callName(id);
+      if (toolCallName === undefined) return false;
+      repair("reopened");
+      return push({ ...event, toolCallName });
     }
     if (id !== undefined && parts.isOpen(kind, id)) {
       // Opened by a start of its own: it is one message all the same.
@@ -173,7 +172,7 @@ export function createChunks(
   function open({ kind, key, start, own }: ChunkKind, event: LooseEvent, id: string): void {
     const lane = event.subagentRunId;
     const implicit = event[key] === undefined;
-    const opener = withTag({ type: start, [key]: id } as LooseEvent, lane);
+    const opener = withTag(named(start, key, id), lane);
     for (const field of own) if (event[field] !== undefined) opener[field] = event[field];
     for (const field of ["timestamp", "metadata"]) {
       if (event[field] !== undefined) opener[field] = event[field];
@@ -189,25 +188,25 @@ export function createChunks(
   }
 
   function say({ kind, key, content, own }: ChunkKind, event: LooseEvent, id: string): void {
-    const whole = { ...event, type: content, [key]: id, delta: event.delta ?? "" } as LooseEvent;
-    for (const field of own) delete whole[field];
-    send(withTag(whole, parts.ownerOf(kind, id)));
+    const whole = named(content, key, id);
+    whole.delta = event.delta ?? "";
+    const owner = parts.ownerOf(kind, id);
+    if (owner !== undefined) whole.subagentRunId = owner;
+    for (const field in event) {
+      if (whole[field] === undefined && field !== "subagentRunId" && !own.includes(field)) {
+        whole[field] = event[field];
+      }
+    }
+    send(whole);
   }
 
   return {
     push,
-    text(delta) {
-      const stream = streams.get(undefined);
-      if (stream?.kind === "text" && current(undefined)) {
-        send({ type: EventType.TEXT_MESSAGE_CONTENT, messageId: stream.id, delta });
-      } else {
-        push({ ...textChunk, delta });
-      }
-    },
+    streamOf: current,
     before(event) {
       if (streams.size === 0) return;
       if (event.type === EventType.MESSAGES_SNAPSHOT) {
-        for (const lane of [...streams.keys()]) close(lane);
+        for (const lane of streams.keys()) close(lane);
         return;
       }
       const lane = event.subagentRunId;
@@ -217,10 +216,6 @@ export function createChunks(
         ? boundaries.has(event.type)
         : !asides.has(event.type) && event.type !== EventType.SUBAGENT_STARTED;
       if (ends) close(lane);
-    },
-    get textId() {
-      const stream = current(undefined);
-      return stream?.kind === "text" && stream.implicit ? stream.id : undefined;
     },
     get isFragile() {
       for (const stream of streams.values()) if (!stream.implicit) return true;

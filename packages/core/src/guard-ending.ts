@@ -41,7 +41,7 @@ export function createTerminals(ids: RunIds, ending: RunEnding, repair: Repair):
     const entries = checkUsage(ending.usage, repair);
     if (!Array.isArray(entries) || entries.length === 0) return {};
     // Labels that no entry had come back as undefined.
-    return toPlain({ usage: aggregateTokenUsage(entries as TokenUsage[]) });
+    return toPlain({ usage: aggregateTokenUsage(entries) });
   }
 
   function result(): Json {
@@ -95,5 +95,6 @@ export function withRunIds(event: LooseEvent, ids: RunIds, repair: Repair): Loos
 }
 
 function toPlain(value: Json): Json {
-  return JSON.parse(JSON.stringify(value)) as Json;
+  const plain: Json = JSON.parse(JSON.stringify(value));
+  return plain;
 }

@@ -25,10 +25,18 @@ import type { Repair } from "./guard-repairs.ts";
 import { ulid } from "./ids.ts";
 import type { Json } from "./types.ts";
 
-/** An event whose fields are right, so far unproven in its place. */
-export interface LooseEvent extends Json {
+/** An event whose fields are of the right types. Whether it is in the right place is another matter. */
+export interface LooseEvent {
   type: EventType;
+  entityId?: string;
+  messageId?: string;
+  parentMessageId?: string;
+  parentSubagentRunId?: string;
+  stepName?: string;
   subagentRunId?: string;
+  toolCallId?: string;
+  toolCallName?: string;
+  [key: string]: unknown;
 }
 
 interface Shape {
@@ -150,28 +158,31 @@ const shapes: ReadonlyMap<string, Shape> = new Map(
   } satisfies Record<EventType, Shape>),
 );
 
-/** True for the 31 types of AG-UI 1.0. */
-export function isEventType(type: string): boolean {
-  return shapes.has(type);
+/** True for the 31 types of AG-UI 1.0; the fields still have to be checked. */
+export function isKnown(event: Json): event is LooseEvent {
+  return typeof event.type === "string" && shapes.has(event.type);
 }
 
 /**
  * The event with its fields put right: the same object when nothing had to change, `bad` or `notJson`
  * when it cannot be what its type says.
  */
-export function checkEvent(event: Json, repair: Repair): LooseEvent | typeof bad | typeof notJson {
-  const { fields, known } = shapes.get(event.type as string)!;
-  const fixed = checkFields(event, fields, repair) as LooseEvent | typeof bad | typeof notJson;
-  if (fixed === bad || fixed === notJson) return fixed;
-  return checkStrangers(fixed, known, repair);
+export function checkEvent(
+  event: LooseEvent,
+  repair: Repair,
+): LooseEvent | typeof bad | typeof notJson {
+  const { fields, known } = shapes.get(event.type)!;
+  const fixed = checkFields(event, fields, repair);
+  return fixed === bad || fixed === notJson ? fixed : checkStrangers(fixed, known, repair);
 }
 
 // Fields that AG-UI does not know pass, but no encoder must stumble over them.
 function checkStrangers(event: LooseEvent, known: ReadonlySet<string>, repair: Repair): LooseEvent {
   let fixed = event;
-  for (const key of Object.keys(event)) {
+  for (const key in event) {
+    if (known.has(key)) continue;
     const before = event[key];
-    if (known.has(key) || typeof before === "string" || before === undefined) continue;
+    if (typeof before === "string" || before === undefined) continue;
     const after = toJson(before);
     if (after === before) continue;
     if (after === notJson) repair("not-json");

@@ -25,7 +25,7 @@ export function describeValue(value: unknown): string {
 }
 
 /** True for objects that are neither arrays nor instances of a class. */
-export function isPlainObject(value: object): boolean {
+export function isPlainObject(value: object): value is Record<string, unknown> {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
@@ -40,7 +40,7 @@ function isPlainData(value: unknown, ancestors: object[]): boolean {
   ancestors.push(value);
   const plain = Array.isArray(value)
     ? arrayIsPlain(value, ancestors)
-    : isPlainObject(value) && objectIsPlain(value as Record<string, unknown>, ancestors);
+    : isPlainObject(value) && objectIsPlain(value, ancestors);
   ancestors.pop();
   return plain;
 }

@@ -1,5 +1,5 @@
 import { EventType } from "@ag-ui/core";
-import type { AssistantMessage, Message } from "@ag-ui/core";
+import type { Message } from "@ag-ui/core";
 import type { LooseEvent } from "./guard-events.ts";
 import type { Repair } from "./guard-repairs.ts";
 import { ulid } from "./ids.ts";
@@ -13,6 +13,8 @@ export type Owner = string | undefined;
 /** The open parts of a run and the owners of everything it has named. */
 export interface Parts {
   isOpen(kind: PartKind, id: string): boolean;
+  /** The name a tool call was started with. */
+  callName(id: string): string | undefined;
   hasOwner(kind: PartKind, id: string): boolean;
   ownerOf(kind: PartKind, id: string): Owner;
   /** True when a reasoning span of this owner is open. */
@@ -85,7 +87,12 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
     activity: new Map<string, Owner>(),
   };
   const callNames = new Map<string, string>();
-  const started = new Set<string>();
+  const begun: Record<PartKind, Set<string>> = {
+    text: new Set(),
+    reasoning: new Set(),
+    span: new Set(),
+    tool: new Set(),
+  };
   const answered = new Set<string>();
 
   function ownerOf(kind: PartKind, id: string): Owner {
@@ -101,32 +108,32 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
 
   // A call lives in the message that carries it, so both must have one owner.
   function settleParent(event: LooseEvent): LooseEvent {
-    const parent = event.parentMessageId as string | undefined;
+    const parent = event.parentMessageId;
     if (parent === undefined || !owners.message.has(parent)) return event;
-    const id = event.toolCallId as string;
+    const id = event.toolCallId!;
     const carrier = owners.message.get(parent);
     const tag = event.subagentRunId;
     const known = tag !== undefined || owners.tool.has(id);
     if (!known || (tag ?? owners.tool.get(id)) === carrier) return event;
     repair("wrong-owner");
     const { parentMessageId: _, ...rest } = event;
-    return rest as LooseEvent;
+    return rest;
   }
 
   function start(kind: PartKind, event: LooseEvent, ours = false): void {
     const { key, owners: bucket } = kinds[kind];
-    const id = event[key] as string;
+    const id = event[key]!;
     if (open[kind].has(id)) return repair("duplicate-start");
     const known = owners[bucket];
     let opener = retag(event, known, id);
     let owner = opener.subagentRunId;
     if (kind === "tool") {
       opener = settleParent(opener);
-      owner ??= owners.message.get(opener.parentMessageId as string);
-      callNames.set(id, opener.toolCallName as string);
-      started.add(id);
+      owner ??= owners.message.get(opener.parentMessageId!);
+      callNames.set(id, opener.toolCallName!);
     }
     if (!known.has(id)) known.set(id, owner);
+    begun[kind].add(id);
     open[kind].set(id, ours);
     send(opener);
   }
@@ -135,16 +142,16 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
     const { key, owners: bucket } = kinds[kind];
     const [id, whole] = identify(kind, event);
     if (!open[kind].has(id)) {
-      const again = owners[bucket].has(id);
-      repair(again ? "reopened" : "not-started");
-      const owner = again ? owners[bucket].get(id) : event.subagentRunId;
+      repair(begun[kind].has(id) ? "reopened" : "not-started");
+      const known = owners[bucket];
+      const owner = known.has(id) ? known.get(id) : event.subagentRunId;
       start(kind, opening(kind, id, owner), true);
     }
     send(retag(whole, owners[bucket], id));
     return id;
 
     function opening(kind: PartKind, id: string, owner: Owner): LooseEvent {
-      const base = { type: kinds[kind].start, [key]: id } as LooseEvent;
+      const base = named(kinds[kind].start, key, id);
       if (kind === "text") base.role = "assistant";
       if (kind === "reasoning") base.role = "reasoning";
       if (kind === "tool") base.toolCallName = callNames.get(id) ?? "unknown";
@@ -154,7 +161,7 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
 
   function end(kind: PartKind, event: LooseEvent): void {
     const { key, owners: bucket } = kinds[kind];
-    const id = (event[key] as string | undefined) ?? newest(kind, event.subagentRunId);
+    const id = event[key] ?? newest(kind, event.subagentRunId);
     if (id === undefined || !open[kind].has(id)) return repair("not-open");
     const [, whole] = identify(kind, event);
     const closer = retag(whole, owners[bucket], id);
@@ -164,7 +171,7 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
 
   function identify(kind: PartKind, event: LooseEvent): [string, LooseEvent] {
     const { key } = kinds[kind];
-    const given = event[key] as string | undefined;
+    const given = event[key];
     if (given !== undefined) return [given, event];
     repair("missing-field");
     const id = newest(kind, event.subagentRunId) ?? ulid();
@@ -180,16 +187,16 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
   function close(kind: PartKind, id: string): void {
     if (!open[kind].delete(id)) return;
     const { end: type, key } = kinds[kind];
-    send(withTag({ type, [key]: id } as LooseEvent, ownerOf(kind, id)));
+    send(withTag(named(type, key, id), ownerOf(kind, id)));
   }
 
   function attribute(event: LooseEvent): LooseEvent {
-    const id = event.messageId as string;
+    const id = event.messageId!;
     const tag = event.subagentRunId;
     switch (event.type) {
       case EventType.TOOL_CALL_RESULT:
         // Makes the message anew, and who ran the tool need not be who called it.
-        answered.add(event.toolCallId as string);
+        answered.add(event.toolCallId!);
         owners.message.set(id, tag);
         return event;
       case EventType.ACTIVITY_SNAPSHOT:
@@ -198,7 +205,7 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
       case EventType.ACTIVITY_DELTA:
         return retag(event, owners.activity, id);
       default: {
-        const entity = event.entityId as string;
+        const entity = event.entityId!;
         if (event.subtype === "tool-call") return retag(event, owners.tool, entity);
         const isText = owners.message.has(entity);
         return retag(event, isText ? owners.message : owners.reasoning, entity);
@@ -211,7 +218,9 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
       const { id, role, subagentRunId } = message;
       const bucket = role === "reasoning" || role === "activity" ? role : "message";
       owners[bucket].set(id, subagentRunId);
-      for (const call of (message as AssistantMessage).toolCalls ?? []) {
+      if (message.role === "tool") answered.add(message.toolCallId);
+      if (!("toolCalls" in message)) continue;
+      for (const call of message.toolCalls ?? []) {
         owners.tool.set(call.id, subagentRunId);
         callNames.set(call.id, call.function.name);
       }
@@ -226,10 +235,11 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
     ownerOf,
     proceed,
     start,
+    callName: (id) => callNames.get(id),
     isOpen: (kind, id) => open[kind].has(id),
     hasOwner: (kind, id) => owners[kinds[kind].owners].has(id),
     isReasoning: (owner) => newest("span", owner) !== undefined,
-    pendingCalls: () => [...started].filter((id) => !answered.has(id)),
+    pendingCalls: () => [...begun.tool].filter((id) => !answered.has(id)),
     closeAll(leftOpen) {
       for (const kind of ["text", "reasoning", "span", "tool"] as const) {
         for (const [id, ours] of open[kind]) {
@@ -241,10 +251,15 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
   };
 }
 
+/** An event that has nothing but the id of what it is about. */
+export function named(type: EventType, key: "messageId" | "toolCallId", id: string): LooseEvent {
+  return key === "messageId" ? { type, messageId: id } : { type, toolCallId: id };
+}
+
 /** The event attributed to `owner`, on a copy unless it is already. */
 export function withTag(event: LooseEvent, owner: Owner): LooseEvent {
   if (event.subagentRunId === owner) return event;
   if (owner !== undefined) return { ...event, subagentRunId: owner };
   const { subagentRunId: _, ...rest } = event;
-  return rest as LooseEvent;
+  return rest;
 }

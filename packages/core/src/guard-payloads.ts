@@ -171,20 +171,24 @@ function allParts(value: unknown, repair: Repair): unknown {
 function ignore(): void {}
 
 function isOperation(value: unknown): boolean {
-  if (!isRecord(value) || !isPointer(value.path)) return false;
+  if (!isRecord(value)) return false;
+  const { from, path } = value;
+  if (!isPointer(path)) return false;
   switch (value.op) {
     case "add":
     case "replace":
     case "test":
       return value.value !== undefined;
     case "move":
+      // Nothing can be moved into itself; a client that tried would hold a cycle.
+      return isPointer(from) && !path.startsWith(`${from}/`);
     case "copy":
-      return isPointer(value.from);
+      return isPointer(from);
     default:
       return value.op === "remove";
   }
 }
 
-function isPointer(value: unknown): boolean {
+function isPointer(value: unknown): value is string {
   return typeof value === "string" && pointer.test(value);
 }

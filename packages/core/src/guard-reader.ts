@@ -1,6 +1,6 @@
 import { EventType } from "@ag-ui/core";
 import { bad, isRecord } from "./guard-check.ts";
-import { checkEvent, isEventType } from "./guard-events.ts";
+import { checkEvent, isKnown } from "./guard-events.ts";
 import type { LooseEvent } from "./guard-events.ts";
 import { isPlainObject, notJson, toJson } from "./guard-json.ts";
 import { Violation } from "./guard-repairs.ts";
@@ -20,22 +20,19 @@ export function createReader(repair: Repair): Reader {
 
   function readEvent(value: unknown, onType: (type: string) => void): LooseEvent | undefined {
     // An instance of a class may be written as something else than it seems.
-    let event = isRecord(value) && !isPlainObject(value) ? toJson(value) : value;
-    if (!isRecord(event) || typeof event.type !== "string") {
+    const data = isRecord(value) && !isPlainObject(value) ? toJson(value) : value;
+    if (!isRecord(data) || typeof data.type !== "string") {
       onType("a value without a type");
       repair("not-an-event");
       return undefined;
     }
-    onType(event.type);
-    if (!isEventType(event.type)) {
-      const translated = translate(event);
-      if (!translated) return wrap(event, "unknown-type");
-      repair("legacy-thinking");
-      event = translated;
-    }
-    const checked = checkEvent(event as Json, repair);
-    if (checked === bad) return wrap(event as Json, "malformed");
-    if (checked === notJson) return wrap(event as Json, "not-json");
+    onType(data.type);
+    const event = isKnown(data) ? data : translate(data);
+    if (!event) return wrap(data, "unknown-type");
+    if (event !== data) repair("legacy-thinking");
+    const checked = checkEvent(event, repair);
+    if (checked === bad) return wrap(event, "malformed");
+    if (checked === notJson) return wrap(event, "not-json");
     return checked;
   }
 

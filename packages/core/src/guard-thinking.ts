@@ -1,13 +1,16 @@
 import { EventType } from "@ag-ui/core";
+import type { LooseEvent } from "./guard-events.ts";
 import { ulid } from "./ids.ts";
 import type { Json } from "./types.ts";
 
 /** Translates the THINKING_* events of AG-UI 0.0.x, which carry no ids; anything else is `undefined`. */
-export function createThinking(): (event: Json) => Json | undefined {
+export function createThinking(): (event: Json) => LooseEvent | undefined {
   let spanId: string | undefined;
   let messageId: string | undefined;
 
-  return ({ title: _, ...event }) => {
+  return (original) => {
+    // A reasoning span has no title.
+    const { title: _, ...event } = original;
     switch (event.type) {
       case "THINKING_START":
         spanId = ulid();

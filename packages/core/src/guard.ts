@@ -1,16 +1,16 @@
 import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
-import type { BaseEvent, JsonPatch, Message } from "@ag-ui/core";
+import type { BaseEvent } from "@ag-ui/core";
 import { createBrackets } from "./guard-brackets.ts";
 import { createChunks } from "./guard-chunks.ts";
 import { createTerminals, withRunIds } from "./guard-ending.ts";
 import type { RunEnding } from "./guard-ending.ts";
 import type { LooseEvent } from "./guard-events.ts";
-import { createParts } from "./guard-parts.ts";
+import { createHot } from "./guard-hot.ts";
+import { createParts, withTag } from "./guard-parts.ts";
 import { createReader } from "./guard-reader.ts";
 import { Violation } from "./guard-repairs.ts";
 import type { RepairKind } from "./guard-repairs.ts";
 import type { StateTracker } from "./state.ts";
-import type { Json } from "./types.ts";
 
 export type { RunEnding } from "./guard-ending.ts";
 export type { RepairKind } from "./guard-repairs.ts";
@@ -46,29 +46,26 @@ export interface Guard {
  * accepts. What is valid already passes as the very object the agent made.
  */
 export function createGuard(options: GuardOptions): Guard {
-  const { threadId, runId, state, strict = false } = options;
-  const emit = options.emit as (event: Json) => void;
+  const { threadId, runId, emit, state } = options;
   const repairs = new Map<RepairKind, number>();
   const parts = createParts(send, repair);
   const brackets = createBrackets(send, repair);
   const chunks = createChunks(parts, send, repair);
   const terminals = createTerminals({ threadId, runId }, options.ending, repair);
   const read = createReader(repair);
+  const hot = createHot();
   let started = false;
   // Set before the first closing event, so that whoever is called by it cannot say more.
   let closing = false;
   let ended = false;
   let subject = "";
-  // What the next token most likely continues: it passes without a look at anything else.
-  let hotString: string | undefined;
-  let hotText: string | undefined;
-  let hotTextOwner: string | undefined;
-  let hotCall: string | undefined;
-  let hotCallOwner: string | undefined;
+  let isStrict = options.strict ?? false;
 
   function repair(kind: RepairKind): void {
     repairs.set(kind, (repairs.get(kind) ?? 0) + 1);
-    if (strict && !ended) throw new Violation(`The agent broke the protocol: ${kind}, ${subject}.`);
+    // What comes too late cannot spoil a run that is over.
+    if (!isStrict || kind === "after-end") return;
+    throw new Violation(`The agent broke the protocol: ${kind}, ${subject}.`);
   }
 
   function send(event: LooseEvent): void {
@@ -86,38 +83,18 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   function push(value: unknown): void {
-    if (typeof value === "string") {
-      if (hotString === undefined || value === "") pushText(value);
-      else emit({ type: EventType.TEXT_MESSAGE_CONTENT, messageId: hotString, delta: value });
-    } else if (isHot(value)) {
-      emit(value as Json);
-    } else {
-      attempt("the run", () => pushEvent(value));
-    }
-  }
-
-  function isHot(value: unknown): boolean {
-    if (typeof value !== "object" || value === null) return false;
-    try {
-      const event = value as Json;
-      if (event.type === EventType.TEXT_MESSAGE_CONTENT) {
-        return hotText !== undefined && event.messageId === hotText && isBare(event, hotTextOwner);
-      }
-      if (event.type !== EventType.TOOL_CALL_ARGS) return false;
-      return hotCall !== undefined && event.toolCallId === hotCall && isBare(event, hotCallOwner);
-    } catch {
-      // A getter that throws: the slow way deals with it.
-      return false;
-    }
+    if (hot.isNext(value)) return emit(value);
+    const event = hot.expand(value);
+    if (event) return emit(event);
+    if (typeof value === "string") pushText(value);
+    else attempt("the run", () => pushEvent(value));
   }
 
   function pushText(delta: string): void {
-    if (closing) return attempt("text after the end", () => repair("after-end"));
+    if (closing) return repair("after-end");
     if (delta === "") return;
-    cool();
     ensureStarted();
-    chunks.text(delta);
-    if (!closing) hotString = chunks.textId;
+    if (!closing) pushChunk({ type: EventType.TEXT_MESSAGE_CHUNK, delta });
   }
 
   function pushEvent(value: unknown): void {
@@ -144,42 +121,47 @@ export function createGuard(options: GuardOptions): Guard {
 
   function pushStart(event: LooseEvent): void {
     if (started) return repair("run-started");
+    const own = withRunIds(event, { threadId, runId }, repair);
+    if (own.input === undefined && own.protocolVersion !== undefined) return start(own);
     // The input holds what the server added for the agent's eyes only.
-    const { input, ...rest } = withRunIds(event, { threadId, runId }, repair);
-    const complete = input === undefined && rest.threadId === event.threadId;
-    if (complete && event.runId === runId && event.protocolVersion !== undefined) start(event);
-    else start({ protocolVersion: PROTOCOL_VERSION, ...rest } as LooseEvent);
+    const { input: _, ...rest } = own;
+    start({ ...rest, protocolVersion: own.protocolVersion ?? PROTOCOL_VERSION });
+  }
+
+  function pushChunk(event: LooseEvent): boolean {
+    hot.cool();
+    if (!chunks.push(event)) return false;
+    const owner = event.subagentRunId;
+    const stream = chunks.streamOf(owner);
+    if (closing || !stream || stream.kind === "tool") return true;
+    if (parts.ownerOf(stream.kind, stream.id) === owner) hot.stream(stream.kind, stream.id, owner);
+    return true;
+  }
+
+  function pushDelta(kind: "text" | "tool", event: LooseEvent): void {
+    hot.coolStream();
+    chunks.before(event);
+    const id = parts.proceed(kind, event);
+    // A stream of chunks with an id ends with the next delta of its lane, so each needs a look.
+    if (closing || chunks.isFragile || !parts.isOpen(kind, id)) return;
+    if (kind === "text") hot.text(id, parts.ownerOf(kind, id));
+    else hot.call(id, parts.ownerOf(kind, id));
   }
 
   function route(event: LooseEvent): void {
     switch (event.type) {
-      case EventType.TEXT_MESSAGE_CONTENT: {
-        chunks.before(event);
-        hotText = undefined;
-        const id = parts.proceed("text", event);
-        if (closing || chunks.isFragile) return;
-        hotText = id;
-        hotTextOwner = parts.ownerOf("text", id);
-        return;
-      }
-      case EventType.TOOL_CALL_ARGS: {
-        chunks.before(event);
-        hotCall = undefined;
-        const id = parts.proceed("tool", event);
-        if (closing || chunks.isFragile) return;
-        hotCall = id;
-        hotCallOwner = parts.ownerOf("tool", id);
-        return;
-      }
+      case EventType.TEXT_MESSAGE_CONTENT:
+        return pushDelta("text", event);
+      case EventType.TOOL_CALL_ARGS:
+        return pushDelta("tool", event);
       case EventType.TEXT_MESSAGE_CHUNK:
       case EventType.TOOL_CALL_CHUNK:
       case EventType.REASONING_MESSAGE_CHUNK:
-        cool();
-        if (chunks.push(event)) return;
+        if (pushChunk(event)) return;
         repair("malformed");
-        return send({ type: EventType.RAW, event, source: "agent" });
+        return send(withTag({ type: EventType.RAW, event, source: "agent" }, event.subagentRunId));
       default:
-        cool();
+        hot.cool();
         chunks.before(event);
         routeRest(event);
     }
@@ -212,7 +194,7 @@ export function createGuard(options: GuardOptions): Guard {
       case EventType.ACTIVITY_DELTA:
         return send(parts.attribute(event));
       case EventType.MESSAGES_SNAPSHOT:
-        parts.learn(event.messages as Message[]);
+        if (Array.isArray(event.messages)) parts.learn(event.messages);
         return send(event);
       case EventType.STEP_STARTED:
         return brackets.startStep(event);
@@ -234,7 +216,7 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   function sendDelta(event: LooseEvent): void {
-    if (state.delta(event.delta as JsonPatch)) return send(event);
+    if (Array.isArray(event.delta) && state.delta(event.delta)) return send(event);
     repair("state-delta");
     const { delta: _, ...rest } = event;
     const snapshot = state.value === undefined ? {} : state.value;
@@ -249,8 +231,7 @@ export function createGuard(options: GuardOptions): Guard {
 
   function cancel(): void {
     if (closing) return;
-    closing = true;
-    ensureStarted();
+    beginEnd();
     closeAll(() => {});
     attempt("the end of the run", () => terminate(terminals.cancelled()));
   }
@@ -260,17 +241,22 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   function finish(terminal: () => LooseEvent): void {
-    closing = true;
-    ensureStarted();
+    beginEnd();
     closeAll(() => repair("left-open"));
     terminate(terminal());
   }
 
   function failNow(error: { message: string; code: string }): void {
-    closing = true;
-    ensureStarted();
+    isStrict = false;
+    beginEnd();
     closeAll(() => {}, error);
     terminate(terminals.failed(error));
+  }
+
+  function beginEnd(): void {
+    closing = true;
+    hot.cool();
+    ensureStarted();
   }
 
   function closeAll(leftOpen: () => void, error?: { message: string; code: string }): void {
@@ -280,7 +266,7 @@ export function createGuard(options: GuardOptions): Guard {
 
   function terminate(event: LooseEvent): void {
     if (ended) return;
-    cool();
+    hot.cool();
     closing = true;
     ended = true;
     emit(event);
@@ -296,12 +282,6 @@ export function createGuard(options: GuardOptions): Guard {
     }
   }
 
-  function cool(): void {
-    hotString = undefined;
-    hotText = undefined;
-    hotCall = undefined;
-  }
-
   return {
     push,
     complete,
@@ -312,21 +292,4 @@ export function createGuard(options: GuardOptions): Guard {
       return ended;
     },
   };
-}
-
-// A delta with nothing else in it, so that there is nothing to put right. Counting keys is the
-// cheapest way to know.
-function isBare(event: Json, owner: string | undefined): boolean {
-  if (typeof event.delta !== "string") return false;
-  let expected = 3;
-  if (event.timestamp !== undefined) {
-    if (!Number.isSafeInteger(event.timestamp)) return false;
-    expected++;
-  }
-  if (event.subagentRunId !== undefined) {
-    if (event.subagentRunId !== owner) return false;
-    expected++;
-  }
-  for (const _ in event) expected--;
-  return expected === 0;
 }

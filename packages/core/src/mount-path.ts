@@ -8,7 +8,10 @@
  */
 export function stripMount(path: string, mount: string): string {
   // Segments are counted, not compared: a mount may hold parameters, and routers match case as they like.
-  let rest = mount.replace(/\/?\*$/, "").split("/").filter(Boolean).length;
+  let rest = mount
+    .replace(/\/?\*$/, "")
+    .split("/")
+    .filter(Boolean).length;
   let start = 0;
   for (; rest > 0; rest--) {
     start = path.indexOf("/", start + 1);

@@ -1,3 +1,4 @@
+// Longer than our usual file: the rules of one fold, which share its list, its budget and its last target.
 import { EventType, mergeMetadata } from "@ag-ui/core";
 import type {
   ActivityDeltaEvent,

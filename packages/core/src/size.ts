@@ -43,7 +43,8 @@ function measure(value: unknown, depth: number): number {
       return value.length + 2;
     case "number":
     case "bigint":
-      return 8;
+      // The longest number has 25 characters, and three times too low is the promise.
+      return 9;
     case "boolean":
       return 5;
     case "object":

@@ -4,7 +4,6 @@
  */
 import type {
   BaseEvent,
-  ContentPart,
   EventType,
   Interrupt,
   JsonPatch,
@@ -141,10 +140,8 @@ export interface Emit {
   /** A whole tool call. Returns its id, or a promise of it when the arguments are streamed. */
   toolCall(name: string, args?: Json | string, options?: ToolCallOptions): string;
   toolCall(name: string, args: AsyncIterable<string>, options?: ToolCallOptions): Promise<string>;
-  toolResult(
-    toolCallId: string,
-    content: string | ContentPart[] | Json | unknown[],
-  ): void | Promise<void>;
+  /** A string or content parts as they are; any other object as JSON. */
+  toolResult(toolCallId: string, content: string | object): void | Promise<void>;
   /** Brackets `body` with STEP_STARTED and STEP_FINISHED, however it ends. */
   step<T>(name: string, body: () => Awaitable<T>): Promise<T>;
   /** Shows or replaces an activity; give an id to update one. Returns the id. */
@@ -369,8 +366,8 @@ export interface Encoder {
   open?(): Chunk;
   /** `''` when this protocol has no word for it. */
   encode(entry: LogEntry): Chunk;
-  /** Absent: this protocol cannot. */
-  keepAlive?(): Chunk;
+  /** Absent: this protocol cannot. `begun` is false until the first entry was sent. */
+  keepAlive?(begun: boolean): Chunk;
   /** After the terminal entry. */
   close?(): Chunk;
 }

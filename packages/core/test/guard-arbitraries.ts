@@ -1,13 +1,22 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 
 export type Loose = Record<string, unknown>;
 
+export const delta: fc.Arbitrary<string> = fc.oneof(fc.string({ maxLength: 4 }), fc.constant(""));
+export const json: fc.Arbitrary<unknown> = fc.jsonValue({ maxDepth: 2 });
+export const record: fc.Arbitrary<Loose> = fc.dictionary(
+  fc.constantFrom("x", "y", "__proto__"),
+  json,
+  { maxKeys: 2 },
+);
+export const role: fc.Arbitrary<string> = fc.constantFrom(
+  "developer",
+  "system",
+  "assistant",
+  "user",
+);
 const id = fc.constantFrom("a", "b", "c");
 const owner = fc.constantFrom("s1", "s2", "");
-const delta = fc.oneof(fc.string({ maxLength: 4 }), fc.constant(""));
-const json = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<unknown>;
-const record = fc.dictionary(fc.constantFrom("x", "y", "__proto__"), json, { maxKeys: 2 });
-const role = fc.constantFrom("developer", "system", "assistant", "user");
 const path = fc.constantFrom("", "/x", "/y", "/x/y", "/list/-", "bad", "/~2");
 
 const operation = fc.oneof(
@@ -270,116 +279,4 @@ function cyclic(): Loose {
   self.value = self;
   self.again = [self];
   return self;
-}
-
-// ── Valid runs ─────────────────────────────────────────────────────────────────────────────────
-
-type Track = Loose[];
-
-const tracks: fc.Arbitrary<Track>[] = [
-  fc
-    .tuple(role, fc.array(delta, { maxLength: 4 }))
-    .map(([role, texts]) => [
-      { type: "TEXT_MESSAGE_START", messageId: "#", role },
-      ...texts.map((delta) => ({ type: "TEXT_MESSAGE_CONTENT", messageId: "#", delta })),
-      { type: "TEXT_MESSAGE_END", messageId: "#" },
-    ]),
-  fc
-    .array(delta, { maxLength: 4 })
-    .map((args) => [
-      { type: "TOOL_CALL_START", toolCallId: "#", toolCallName: "search" },
-      ...args.map((delta) => ({ type: "TOOL_CALL_ARGS", toolCallId: "#", delta })),
-      { type: "TOOL_CALL_END", toolCallId: "#" },
-      { type: "TOOL_CALL_RESULT", messageId: "#result", toolCallId: "#", content: "ok" },
-    ]),
-  fc
-    .array(delta, { maxLength: 3 })
-    .map((texts) => [
-      { type: "REASONING_START", messageId: "#" },
-      { type: "REASONING_MESSAGE_START", messageId: "#", role: "reasoning" },
-      ...texts.map((delta) => ({ type: "REASONING_MESSAGE_CONTENT", messageId: "#", delta })),
-      { type: "REASONING_MESSAGE_END", messageId: "#" },
-      { type: "REASONING_END", messageId: "#" },
-    ]),
-  fc.constant([
-    { type: "STEP_STARTED", stepName: "#" },
-    { type: "STEP_FINISHED", stepName: "#" },
-  ]),
-  fc.tuple(record, fc.boolean()).map(([content, replace]) => [
-    { type: "ACTIVITY_SNAPSHOT", messageId: "#", activityType: "plan", content, replace },
-    { type: "ACTIVITY_DELTA", messageId: "#", activityType: "plan", patch: [] },
-  ]),
-  fc.tuple(json, json).map(([value, event]) => [
-    { type: "CUSTOM", name: "note", value },
-    { type: "RAW", event },
-  ]),
-  json.map((value) => [
-    { type: "STATE_SNAPSHOT", snapshot: { x: value } },
-    { type: "STATE_DELTA", delta: [{ op: "test", path: "", value: { x: value } }] },
-  ]),
-  fc.constant([
-    { type: "MESSAGES_SNAPSHOT", messages: [{ id: "old", role: "user", content: "hi" }] },
-  ]),
-];
-
-const timed = fc.option(fc.nat(), { nil: undefined });
-
-const lane = fc.array(fc.tuple(fc.oneof(...tracks), timed), { maxLength: 4 }).map((list) => {
-  let states = 0;
-  return list.filter(([track]) => track[0]!.type !== "STATE_SNAPSHOT" || states++ === 0);
-});
-
-/** A well-nested run in which text, tools, reasoning, steps and subagents overlap. */
-export const validRun: fc.Arbitrary<Loose[]> = fc
-  .tuple(lane, fc.option(lane, { nil: undefined }), fc.infiniteStream(fc.nat()), fc.boolean())
-  .map(([root, sub, dice, explicitEnd]) => {
-    const queues: Loose[][] = root.map(([track, time], i) => name(track, `r${i}`, { time }));
-    if (sub) {
-      const inner = sub
-        .filter(
-          ([track]) => !["STATE_SNAPSHOT", "MESSAGES_SNAPSHOT"].includes(track[0]!.type as string),
-        )
-        .flatMap(([track, time], i) => name(track, `s${i}`, { time, owner: "sub" }));
-      queues.push([
-        { type: "SUBAGENT_STARTED", subagentRunId: "sub", name: "helper" },
-        ...inner,
-        { type: "SUBAGENT_FINISHED", subagentRunId: "sub", outcome: { type: "success" } },
-      ]);
-    }
-    const events: Loose[] = [
-      { type: "RUN_STARTED", threadId: "thread", runId: "run", protocolVersion: "1.0" },
-    ];
-    for (let open = queues.filter(hasMore); open.length > 0; open = queues.filter(hasMore)) {
-      const next = dice.next().value as number;
-      events.push(open[next % open.length]!.shift()!);
-    }
-    events.push({
-      type: "RUN_FINISHED",
-      threadId: "thread",
-      runId: "run",
-      ...(explicitEnd ? { result: { ok: true }, outcome: { type: "success" } } : {}),
-    });
-    return events;
-  });
-
-function hasMore(queue: readonly Loose[]): boolean {
-  return queue.length > 0;
-}
-
-function name(
-  track: Track,
-  id: string,
-  options: { time?: number | undefined; owner?: string },
-): Track {
-  return track.map((event) => {
-    const named: Loose = {};
-    for (const [key, value] of Object.entries(event)) {
-      named[key] = typeof value === "string" && value.startsWith("#") ? id + value.slice(1) : value;
-    }
-    // A delta is no id.
-    if ("delta" in event) named.delta = event.delta;
-    if (options.time !== undefined) named.timestamp = options.time;
-    if (options.owner !== undefined) named.subagentRunId = options.owner;
-    return named;
-  });
 }

@@ -1,9 +1,11 @@
+import { EventType } from "@ag-ui/core";
 import type { BaseEvent, JsonPatch } from "@ag-ui/core";
 import { EventSchemas } from "@ag-ui/core/schemas";
-import { verifyEvents } from "@ag-ui/client";
+import { transformChunks, verifyEvents } from "@ag-ui/client";
 import { verifyEvents as verifyEvents0 } from "ag-ui-client-0";
 import jsonPatch from "fast-json-patch";
 import { from } from "rxjs";
+import { expect } from "vitest";
 import { createGuard } from "../src/guard.ts";
 import type { Guard, GuardOptions, RunEnding } from "../src/guard.ts";
 import type { StateTracker } from "../src/state.ts";
@@ -70,11 +72,10 @@ export function faults(events: readonly BaseEvent[]): string[] {
   const found: string[] = [];
   const note = (who: string) => (error: unknown) => found.push(`${who}: ${String(error)}`);
   // Each client comes with an rxjs of its own; only the types mind.
-  type Operator = (source: unknown) => { subscribe(observer: object): unknown };
-  (verifyEvents() as unknown as Operator)(from(events)).subscribe({ error: note("1.0.0") });
-  (verifyEvents0(false as never) as unknown as Operator)(from(events)).subscribe({
-    error: note("0.0.59"),
-  });
+  // oxlint-disable-next-line typescript/no-explicit-any
+  const source: any = from(events);
+  verifyEvents()(source).subscribe({ error: note("1.0.0") });
+  verifyEvents0()(source).subscribe({ error: note("0.0.59") });
   for (const event of events) {
     const parsed = EventSchemas.safeParse(JSON.parse(JSON.stringify(event)));
     if (!parsed.success) found.push(`${JSON.stringify(event)}: ${parsed.error.message}`);
@@ -85,6 +86,78 @@ export function faults(events: readonly BaseEvent[]): string[] {
   return found;
 }
 
+/** What the official client makes of chunks. */
+export function expandOfficially(events: readonly unknown[]): unknown[] {
+  const expanded: unknown[] = [];
+  // oxlint-disable-next-line typescript/no-explicit-any
+  const source: any = from(events);
+  transformChunks()(source).subscribe((event) => expanded.push(event));
+  return expanded;
+}
+
 export function isTerminal({ type }: BaseEvent): boolean {
-  return type === "RUN_FINISHED" || type === "RUN_ERROR";
+  return type === EventType.RUN_FINISHED || type === EventType.RUN_ERROR;
+}
+
+// A few events to build runs from.
+export const started: Record<string, unknown> = {
+  type: "RUN_STARTED",
+  threadId: "thread",
+  runId: "run",
+  protocolVersion: "1.0",
+};
+export const finished: Record<string, unknown> = {
+  type: "RUN_FINISHED",
+  threadId: "thread",
+  runId: "run",
+};
+export const start: Record<string, unknown> = {
+  type: "TEXT_MESSAGE_START",
+  messageId: "m",
+  role: "assistant",
+};
+export const content: Record<string, unknown> = {
+  type: "TEXT_MESSAGE_CONTENT",
+  messageId: "m",
+  delta: "hi",
+};
+export const end: Record<string, unknown> = { type: "TEXT_MESSAGE_END", messageId: "m" };
+export const call: Record<string, unknown> = {
+  type: "TOOL_CALL_START",
+  toolCallId: "c",
+  toolCallName: "search",
+};
+export const args: Record<string, unknown> = {
+  type: "TOOL_CALL_ARGS",
+  toolCallId: "c",
+  delta: "{}",
+};
+export const callEnd: Record<string, unknown> = { type: "TOOL_CALL_END", toolCallId: "c" };
+export const result: Record<string, unknown> = {
+  type: "TOOL_CALL_RESULT",
+  messageId: "r",
+  toolCallId: "c",
+  content: "ok",
+};
+export const step: Record<string, unknown> = { type: "STEP_STARTED", stepName: "plan" };
+export const stepEnd: Record<string, unknown> = { type: "STEP_FINISHED", stepName: "plan" };
+export const subagent: Record<string, unknown> = {
+  type: "SUBAGENT_STARTED",
+  subagentRunId: "s",
+  name: "helper",
+};
+export const subagentEnd: Record<string, unknown> = {
+  type: "SUBAGENT_FINISHED",
+  subagentRunId: "s",
+};
+
+/** What lies between the first and the last event, and what was repaired; always valid. */
+export function body(...values: unknown[]): { events: BaseEvent[]; kinds: string[] } {
+  const { events, guard } = run(values);
+  expect(faults(events)).toEqual([]);
+  return { events: events.slice(1, -1), kinds: [...guard.repairs.keys()] };
+}
+
+export function types(events: readonly BaseEvent[]): string[] {
+  return events.map((event) => event.type);
 }

@@ -1,8 +1,11 @@
-import fc from "fast-check";
+import { EventType } from "@ag-ui/core";
+import type { JsonPatch } from "@ag-ui/core";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { faults, run, startGuard, tracker } from "./guard-kit.ts";
+import { expandOfficially, faults, run, startGuard, tracker } from "./guard-kit.ts";
 import type { Run } from "./guard-kit.ts";
-import { anything, validRun } from "./guard-arbitraries.ts";
+import { anything } from "./guard-arbitraries.ts";
+import { chunkRun, validRun } from "./guard-valid-runs.ts";
 import type { Loose } from "./guard-arbitraries.ts";
 
 const numRuns = Number(process.env.GUARD_RUNS ?? 1000);
@@ -16,7 +19,8 @@ function play(values: readonly unknown[], end: (typeof ends)[number], strict = f
   return started;
 }
 
-describe("the guard, whatever the agent says", () => {
+// Thousands of runs through two verifiers: seconds on a busy machine.
+describe("the guard, whatever the agent says", { timeout: 120_000 }, () => {
   test("makes a run that both official verifiers and the schemas accept", () => {
     fc.assert(
       fc.property(
@@ -62,20 +66,17 @@ describe("the guard, whatever the agent says", () => {
     fc.assert(
       fc.property(fc.array(anything, { maxLength: 40 }), (values) => {
         const { events } = run(values);
-        const said = beforeTheEnd(values).filter(isRecord);
-        for (const [type, key] of deltas) {
-          const wanted = collect(said, type, key);
-          const chunks = collect(said, type.replace(/CONTENT|ARGS/, "CHUNK"), key);
-          const got = collect(events as Loose[], type, key);
-          for (const [id, pieces] of wanted) expect(isPart(pieces, got.get(id))).toBe(true);
-          if (type === "TOOL_CALL_ARGS") continue;
-          for (const [id, pieces] of chunks) expect(isPart(pieces, got.get(id))).toBe(true);
+        const said = beforeTheEnd(values).map(asEvent).filter(isRecord);
+        for (const [type, chunk, key] of deltas) {
+          const wanted = said.filter((event) => isDelta(event, type) || isDelta(event, chunk));
+          const got = events.filter((event) => isDelta(event, type));
+          expect(isPart(wanted.map(deltaOf), got.map(deltaOf))).toBe(true);
+          for (const id of ["a", "b", "c"]) {
+            const isOf = (event: Loose): boolean => event[key] === id;
+            const pieces = wanted.filter(isOf).map(deltaOf);
+            expect(isPart(pieces, got.filter(isOf).map(deltaOf))).toBe(true);
+          }
         }
-        const strings = beforeTheEnd(values).filter((value) => typeof value === "string");
-        const texts = events.flatMap((event) =>
-          event.type === "TEXT_MESSAGE_CONTENT" ? [String((event as Loose).delta)] : [],
-        );
-        expect(isPart(strings.filter(Boolean), texts)).toBe(true);
       }),
       { numRuns },
     );
@@ -86,27 +87,29 @@ describe("the guard, whatever the agent says", () => {
       fc.property(fc.array(anything, { maxLength: 40 }), (values) => {
         const { events, state } = run(values);
         const said = beforeTheEnd(values).filter(isRecord);
-        const count = (list: readonly Loose[], ...types: string[]): number =>
-          list.filter((event) => types.includes(event.type as string)).length;
-        const out = events as Loose[];
         for (const type of ["STEP_STARTED", "STEP_FINISHED"]) {
           const wanted = said.filter((e) => e.type === type && isText(e.stepName)).length;
-          expect(count(out, type)).toBeGreaterThanOrEqual(wanted);
+          expect(count(events, type)).toBeGreaterThanOrEqual(wanted);
         }
         const whole = said.filter(
-          (e) => e.type === "ACTIVITY_SNAPSHOT" && isText(e.activityType) && isRecord(e.content),
+          (e) =>
+            e.type === "ACTIVITY_SNAPSHOT" &&
+            isText(e.activityType) &&
+            isRecord(e.content) &&
+            isRecord(jsonOf(e.content)),
         );
-        expect(count(out, "ACTIVITY_SNAPSHOT")).toBe(whole.length);
+        expect(count(events, "ACTIVITY_SNAPSHOT")).toBe(whole.length);
         const replica = tracker();
-        for (const event of out) {
-          if (event.type === "STATE_SNAPSHOT") replica.snapshot(event.snapshot);
-          if (event.type === "STATE_DELTA") expect(replica.delta(event.delta as [])).toBe(true);
+        for (const event of events) {
+          if (event.type === EventType.STATE_SNAPSHOT) replica.snapshot(event.snapshot);
+          if (event.type === EventType.STATE_DELTA)
+            expect(replica.delta(patchOf(event))).toBe(true);
         }
         expect(replica.value).toEqual(state.value);
         const snapshots = said.filter(
-          (e) => e.type === "STATE_SNAPSHOT" && e.snapshot !== undefined,
+          (e) => e.type === "STATE_SNAPSHOT" && jsonOf(e.snapshot) !== undefined,
         );
-        expect(count(out, "STATE_SNAPSHOT")).toBeGreaterThanOrEqual(snapshots.length);
+        expect(count(events, "STATE_SNAPSHOT")).toBeGreaterThanOrEqual(snapshots.length);
       }),
       { numRuns },
     );
@@ -122,6 +125,17 @@ describe("the guard, whatever the agent says", () => {
           out.every((event, i) => event === values[i + 1]),
         );
         expect(faults(events)).toEqual([]);
+      }),
+      { numRuns },
+    );
+  });
+
+  test("expands chunks with ids as the official client does", () => {
+    fc.assert(
+      fc.property(chunkRun, (values) => {
+        const { events, guard } = run(values);
+        expect(events).toEqual(expandOfficially(values));
+        expect([...guard.repairs]).toEqual([]);
       }),
       { numRuns },
     );
@@ -144,27 +158,47 @@ describe("the guard, whatever the agent says", () => {
   });
 });
 
+function count(events: readonly Loose[], type: string): number {
+  return events.filter((event) => event.type === type).length;
+}
+
+function patchOf({ delta }: Loose): JsonPatch {
+  return Array.isArray(delta) ? delta : [];
+}
+
+function jsonOf(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    return undefined;
+  }
+}
+
 const deltas = [
-  ["TEXT_MESSAGE_CONTENT", "messageId"],
-  ["REASONING_MESSAGE_CONTENT", "messageId"],
-  ["TOOL_CALL_ARGS", "toolCallId"],
+  ["TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_CHUNK", "messageId"],
+  ["REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK", "messageId"],
+  ["TOOL_CALL_ARGS", "TOOL_CALL_CHUNK", "toolCallId"],
 ] as const;
+
+// A chunk that names no tool may have nothing to continue.
+function isDelta(event: Loose, type: string): boolean {
+  if (event.type !== type || typeof event.delta !== "string") return false;
+  return type !== "TOOL_CALL_CHUNK" || isText(event.toolCallName);
+}
+
+function deltaOf(event: Loose): unknown {
+  return event.delta;
+}
+
+function asEvent(value: unknown): unknown {
+  return typeof value === "string" ? { type: "TEXT_MESSAGE_CHUNK", delta: value } : value;
+}
 
 function beforeTheEnd(values: readonly unknown[]): readonly unknown[] {
   const end = values.findIndex(
     (value) => isRecord(value) && (value.type === "RUN_FINISHED" || value.type === "RUN_ERROR"),
   );
   return end === -1 ? values : values.slice(0, end);
-}
-
-function collect(events: readonly Loose[], type: string, key: string): Map<string, string[]> {
-  const found = new Map<string, string[]>();
-  for (const event of events) {
-    const id = event[key];
-    if (event.type !== type || typeof id !== "string" || !isText(event.delta)) continue;
-    found.set(id, [...(found.get(id) ?? []), event.delta]);
-  }
-  return found;
 }
 
 /** Whether all pieces occur in this order. */

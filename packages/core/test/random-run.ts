@@ -1,13 +1,12 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 
 type Event = { type: string } & Record<string, unknown>;
 type Move = { kind: string; a: number; b: number; text: string; note: object };
 
-const kinds = [
-  ...["text", "text", "text", "content", "content", "content", "end"],
-  ...["call", "call", "args", "args", "endCall", "result", "result", "encrypt"],
-  ...["reason", "reasonMore", "activity", "activityDelta", "messages", "state", "step"],
-];
+const kinds = (
+  "text text text content content content end call call args args endCall result result encrypt " +
+  "reason reasonMore activity activityDelta messages state step"
+).split(" ");
 const roles = ["assistant", "assistant", "user", "system", "developer"];
 
 /** The middle of a valid run: what stands between RUN_STARTED and RUN_FINISHED. */
@@ -40,8 +39,6 @@ function play(moves: readonly Move[]): Event[] {
   const openReasoning = new Set<string>();
   const openSteps = new Set<string>();
   const parents = new Map<string, string | undefined>();
-  // An id always belongs to the same agent, as the verifier demands.
-  const tag = (id: string): object => (id.startsWith("s") ? { subagentRunId: "sub" } : {});
 
   for (const { kind, a, b, text, note } of moves) {
     const messageId = ["m0", "m1", "m2", "s0", "s1", "h2"][a]!;
@@ -61,7 +58,9 @@ function play(moves: readonly Move[]): Event[] {
         ...note,
       });
     } else if (kind === "content" && openText.has(messageId)) {
-      events.push({ type: "TEXT_MESSAGE_CONTENT", messageId, delta: text, ...note });
+      for (let i = 0; i <= b % 3; i++) {
+        events.push({ type: "TEXT_MESSAGE_CONTENT", messageId, delta: `${text}${i}`, ...note });
+      }
     } else if (kind === "end" && openText.delete(messageId)) {
       events.push({ type: "TEXT_MESSAGE_END", messageId, ...note });
     } else if (kind === "call" && !openCalls.has(toolCallId)) {
@@ -78,7 +77,9 @@ function play(moves: readonly Move[]): Event[] {
         ...note,
       });
     } else if (kind === "args" && openCalls.has(toolCallId)) {
-      events.push({ type: "TOOL_CALL_ARGS", toolCallId, delta: text, ...note });
+      for (let i = 0; i <= b % 3; i++) {
+        events.push({ type: "TOOL_CALL_ARGS", toolCallId, delta: `${text}${i}`, ...note });
+      }
     } else if (kind === "endCall" && openCalls.delete(toolCallId)) {
       events.push({ type: "TOOL_CALL_END", toolCallId, ...note });
     } else if (kind === "result") {
@@ -172,4 +173,9 @@ function play(moves: readonly Move[]): Event[] {
   for (const messageId of openText) events.push({ type: "TEXT_MESSAGE_END", messageId });
   for (const toolCallId of openCalls) events.push({ type: "TOOL_CALL_END", toolCallId });
   return [...events, { type: "SUBAGENT_FINISHED", subagentRunId: "sub" }];
+}
+
+/** An id always belongs to the same agent, as the verifier demands. */
+function tag(id: string): object {
+  return id.startsWith("s") ? { subagentRunId: "sub" } : {};
 }

@@ -1,9 +1,8 @@
 import { AbstractAgent } from "@ag-ui/client";
 import { EventType } from "@ag-ui/core";
 import type { AssistantMessage, BaseEvent, Message } from "@ag-ui/core";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { from } from "rxjs";
-import type { Observable } from "rxjs";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createReducer } from "../src/index.ts";
 import type { Reducer, ReducerOptions } from "../src/index.ts";
@@ -13,8 +12,9 @@ type Loose = { type: `${EventType}` } & Record<string, unknown>;
 
 class ScriptedAgent extends AbstractAgent {
   events: BaseEvent[] = [];
-  run(): Observable<BaseEvent> {
-    return from(this.events);
+  run(): ReturnType<AbstractAgent["run"]> {
+    // The client has an rxjs of its own.
+    return from(this.events) as unknown as ReturnType<AbstractAgent["run"]>;
   }
 }
 
@@ -321,7 +321,7 @@ describe("createReducer", () => {
       "tool-call c0",
     ]);
     expect(reducer.open().find(({ kind }) => kind === "step")?.event).toBe(events[6]);
-    reducer.apply({ type: EventType.RUN_ERROR, message: "no" } as BaseEvent);
+    reducer.apply({ type: EventType.RUN_ERROR, message: "no" });
     expect(reducer.open()).toEqual([]);
   });
 
@@ -383,6 +383,11 @@ describe("createReducer", () => {
       activityType: "PLAN",
       content: { text: "x".repeat(1_000) },
     };
-    expect(fold(history, Array<Loose>(50).fill(show)).bytes).toBeLessThan(1_500);
+    expect(
+      fold(
+        history,
+        Array.from({ length: 50 }, () => show),
+      ).bytes,
+    ).toBeLessThan(1_500);
   });
 });

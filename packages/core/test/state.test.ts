@@ -1,6 +1,6 @@
 import { EventType } from "@ag-ui/core";
 import type { JsonPatch } from "@ag-ui/core";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import jsonPatch from "fast-json-patch";
 import { describe, expect, test } from "vitest";
 import { AgentError } from "../src/index.ts";
@@ -20,7 +20,7 @@ interface Bench {
   tracker: StateTracker;
   events: StateEvent[];
   /** The state of a client that reads the stream. */
-  client(): unknown;
+  client: () => unknown;
 }
 
 function bench(initial?: unknown): Bench {
@@ -53,6 +53,12 @@ const delta = (...operations: JsonPatch): StateEvent => ({
   delta: operations,
 });
 const big = { text: "x".repeat(500), count: 1, list: [1, 2, 3] };
+
+function deep(leaf: string): unknown {
+  let value: unknown = leaf;
+  for (let i = 0; i < 80; i++) value = { a: value, pad: "x".repeat(20) };
+  return value;
+}
 
 describe("the state tracker", () => {
   test("starts with what the client sent, and with an empty object without it", () => {
@@ -288,11 +294,6 @@ describe("context.state", () => {
 
   test("sends a snapshot when a change lies deeper than a patch may go", () => {
     const { state, events, client } = bench();
-    const deep = (leaf: string): unknown => {
-      let value: unknown = leaf;
-      for (let i = 0; i < 80; i++) value = { a: value, pad: "x".repeat(20) };
-      return value;
-    };
     void state.set(deep("one"));
     void state.set(deep("two"));
     expect(events.map(({ type }) => type)).toEqual([
@@ -324,7 +325,10 @@ describe("context.state", () => {
   });
 
   test("keeps a client equal to the author through any changes", () => {
-    const json = fc.jsonValue({ maxDepth: 3 });
+    // A member of this name never gets past `set`; the input of a run is cleaned elsewhere.
+    const json = fc
+      .jsonValue({ maxDepth: 3 })
+      .filter((value) => !JSON.stringify(value).includes("__proto__"));
     const key = fc.constantFrom("a", "b", "c/~");
     const change = fc.oneof(
       fc.record({ kind: fc.constant("set"), value: fc.oneof(json, fc.dictionary(key, json)) }),
@@ -335,7 +339,11 @@ describe("context.state", () => {
     fc.assert(
       fc.property(json, fc.array(change, { maxLength: 12 }), (initial, changes) => {
         const { state, tracker, client } = bench(JSON.parse(JSON.stringify(initial)));
-        for (const { kind, key = "a", value } of changes as Record<string, never>[]) {
+        for (const { kind, key = "a", value } of changes as {
+          kind: string;
+          key?: string;
+          value?: unknown;
+        }[]) {
           if (kind === "set") void state.set(value);
           else if (kind === "patch") {
             try {
@@ -345,9 +353,9 @@ describe("context.state", () => {
             }
           } else {
             void state.update((draft: Record<string, unknown>) => {
-              if (Array.isArray(draft)) return void draft.unshift(value ?? kind);
               const list = draft[key];
-              if (kind === "assign") draft[key] = value;
+              if (Array.isArray(draft)) draft.unshift(value ?? kind);
+              else if (kind === "assign") draft[key] = value;
               else if (kind === "delete") delete draft[key];
               else if (kind === "push" && Array.isArray(list)) list.push(value);
               else if (kind === "shift" && Array.isArray(list)) list.shift();

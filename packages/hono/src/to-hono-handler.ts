@@ -29,8 +29,7 @@ export function toHonoHandler(
       ...bodyOf(c),
     });
     const response = await answerFetch((exchange) => handler.handle(exchange), made);
-    if (response) return response;
-    await next();
+    return response ?? next();
   };
 }
 

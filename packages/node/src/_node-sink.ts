@@ -1,16 +1,15 @@
 import type { Chunk, Sink } from "@holodeck/agui-core";
 import type { ServerResponse } from "node:http";
-import type { Http2ServerResponse } from "node:http2";
+import { isHttp2 } from "./_unread.ts";
 import type { NodeResponse } from "./types.ts";
 
 /** `NGHTTP2_CANCEL`; a literal, so that hosts without HTTP/2 do not load it. */
 const cancelled = 8;
 
 // What both responses have in common, and what the `compression` middleware adds.
-type AnyResponse = Pick<ServerResponse, "write" | "end" | "destroyed" | "writableLength"> & {
+type AnyResponse = Pick<ServerResponse, "write" | "end"> & {
   on(event: "drain" | "close" | "error", listener: () => void): unknown;
   flush?: () => void;
-  stream?: Http2ServerResponse["stream"];
 };
 
 export interface NodeSinkOptions {
@@ -22,7 +21,7 @@ export interface NodeSinkOptions {
 
 /** Breaks a response off, so that the client knows it is not whole and its bytes are freed. */
 export function cutOff(response: NodeResponse): void {
-  if (!("stream" in response)) {
+  if (!isHttp2(response)) {
     response.destroy();
     return;
   }
@@ -36,6 +35,9 @@ export function cutOff(response: NodeResponse): void {
 export class NodeSink implements Sink {
   onDrain: (() => void) | undefined;
   readonly #response: AnyResponse;
+  readonly #native: NodeResponse;
+  /** Where the bytes wait: on HTTP/2 that is not the response. */
+  readonly #queue: { readonly writableLength: number };
   readonly #options: NodeSinkOptions;
   #onClose: (() => void) | undefined;
   #isOpen = true;
@@ -46,12 +48,14 @@ export class NodeSink implements Sink {
 
   constructor(response: NodeResponse, options: NodeSinkOptions) {
     this.#response = response as unknown as AnyResponse;
+    this.#native = response;
+    this.#queue = isHttp2(response) ? response.stream : response;
     this.#options = options;
     this.#response.on("drain", () => this.#drain());
     this.#response.on("close", () => this.#close());
     // A reset is reported by "close"; unheard, it would end the process.
     this.#response.on("error", () => undefined);
-    if (this.#response.destroyed || this.#response.stream?.destroyed) this.#close();
+    if ((isHttp2(response) ? response.stream : response).destroyed) this.#close();
   }
 
   get onClose(): (() => void) | undefined {
@@ -65,8 +69,7 @@ export class NodeSink implements Sink {
   }
 
   get pending(): number {
-    if (this.#isGone) return 0;
-    return (this.#response.stream ?? this.#response).writableLength;
+    return this.#isGone ? 0 : this.#queue.writableLength;
   }
 
   write(chunk: Chunk): boolean {
@@ -89,7 +92,7 @@ export class NodeSink implements Sink {
   destroy(): void {
     this.#isOpen = false;
     this.#isGone = true;
-    cutOff(this.#response as unknown as NodeResponse);
+    cutOff(this.#native);
   }
 
   #drain(): void {

@@ -19,7 +19,8 @@ export async function* readBody(req: NodeRequest): AsyncGenerator<Uint8Array, vo
     yield typeof body === "string" ? new TextEncoder().encode(body) : body;
     return;
   }
-  // Not `for await (… of req)`: leaving that loop destroys the request, and the socket with it.
+  // Not `for await (… of req)`: leaving that loop destroys the request, and whoever leaves in the
+  // middle of it is not told apart from one who has sent everything.
   yield* readStream(req);
 }
 

@@ -6,7 +6,9 @@ export function requestUrl(req: NodeRequest, protocol: string | undefined): URL 
   const path = target.startsWith("/") ? target : target.replace(absoluteForm, "");
   const rooted = path.startsWith("/") ? path : `/${path}`;
   const origin = `${protocol ?? schemeOf(req)}://${hostOf(req)}`;
-  return parse(origin + rooted) ?? parse(`http://localhost${rooted}`) ?? new URL("http://localhost/");
+  return (
+    parse(origin + rooted) ?? parse(`http://localhost${rooted}`) ?? new URL("http://localhost/")
+  );
 }
 
 /** The path a host routes by: without its mount prefix, without the query, still encoded. */
@@ -22,13 +24,30 @@ export function requestPath(req: NodeRequest): string {
 const absoluteForm = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
 function schemeOf(req: NodeRequest): string {
-  return (req.socket as { encrypted?: boolean } | null)?.encrypted ? "https" : "http";
+  return peerOf(req).isEncrypted ? "https" : "http";
 }
 
 function hostOf(req: NodeRequest): string {
-  const host = (req.headers[":authority"] as string | undefined) ?? req.headers.host ?? "";
+  const host = authorityOf(req) ?? req.headers.host ?? "";
   // Whatever could end the authority part would let a client choose the path, too.
   return /^[^\s/?#@\\]+$/.test(host) ? host : "localhost";
+}
+
+/** The host as HTTP/2 names it. */
+export function authorityOf(req: NodeRequest): string | undefined {
+  const value = req.headers[":authority"];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Who is at the other end of the socket. */
+export function peerOf(req: NodeRequest): { ip?: string | undefined; isEncrypted?: boolean } {
+  try {
+    const { socket } = req;
+    return { ip: socket.remoteAddress, isEncrypted: "encrypted" in socket && socket.encrypted };
+  } catch {
+    // On HTTP/2 the socket is a proxy that throws once the client is gone.
+    return {};
+  }
 }
 
 function parse(url: string): URL | undefined {

@@ -1,37 +1,49 @@
-import type { IncomingMessage } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import type { NodeRequest, NodeResponse } from "./types.ts";
 
 /** How long a client may go on sending what nobody reads, once it has its answer. */
 const lingerMs = 5_000;
+const shortBody = 64 * 1024;
 
-export function isHttp2(req: NodeRequest): boolean {
-  return req.httpVersionMajor >= 2;
+/** By the request: some middleware puts a `stream` of its own on responses of HTTP/1.1. */
+export function isHttp2(res: NodeResponse): res is Http2ServerResponse {
+  return (res.req?.httpVersionMajor ?? 1) >= 2;
 }
 
-/** True while the client is still sending its body. */
+/**
+ * True while the client is still sending its body. On HTTP/1.1 a short one does not count: it comes
+ * anyway, and to close for it would cost the client its connection.
+ */
 export function isUnread(req: NodeRequest, res: NodeResponse): boolean {
-  if (isHttp2(req)) {
-    return !req.complete && !(res as Http2ServerResponse).stream?.endAfterHeaders;
-  }
+  if (req.complete) return false;
+  if (isHttp2(res)) return !res.stream.endAfterHeaders;
   const { "content-length": length, "transfer-encoding": encoding } = req.headers;
-  return !req.complete && (encoding !== undefined || (length !== undefined && length !== "0"));
+  return encoding !== undefined || Number(length ?? 0) > shortBody;
 }
 
-/** Parts from a client that has its answer and is still sending, so that the answer arrives. */
+/**
+ * Parts from a client that has its answer and is still sending. What it sends is thrown away for a
+ * while: a connection that is closed under its hands takes the answer with it.
+ */
 export function leaveUnread(req: NodeRequest, res: NodeResponse): void {
-  if (isHttp2(req)) {
-    // RFC 9113 8.1: a complete answer, then RST_STREAM(NO_ERROR). Node does so only if nothing was read.
-    const { stream } = res as Http2ServerResponse;
-    res.once("finish", () => stream?.close());
-    return;
-  }
-  linger(req as IncomingMessage);
+  if (isHttp2(res)) lingerOnStream(req, res);
+  else lingerOnSocket(req);
 }
 
-// Node closes the socket as soon as the answer is out. With bytes still coming in, the kernel then sends a
-// reset, which can overtake the answer. So: half-close, throw away what comes, and close after that.
-function linger(req: IncomingMessage): void {
+// RST_STREAM(NO_ERROR) at once, as RFC 9113 8.1 allows, makes Node's own client drop the answer.
+function lingerOnStream(req: NodeRequest, { stream }: Http2ServerResponse): void {
+  // Of the stream: the response itself says "finish" only when everything is over.
+  stream.once("finish", () => {
+    const timer = setTimeout(() => stream.close(), lingerMs);
+    stream.once("close", () => clearTimeout(timer));
+    // Unread, what is buffered would keep the stream and its session for ever.
+    req.resume();
+  });
+}
+
+// Node closes the socket as soon as the answer is out. With bytes still coming in, the kernel then
+// sends a reset, which can overtake the answer. So: half-close, throw away, and close after that.
+function lingerOnSocket(req: NodeRequest): void {
   const { socket } = req;
   if (typeof socket?.destroySoon !== "function") return;
   socket.destroySoon = () => {

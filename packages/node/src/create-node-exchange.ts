@@ -1,9 +1,9 @@
 import type { AgentRequest, Exchange, Sink } from "@holodeck/agui-core";
-import { validateHeaderValue } from "node:http";
+import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { ServerResponse } from "node:http";
 import { NodeSink } from "./_node-sink.ts";
 import { parsedBodyOf, readBody } from "./_read-body.ts";
-import { requestPath, requestUrl } from "./_request-url.ts";
+import { authorityOf, peerOf, requestPath, requestUrl } from "./_request-url.ts";
 import { isHttp2, isUnread, leaveUnread } from "./_unread.ts";
 import type { NodeRequest, NodeResponse } from "./types.ts";
 
@@ -57,7 +57,7 @@ class NodeExchange implements Exchange {
       method: this.method,
       url: requestUrl(this.#req, this.#options.protocol),
       headers: toHeaders(this.#req),
-      ip: this.#options.ip ?? this.#req.socket?.remoteAddress,
+      ip: this.#options.ip ?? peerOf(this.#req).ip,
       native: this.#options.native ?? this.#req,
     });
   }
@@ -68,7 +68,7 @@ class NodeExchange implements Exchange {
 
   header(name: string): string | undefined {
     const { headers } = this.#req;
-    const value = headers[name] ?? (name === "host" ? headers[":authority"] : undefined);
+    const value = headers[name] ?? (name === "host" ? authorityOf(this.#req) : undefined);
     return Array.isArray(value) ? value.join(", ") : value;
   }
 
@@ -77,19 +77,24 @@ class NodeExchange implements Exchange {
   }
 
   reply(status: number, headers: Readonly<Record<string, string>>): Sink {
-    if (this.#isAnswered) throw new Error("An exchange is answered once; `reply` was called again.");
+    if (this.#isAnswered)
+      throw new Error("An exchange is answered once; `reply` was called again.");
     const req = this.#req;
     const res = this.#res;
     const isCut = isUnread(req, res);
+    // Headers nobody can send throw here: nothing is written, and the exchange is still open.
+    validate(headers);
     this.#options.onReply?.();
-    // May throw on headers nobody can send; then nothing is written and the exchange still open.
-    if (isHttp2(req)) writeHead(res, status, withoutHopByHop(headers));
+    if (isHttp2(res)) writeHead(res, status, withoutHopByHop(headers));
     else writeHead(res, status, isCut ? { ...headers, connection: "close" } : headers);
     this.#isAnswered = true;
     return new NodeSink(res, {
       isBodyless: this.method === "HEAD" || status === 204 || status === 304,
       onEnd: () => {
         if (isCut && isUnread(req, res)) leaveUnread(req, res);
+        // What was begun and not finished would block the connection; Node throws away the rest only
+        // of what nobody has touched.
+        else if (!req.complete && !isHttp2(res)) req.resume();
       },
     });
   }
@@ -102,7 +107,7 @@ function writeHead(
 ): void {
   const res = response as ServerResponse;
   // Through the proxy of HTTP/2 the socket cannot be touched; there frames are gathered anyway.
-  const socket = "stream" in response ? null : res.socket;
+  const socket = isHttp2(response) ? null : res.socket;
   socket?.setNoDelay?.(true);
   // Held until the end of this tick: a head and a first write that follows at once are one packet.
   socket?.cork?.();
@@ -111,6 +116,14 @@ function writeHead(
     res.flushHeaders();
   } finally {
     if (socket?.uncork) process.nextTick(() => socket.uncork());
+  }
+}
+
+// HTTP/2 carries a line break as it is, and whoever translates to HTTP/1.1 makes two headers of it.
+function validate(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
   }
 }
 
@@ -125,10 +138,7 @@ const hopByHop = new Set([
 function withoutHopByHop(headers: Readonly<Record<string, string>>): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (hopByHop.has(name.toLowerCase())) continue;
-    // HTTP/2 carries a line break as it is, and whoever translates to HTTP/1.1 makes two headers of it.
-    validateHeaderValue(name, value);
-    kept[name] = value;
+    if (!hopByHop.has(name.toLowerCase())) kept[name] = value;
   }
   return kept;
 }
@@ -145,7 +155,7 @@ function toHeaders(req: NodeRequest): Headers {
       }
     }
   }
-  const authority = req.headers[":authority"] as string | undefined;
+  const authority = authorityOf(req);
   if (authority !== undefined && !headers.has("host")) headers.set("host", authority);
   return headers;
 }

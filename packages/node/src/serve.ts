@@ -21,7 +21,7 @@ export interface Serving {
   readonly port: number;
   readonly server: Server;
   /** Stops accepting, lets the runs end, then closes what is left. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const drainMs = 5_000;
@@ -41,7 +41,10 @@ const timeouts = {
  * const { url } = await serve(handler, { port: 8000 });
  * ```
  */
-export async function serve(handler: ExchangeHandler, options: ServeOptions = {}): Promise<Serving> {
+export async function serve(
+  handler: ExchangeHandler,
+  options: ServeOptions = {},
+): Promise<Serving> {
   const { port = 8000, host = "127.0.0.1", signals = true, logger } = options;
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new RangeError(`The port is ${String(port)}; it must be an integer from 0 to 65535.`);
@@ -54,11 +57,9 @@ export async function serve(handler: ExchangeHandler, options: ServeOptions = {}
   }
 
   let closing: Promise<void> | undefined;
-  let forget: () => void = () => undefined;
+  let forget: (() => void) | undefined;
   const close = (): Promise<void> =>
-    (closing ??= shutDown(server, handler).finally(() => {
-      forget();
-    }));
+    (closing ??= shutDown(server, handler).finally(() => forget?.()));
   try {
     await handler.start();
   } catch (error) {

@@ -41,7 +41,7 @@ export function toNodeHandler(
       (isOurs) => {
         if (isOurs) return;
         if (next) next();
-        else refuse(exchange, notFound(exchange));
+        else if (!res.headersSent) refuse(exchange, notFound(exchange));
       },
       (error: unknown) => {
         // After the head nothing can be said any more; a broken connection is the honest answer.

@@ -4,7 +4,7 @@ import type { AddressInfo, Server as NetServer, Socket } from "node:net";
 export interface Listening {
   readonly url: string;
   readonly port: number;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Listens on a free port of the loopback; closing cuts what is still connected. */

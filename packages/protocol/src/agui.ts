@@ -6,6 +6,7 @@ import { loadProtoEncoder, protoMediaType } from "./proto-encoder.ts";
 import { loadSchemas } from "./schemas.ts";
 import { aguiSseEncoder } from "./sse-encoder.ts";
 
+/** Where AG-UI is served. */
 export interface AguiOptions {
   /**
    * Where runs are posted, or several such places.

@@ -1,4 +1,5 @@
 import type { Json } from "@holodeck/agui-core";
+import { fault } from "./faults.ts";
 import { isRecord, own, pick } from "./records.ts";
 import type { Notes, Shape } from "./records.ts";
 
@@ -40,27 +41,23 @@ export function normaliseContent(value: Json, path: string, notes: Notes): Json 
 }
 
 function toMediaPart(part: Json, path: string, notes: Notes): Json {
-  const { mimeType, filename } = part;
-  const metadata = filename === undefined ? {} : { metadata: { filename } };
-  return { type: mediaType(mimeType), source: toSource(part, path, notes), ...metadata };
-}
-
-function toSource({ mimeType, data, url, id }: Json, path: string, notes: Notes): Json {
-  const [type, value] =
-    data !== undefined ? ["data", data] : url !== undefined ? ["url", url] : ["file", id];
-  if (value === undefined) {
+  const { mimeType, data, url, id, filename } = part;
+  if (data === undefined && url === undefined && id === undefined) {
     const message = `${path} needs one of data, url and id; a binary part without them has no content.`;
     notes.faults.push({ path, message });
-  } else if (typeof value !== "string") {
-    const key = type === "file" ? "id" : type;
-    notes.faults.push({ path: `${path}.${key}`, message: `${path}.${key} must be a string.` });
   }
-  if (typeof mimeType !== "string") {
-    const at = `${path}.mimeType`;
-    notes.faults.push({ path: at, message: `${at} must be a string, such as "image/png".` });
+  for (const key of ["mimeType", "data", "url", "id", "filename"]) {
+    const value = part[key];
+    if (typeof value !== "string" && (value !== undefined || key === "mimeType")) {
+      notes.faults.push(fault([path, key], value, "a string"));
+    }
   }
+  const [type, value] =
+    data !== undefined ? ["data", data] : url !== undefined ? ["url", url] : ["file", id];
   // Any fault refuses the input, so text in the place of a bad value only keeps it from counting twice.
-  return { type, value: asText(value), mimeType: asText(mimeType) };
+  const source = { type, value: asText(value), mimeType: asText(mimeType) };
+  const metadata = filename === undefined ? {} : { metadata: { filename } };
+  return { type: mediaType(mimeType), source, ...metadata };
 }
 
 function asText(value: unknown): string {

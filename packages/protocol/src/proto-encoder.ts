@@ -36,20 +36,18 @@ export function aguiProtoEncoder(): Encoder {
   if (frame === undefined) {
     throw new AgentError("not-ready", "Await loadProtoEncoder() before aguiProtoEncoder().");
   }
-  let hasBegun = false;
   return {
     // The client compares with ===, so no parameters.
     contentType: protoMediaType,
     headers: { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" },
     key: "agui-proto-1.0",
     encode({ event }) {
-      hasBegun = true;
       const plain = toPlain(event);
       return frame(plain) ?? frame(toBare(plain)) ?? frame(standIn(event)) ?? "";
     },
     // Binary has no comments: an empty frame is an error to the client, CUSTOM would end open chunks,
     // and any event at all before RUN_STARTED fails the run.
-    keepAlive: () => (hasBegun ? (frame(heartbeat) ?? "") : ""),
+    keepAlive: (begun) => (begun ? (frame(heartbeat) ?? "") : ""),
   };
 }
 

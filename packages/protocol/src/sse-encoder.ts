@@ -3,6 +3,7 @@ import type { BaseEvent, Encoder } from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
 import { serialise } from "./serialise.ts";
 
+/** Whom the frames are for. */
 export interface AguiSseEncoderOptions {
   /** What the client sent. Absent: a client older than 1.0, which gets what it can read. */
   protocolVersion?: string | undefined;

@@ -14,7 +14,7 @@ function fakeHost(): {
   const encoders: [Encoder, unknown][] = [];
   const logged: object[] = [];
   const log = (fields: object): void => void logged.push(fields);
-  const host = {
+  const host: ProtocolHost = Object.assign(Object.create(null), {
     limits: { ...defaultLimits, messages: 2, messageChars: 10 },
     logger: { debug: log, info: log, warn: log, error: log },
     debug: false,
@@ -28,13 +28,13 @@ function fakeHost(): {
         },
       };
     },
-  };
-  return { host: host as unknown as ProtocolHost, started, encoders, logged };
+  });
+  return { host, started, encoders, logged };
 }
 
 function call(body: unknown, accept?: string): Call {
   const header = (name: string): string | undefined => (name === "accept" ? accept : undefined);
-  return { body, requestId: "q-1", header } as unknown as Call;
+  return Object.assign(Object.create(null), { body, requestId: "q-1", header });
 }
 
 async function post(body: unknown, accept?: string): Promise<ReturnType<typeof fakeHost>> {

@@ -277,6 +277,11 @@ export function entry(event: BaseEvent, to = 1): LogEntry {
   return { from: to, to, at: 0, event };
 }
 
+/** An event that is none, as an agent in plain JavaScript might make it. */
+export function odd(members: Record<string, unknown>): BaseEvent {
+  return { type: EventType.RAW, ...members };
+}
+
 /** A whole log, numbered from 1. */
 export function log(events: readonly BaseEvent[]): LogEntry[] {
   return events.map((event, index) => entry(event, index + 1));

@@ -20,13 +20,12 @@ const register = `
 
 /** The packages that a fresh process loads for `code`. */
 async function packagesLoadedBy(code: string): Promise<string[]> {
-  const asModule = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [
       "--conditions=@holodeck/source",
       "--import=tsx",
-      `--import=${asModule(register)}`,
+      `--import=data:text/javascript,${encodeURIComponent(register)}`,
       "--input-type=module",
       `--eval=${code}`,
     ],

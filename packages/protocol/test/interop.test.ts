@@ -1,9 +1,8 @@
 import { createServer } from "node:http";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { HttpAgent } from "@ag-ui/client";
 import { EventType } from "@holodeck/agui-core";
-import type { BaseEvent } from "@holodeck/agui-core";
+import type { BaseEvent, Message } from "@holodeck/agui-core";
 import {
   aguiSseEncoder,
   decodeRunInput,
@@ -165,16 +164,17 @@ beforeAll(async () => {
     answered.push(encoder.key ?? "");
     response.writeHead(200, { "content-type": encoder.contentType, ...encoder.headers });
     const scenario = scenarios[new URL(request.url ?? "/", url).pathname.slice(1)] ?? [];
-    for (const entry of log(scenario)) {
+    for (const [index, entry] of log(scenario).entries()) {
       // A heartbeat before each event: the worst time for one.
-      for (const chunk of [encoder.keepAlive?.() ?? "", encoder.encode(entry)]) {
+      for (const chunk of [encoder.keepAlive?.(index > 0) ?? "", encoder.encode(entry)]) {
         if (chunk !== "") response.write(chunk);
       }
     }
     response.end();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const address = server.address();
+  if (typeof address === "object") url = `http://127.0.0.1:${address?.port}`;
 });
 
 afterAll(async () => {
@@ -187,6 +187,8 @@ const askBinary: typeof fetch = (target, init) => {
   headers.set("accept", "application/vnd.ag-ui.event+proto");
   return fetch(target, { ...init, headers });
 };
+// Another copy of the same class; for what we use of it the types are the same.
+const OldHttpAgent: typeof HttpAgent = Object(HttpAgent0);
 const clients = {
   "1.0.0 over SSE": {
     key: "agui-sse-1.0",
@@ -199,7 +201,7 @@ const clients = {
   },
   "0.0.59 over SSE": {
     key: "agui-sse-0",
-    create: (target: string) => new HttpAgent0({ url: target, threadId: ids.threadId }),
+    create: (target: string) => new OldHttpAgent({ url: target, threadId: ids.threadId }),
   },
 };
 
@@ -208,13 +210,13 @@ describe.for(Object.entries(clients))("the official client %s", ([name, { key, c
 
   /** One run as a user of that client sees it, without the heartbeats. */
   async function run(scenario: string): Promise<{
-    events: BaseEvent[];
-    messages: Record<string, unknown>[];
+    events: Record<string, unknown>[];
+    messages: readonly Message[];
     state: unknown;
   }> {
     const warned = vi.spyOn(console, "warn");
-    const agent = create(`${url}/${scenario}`) as HttpAgent;
-    const events: BaseEvent[] = [];
+    const agent = create(`${url}/${scenario}`);
+    const events: Record<string, unknown>[] = [];
     await agent.runAgent(
       { runId: ids.runId },
       { onEvent: ({ event }) => void (event.source === "agui" || events.push(event)) },
@@ -222,7 +224,7 @@ describe.for(Object.entries(clients))("the official client %s", ([name, { key, c
     expect(answered.at(-1)).toBe(key);
     expect(warned).not.toHaveBeenCalled();
     warned.mockRestore();
-    return { events, messages: agent.messages as never, state: agent.state };
+    return { events, messages: agent.messages, state: agent.state };
   }
 
   test("reads text", async () => {
@@ -285,8 +287,7 @@ describe.for(Object.entries(clients))("the official client %s", ([name, { key, c
   test("reads the end of a run that waits for a frontend tool", async () => {
     const { events } = await run("pending");
     const pending = isLegacy ? {} : { pendingToolCallIds: ["c-1"] };
-    expect(events.at(-1)).toMatchObject({ outcome: { type: "success", ...pending } });
-    expect(Object.keys(events.at(-1)?.outcome as object)).toHaveLength(isLegacy ? 1 : 2);
+    expect(events.at(-1)?.outcome).toEqual({ type: "success", ...pending });
   });
 
   test("reads what subagents say", async () => {
@@ -295,8 +296,8 @@ describe.for(Object.entries(clients))("the official client %s", ([name, { key, c
       { id: "m-1", content: "found", subagentRunId: "s-1" },
       { id: "m-2", content: "done" },
     ]);
-    const isNested = ({ type }: BaseEvent): boolean => type.startsWith("SUBAGENT_");
-    expect(events.filter(isNested)).toHaveLength(isLegacy ? 0 : 2);
+    const nested = events.filter(({ type }) => String(type).startsWith("SUBAGENT_"));
+    expect(nested).toHaveLength(isLegacy ? 0 : 2);
   });
 
   test("reads a snapshot of messages", async () => {

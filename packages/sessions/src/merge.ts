@@ -13,6 +13,9 @@ const idOf: Readonly<Record<string, string>> = {
   TOOL_CALL_ARGS: "toolCallId",
 };
 
+// A merged entry is trimmed as a whole; past this many characters a new one is begun.
+const maxLength = 32 * 1024;
+
 /** Adds a delta to the entry before it when both say the same thing of the same part. */
 export function mergeInto(last: StoredEntry | undefined, next: LogEntry): boolean {
   if (!last) return false;
@@ -20,6 +23,7 @@ export function mergeInto(last: StoredEntry | undefined, next: LogEntry): boolea
   if (id === undefined || last.event.type !== next.event.type) return false;
   if (last.event[id] !== next.event[id] || !isPlain(next) || !isPlain(last)) return false;
   const before = last.event.delta as string;
+  if (before.length >= maxLength) return false;
   const delta = before + (next.event.delta as string);
   // The agent's own object is shared with the live followers: the first merge makes one of ours.
   if (last.cuts) last.event.delta = delta;

@@ -1,7 +1,9 @@
 import type { Clock } from "@holodeck/agui-core";
 
 /** Time by hand: `advance` moves it and fires what is due. */
-export function manualClock(start = 1_000_000): Clock & { advance(ms: number): void; timers: number } {
+export function manualClock(
+  start = 1_000_000,
+): Clock & { advance(ms: number): void; timers: number } {
   let now = start;
   const timers = new Map<object, { at: number; callback: () => void }>();
   return {

@@ -183,7 +183,10 @@ describe("the run log in memory", () => {
     void store.runs.close(lease, entry(2, { type: "RUN_FINISHED" }), "finished");
     expect(store.runs.active(key)).toBeUndefined();
     expect(store.runs.find("ann", "r1")).toMatchObject({ status: "finished", last: 2, format: 1 });
-    expect(read(0).map(({ event }) => event.type)).toEqual(["TEXT_MESSAGE_CONTENT", "RUN_FINISHED"]);
+    expect(read(0).map(({ event }) => event.type)).toEqual([
+      "TEXT_MESSAGE_CONTENT",
+      "RUN_FINISHED",
+    ]);
   });
 
   test("merges neighbouring deltas and can be read from any offset inside", () => {
@@ -232,13 +235,28 @@ describe("the run log in memory", () => {
     store = memorySessions({ clock, runLogBytes: 4_000 });
     const lease = open();
     for (let offset = 1; offset <= 20; offset++) {
-      void store.runs.append(lease, [entry(offset, { type: "CUSTOM", name: "n", value: "x".repeat(200) })]);
+      void store.runs.append(lease, [
+        entry(offset, { type: "CUSTOM", name: "n", value: "x".repeat(200) }),
+      ]);
     }
     const { first } = store.runs.find("ann", "r1") as { first: number };
     expect(first).toBeGreaterThan(1);
     expect(codeOf(() => read(0))).toBe("replay-gone");
     expect(read(first - 1)[0]!.from).toBe(first);
     expect(read(0 + first - 1).at(-1)!.to).toBe(20);
+  });
+
+  test("trims one endless message as well, though its deltas are merged", () => {
+    store = memorySessions({ clock, runLogBytes: 1_000_000 });
+    const lease = open();
+    for (let offset = 1; offset <= 5_000; offset++) {
+      void store.runs.append(lease, [delta(offset, "x".repeat(1_000))]);
+    }
+    const { first, last } = store.runs.find("ann", "r1") as { first: number; last: number };
+    expect(last).toBe(5_000);
+    expect(first).toBeGreaterThan(4_000);
+    const rest = read(first - 1).map(({ event }) => event.delta as string);
+    expect(rest.join("")).toHaveLength((last - first + 1) * 1_000);
   });
 
   test("throws out finished logs after their time, and the oldest first past the common bound", () => {
@@ -250,7 +268,9 @@ describe("the run log in memory", () => {
     store = memorySessions({ clock, logBytes: 3_000 });
     for (const runId of ["a", "b", "c"]) {
       const one = store.runs.open({ ...key, runId }, { agentId: "a" }) as Lease;
-      void store.runs.append(one, [entry(1, { type: "CUSTOM", name: "n", value: "x".repeat(400) })]);
+      void store.runs.append(one, [
+        entry(1, { type: "CUSTOM", name: "n", value: "x".repeat(400) }),
+      ]);
       void store.runs.close(one, entry(2, { type: "RUN_FINISHED" }), "finished");
     }
     expect(store.runs.find("ann", "a")).toBeUndefined();

@@ -1,0 +1,147 @@
+import type { IncomingMessage } from "node:http";
+import type { Chunk, Exchange, ExchangeHandler, Sink } from "@holodeck/agui-core";
+import type { WebSocket } from "ws";
+
+export interface CarryOptions {
+  /** Where the handler's line protocol is mounted. By default "/ndjson". */
+  path?: string;
+  /** Bytes that may wait in the socket before the agent has to. By default 64 KiB. */
+  highWaterMark?: number;
+}
+
+/**
+ * Carries runs over one WebSocket. A message to the server is a `RunAgentInput`, or
+ * `{ type: "stop", runId? }`. A message to the client is `{ runId, offset, event }`, or
+ * `{ runId, error }` when a run was refused. Runs may overlap. A socket that closes has left them all.
+ *
+ * @example
+ * ```ts
+ * sockets.on("connection", (socket, upgrade) => carry(handler, { socket, upgrade }));
+ * ```
+ */
+export function carry(
+  handler: Pick<ExchangeHandler, "handle">,
+  { socket, upgrade }: { socket: WebSocket; upgrade: IncomingMessage },
+  options: CarryOptions = {},
+): void {
+  const { path = "/ndjson", highWaterMark = 64 * 1024 } = options;
+  const sinks = new Map<string, Sink>();
+
+  socket.on("message", (data) => {
+    // One Buffer, unless the socket was told otherwise.
+    const text = (data as Buffer).toString();
+    const message = parse(text);
+    if (message?.["type"] !== "stop") return run(message, text);
+    const { runId } = message;
+    for (const id of typeof runId === "string" ? [runId] : sinks.keys()) stop(id);
+  });
+  socket.on("close", () => {
+    for (const sink of sinks.values()) sink.onClose?.();
+    sinks.clear();
+  });
+  // "close" follows and says all there is to say.
+  socket.on("error", () => undefined);
+
+  function run(message: Record<string, unknown> | undefined, text: string): void {
+    const { runId = crypto.randomUUID() } = message ?? {};
+    const id = String(runId);
+    // What is no object goes as it came: the handler knows how to refuse it.
+    const body = message ? JSON.stringify({ ...message, runId }) : text;
+    ask(id, { method: "POST", path, body });
+  }
+
+  function stop(runId: string): void {
+    if (sinks.has(runId))
+      ask(runId, { method: "DELETE", path: `${path}/${encodeURIComponent(runId)}` });
+  }
+
+  function ask(runId: string, request: Asked): void {
+    const exchange = toExchange(request, upgrade, (status) => {
+      if (status === 204) return toSink(() => undefined);
+      if (status !== 200)
+        return toSink((text) => send(`{"runId":${JSON.stringify(runId)},"error":${text}}`));
+      const sink = toSink(sendLines(runId), () => sinks.delete(runId));
+      sinks.set(runId, sink);
+      // The client may have left while the run was being prepared.
+      if (socket.readyState !== socket.OPEN) queueMicrotask(() => sink.onClose?.());
+      return sink;
+    });
+    handler.handle(exchange).catch(() => socket.close(1011, "The handler failed."));
+  }
+
+  // The handler's lines arrive whole; each becomes a message of its own.
+  function sendLines(runId: string): (text: string) => void {
+    const head = `{"runId":${JSON.stringify(runId)},`;
+    return (text) => {
+      for (const line of text.split("\n")) if (line !== "") send(head + line.slice(1));
+    };
+  }
+
+  function send(text: string): void {
+    if (socket.readyState === socket.OPEN) socket.send(text, drain);
+  }
+
+  function drain(): void {
+    if (socket.bufferedAmount >= highWaterMark) return;
+    for (const sink of sinks.values()) sink.onDrain?.();
+  }
+
+  function toSink(write: (text: string) => void, onEnd?: () => void): Sink {
+    return {
+      onDrain: undefined,
+      onClose: undefined,
+      write(chunk: Chunk) {
+        write(typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk));
+        return socket.bufferedAmount < highWaterMark;
+      },
+      get pending() {
+        return socket.bufferedAmount;
+      },
+      end: () => onEnd?.(),
+      // Called for a client that does not read: closing politely would wait for it.
+      destroy: () => socket.terminate(),
+    };
+  }
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string;
+}
+
+function toExchange(
+  asked: Asked,
+  upgrade: IncomingMessage,
+  reply: (status: number) => Sink,
+): Exchange {
+  const { method, path, body } = asked;
+  const { headers, url = "/", socket } = upgrade;
+  return {
+    method,
+    path,
+    // The upgrade is the only real request: its cookies and tokens are what `authenticate` sees.
+    request: {
+      method,
+      url: new URL(url, `ws://${headers.host ?? "localhost"}`),
+      headers: new Headers(headers as Record<string, string>),
+      ip: socket.remoteAddress,
+      native: upgrade,
+    },
+    header: (name) => (name === "content-type" ? "application/json" : headers[name]?.toString()),
+    async *body() {
+      if (body !== undefined) yield new TextEncoder().encode(body);
+    },
+    reply: (status) => reply(status),
+  };
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

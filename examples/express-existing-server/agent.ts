@@ -1,0 +1,22 @@
+import type { AgentFunction } from "@holodeck/agui";
+
+/** The shop's assistant: two tools on the server, one of which is nobody else's business. */
+export const shopAgent: AgentFunction = async function* (input, { emit }) {
+  const last = input.messages.at(-1);
+  const asked = last?.role === "user" && typeof last.content === "string" ? last.content : "";
+  const id = /\d+/.exec(asked)?.[0];
+  if (id === undefined) {
+    yield "Which order? Tell me its number.";
+    return;
+  }
+
+  yield "One moment. ";
+  const order = emit.toolCall("find_order", { id });
+  await emit.toolResult(order, { id, status: "packed" });
+
+  // `toolFilter` keeps this call and its result from the client.
+  const credit = emit.toolCall("check_credit", { customer: "Grace" });
+  await emit.toolResult(credit, { rating: "doubtful" });
+
+  yield `Order ${id} is packed and leaves today.`;
+};

@@ -1,0 +1,31 @@
+import { testBinding } from "@holodeck/agui-testing/vitest";
+import fastify from "fastify";
+import type { FastifyInstance } from "fastify";
+import { toFastifyPlugin } from "../src/index.ts";
+
+type Mounted = { url: string; close(): Promise<void> };
+
+async function start(app: FastifyInstance): Promise<Mounted> {
+  const url = await app.listen({ port: 0, host: "127.0.0.1" });
+  return { url: `${url}/api`, close: () => app.close() };
+}
+
+testBinding(
+  "Fastify 5, HTTP/1.1",
+  async (handler) => {
+    const app = fastify({ forceCloseConnections: true });
+    app.register(toFastifyPlugin(handler), { prefix: "/api" });
+    return start(app);
+  },
+  { errors: "host" },
+);
+
+testBinding(
+  "Fastify 5, HTTP/2",
+  async (handler) => {
+    const app = fastify({ http2: true }) as unknown as FastifyInstance;
+    app.register(toFastifyPlugin(handler), { prefix: "/api" });
+    return { ...(await start(app)), http2: true };
+  },
+  { errors: "host" },
+);
