@@ -1,4 +1,5 @@
 import { createAgentHandler } from "@holodeck/agui";
+import { EventType } from "@holodeck/agui-core";
 import type { Encoder, LogEntry } from "@holodeck/agui-core";
 import { runInput } from "../../src/index.ts";
 import { testEncoder, testProtocol } from "../../src/vitest/index.ts";
@@ -12,7 +13,7 @@ function broken(changes: Partial<Encoder>): () => Encoder {
 
 testEncoder(
   "forgets a kind",
-  broken({ encode: (entry) => (entry.event.type === "RAW" ? "" : good.encode(entry)) }),
+  broken({ encode: (entry) => (entry.event.type === EventType.RAW ? "" : good.encode(entry)) }),
 );
 testEncoder("drops less than it says", ndjsonEncoder, { dropped: ["CUSTOM"] });
 testEncoder(
@@ -36,7 +37,8 @@ testEncoder(
   "believes that there is always a snapshot",
   broken({
     encode: (entry) => {
-      if (entry.event.type === "STATE_SNAPSHOT") Object.keys(entry.event.snapshot as object);
+      if (entry.event.type === EventType.STATE_SNAPSHOT)
+        Object.keys(entry.event.snapshot as object);
       return good.encode(entry);
     },
   }),
@@ -49,7 +51,7 @@ testEncoder(
   "breaks its frames",
   broken({
     contentType: "text/event-stream",
-    encode: ({ event }) => `data: ${String(event.delta ?? event.type)}\n\n`,
+    encode: ({ event }) => `data: ${(event.delta as string | undefined) ?? event.type}\n\n`,
   }),
 );
 testEncoder("cannot be read", broken({}), {
