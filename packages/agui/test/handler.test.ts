@@ -190,7 +190,7 @@ describe("agents", () => {
     expect(response.status).toBe(404);
     expect(await problem(response)).toMatchObject({
       type: "https://holodeck.dev/errors/agent-not-found",
-      title: "Not Found",
+      title: "Agent Not Found",
       status: 404,
       detail: "Agent 'xyz' is not loaded on this server",
       message: "Agent 'xyz' is not loaded on this server",

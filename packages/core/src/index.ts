@@ -1,3 +1,10 @@
+export { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
+export type { BaseEvent, Message, RunAgentInput, Tool } from "@ag-ui/core";
+export { systemClock, createTicker } from "./clock.ts";
+export type { Ticker, Tickable } from "./clock.ts";
+export { chain, compose } from "./compose.ts";
+export { createRunContext } from "./context.ts";
+export type { RunContextInit } from "./context.ts";
 export { AgentError, describeError, isAgentError } from "./errors.ts";
 export type { AgentErrorCode, AgentErrorOptions, Fault } from "./errors.ts";
 export { answerFetch, createFetchExchange, findWaitUntil, toFetch } from "./fetch-exchange.ts";
@@ -6,9 +13,24 @@ export { createGuard } from "./guard.ts";
 export type { Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
 export { isOpaqueId, ulid } from "./ids.ts";
 export { defaultLimits } from "./limits.ts";
+export { silentLogger } from "./logger.ts";
+export { mapEvents } from "./map-events.ts";
+export type { EventMapper } from "./map-events.ts";
 export { stripMount } from "./mount-path.ts";
+export type { OpenKind, OpenPart } from "./open-parts.ts";
+export { applyPatch, PatchError } from "./patch.ts";
 export { toProblem } from "./problem.ts";
 export type { Problem, ProblemOptions } from "./problem.ts";
+export { createReducer } from "./reducer.ts";
+export type { Reducer, ReducerOptions } from "./reducer.ts";
+export { assertReadable, replayReply } from "./replay.ts";
+export { LiveRun } from "./run.ts";
+export type { DisconnectPolicy, RunInit, RunSettings, RunSummary } from "./run.ts";
+export { sizeOf } from "./size.ts";
+export { createStateTracker } from "./state.ts";
+export type { StateTracker } from "./state.ts";
+export { assertAgent, toAgent } from "./to-agent.ts";
+export type { Agent } from "./to-agent.ts";
 export type {
   ActiveRun,
   AgentEvent,
@@ -63,27 +85,3 @@ export type {
   ToolCallOptions,
   ToolCallOutcome,
 } from "./types.ts";
-export { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
-export type { BaseEvent, Message, RunAgentInput, Tool } from "@ag-ui/core";
-export { systemClock, createTicker } from "./clock.ts";
-export type { Ticker, Tickable } from "./clock.ts";
-export { chain, compose } from "./compose.ts";
-export { createRunContext } from "./context.ts";
-export type { RunContextInit } from "./context.ts";
-export { silentLogger } from "./logger.ts";
-export { mapEvents } from "./map-events.ts";
-export type { EventMapper } from "./map-events.ts";
-export { assertReadable, replayReply } from "./replay.ts";
-export { LiveRun } from "./run.ts";
-export type { DisconnectPolicy, RunInit, RunSettings, RunSummary } from "./run.ts";
-export { assertAgent, toAgent } from "./to-agent.ts";
-export type { Agent } from "./to-agent.ts";
-export { applyPatch, PatchError } from "./patch.ts";
-export { createReducer } from "./reducer.ts";
-export type { Reducer, ReducerOptions } from "./reducer.ts";
-export type { OpenKind, OpenPart } from "./open-parts.ts";
-export { createGuard } from "./guard.ts";
-export type { Guard, GuardOptions, RunEnding } from "./guard.ts";
-export { createStateTracker } from "./state.ts";
-export type { StateTracker } from "./state.ts";
-export { sizeOf } from "./size.ts";

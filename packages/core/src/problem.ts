@@ -48,6 +48,6 @@ function masked(cause: unknown): AgentError {
 }
 
 function title(code: string): string {
-  const words = code.slice(code.indexOf("/") + 1).replaceAll("-", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const words = code.slice(code.indexOf("/") + 1).split("-");
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
 }

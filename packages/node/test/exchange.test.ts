@@ -70,6 +70,11 @@ const refuse: Behaviour = async (exchange) => {
   replyJson(exchange, { status: 413 }, 413);
 };
 
+async function post(before: (req: NodeRequest) => Awaitable<void>): Promise<unknown> {
+  const { url } = await serving(echo, before);
+  return (await fetch(url, { method: "POST", body: '{"a":1}' })).json();
+}
+
 describe("what a request says of itself", () => {
   test.for([
     ["GET /a?b=1", "example.test:81", "/a", "http://example.test:81/a?b=1"],
@@ -109,11 +114,6 @@ describe("what a request says of itself", () => {
 });
 
 describe("a body that a parser has touched", () => {
-  async function post(before: (req: NodeRequest) => Awaitable<void>): Promise<unknown> {
-    const { url } = await serving(echo, before);
-    return (await fetch(url, { method: "POST", body: '{"a":1}' })).json();
-  }
-
   test("is taken as it was parsed", async () => {
     const answer = await post(async (req) => {
       let text = "";

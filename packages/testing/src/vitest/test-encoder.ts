@@ -68,7 +68,7 @@ export function testEncoder(
         expect(second.open?.()).toEqual(head);
         expect(encodeLog(second, log)).toEqual(chunks);
         expect(second.close?.()).toEqual(first.close?.());
-        expect(second.keepAlive?.()).toEqual(first.keepAlive?.());
+        expect(second.keepAlive?.(true)).toEqual(first.keepAlive?.(true));
       }
     });
 
