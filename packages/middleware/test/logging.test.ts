@@ -216,7 +216,9 @@ describe("logging", () => {
       messages: [{ id: "u", role: "user", content: secrets.join("\n") }],
       forwardedProps: { dsn: "postgres://ada:hunter2@db/app" },
     });
-    await collect(compose(agent, run)(input, runContext({ request: () => request, requestId: jwt })));
+    await collect(
+      compose(agent, run)(input, runContext({ request: () => request, requestId: jwt })),
+    );
     const text = JSON.stringify(records);
     expect(records[0]).toMatchObject({
       headers: { authorization: "[redacted]", cookie: "[redacted]", "x-trace": "t" },

@@ -1,12 +1,15 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import type { ViteUserConfig } from "vitest/config";
 
 const resolve = { conditions: ["@holodeck/source", "node", "module"] };
 
-export default defineConfig({
+const config: ViteUserConfig = defineConfig({
   resolve,
   ssr: { resolve },
   root: fileURLToPath(new URL(".", import.meta.url)),
   // What hangs is to be found out soon.
   test: { include: ["*.suite.ts"], testTimeout: 1_000, maxWorkers: 1 },
 });
+
+export default config;
