@@ -17,7 +17,7 @@ const checks = [
   command("lint", [...bin("oxlint"), "--type-aware"]),
   command("format", [...bin("oxfmt"), "--check"]),
   command("snippets", [node, ".ci/snippets.mjs"]),
-  command("unused", [...bin("knip", "bin/knip.js"), "--no-progress"]),
+  command("unused", [...bin("knip", "bin/knip.js"), "--no-progress", "--no-config-hints"]),
   command("workspace", [...bin("sherif")]),
   command("engines", [node, ".ci/engines.mjs"]),
   command("strings", [node, ".ci/strings.mjs"]),

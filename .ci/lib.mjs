@@ -99,7 +99,7 @@ function installStamp() {
 
 /** Runs a command to its end and keeps what it printed. */
 export function run([command, ...args], options = {}) {
-  const { cwd = root, env = {}, timeoutMs = 300_000 } = options;
+  const { cwd = root, env = {}, timeoutMs = 600_000 } = options;
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd,

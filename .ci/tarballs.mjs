@@ -147,6 +147,6 @@ function write(name, text) {
 }
 
 async function must(what, command) {
-  const { code, output } = await run(command, { cwd: folder, timeoutMs: 120_000 });
+  const { code, output } = await run(command, { cwd: folder });
   if (code !== 0) throw new Error(`${what} failed.\n${output}`);
 }

@@ -93,6 +93,16 @@ export function createLifecycle(options: {
     go("stopped");
   }
 
+  // The clock's timers keep no process alive; whoever closes wants it done before the process ends.
+  async function hold(work: Promise<void>): Promise<void> {
+    const timer = setInterval(() => undefined, 60_000);
+    try {
+      await work;
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
   function settled(): Promise<unknown> {
     return Promise.all([...runs.live.values(), ...runs.lingering].map((run) => run.idle));
   }
@@ -119,7 +129,7 @@ export function createLifecycle(options: {
       return begin();
     },
     close({ timeoutMs = 5_000 } = {}) {
-      closing ??= finish(timeoutMs);
+      closing ??= hold(finish(timeoutMs));
       return closing;
     },
     admit() {

@@ -11,6 +11,8 @@ export interface FollowerOptions {
   readonly now: () => number;
   /** Blocked and behind by more than this: the follower is cut. */
   readonly maxBytes: number;
+  /** What the client has seen already; entries up to here are not sent again. */
+  readonly after?: number;
   readonly stallMs: number;
   readonly heartbeatMs: number;
   /** The client left, was cut, or has everything. Called once. */
@@ -37,10 +39,12 @@ export class Follower {
   #blockedAt = 0;
   #closing = false;
   #begun = false;
+  readonly #after: number;
   readonly #options: FollowerOptions;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
+    this.#after = options.after ?? 0;
     this.#lastWrite = options.now();
     const { sink, encoder } = options;
     sink.onDrain = () => this.#drain();
@@ -56,6 +60,15 @@ export class Follower {
   /** Entries in order. `chunk` holds their bytes when another follower has encoded them already. */
   deliver(entries: readonly SizedEntry[], chunk?: Chunk): void {
     if (this.#gone) return;
+    if (entries[0]!.from <= this.#after) {
+      const unseen = entries.filter(({ to }) => to > this.#after);
+      if (unseen.length > 0) this.#deliverAll(unseen);
+      return;
+    }
+    this.#deliverAll(entries, chunk);
+  }
+
+  #deliverAll(entries: readonly SizedEntry[], chunk?: Chunk): void {
     this.#begun = true;
     if (!this.blocked && this.#backlog.length === 0) {
       this.#write(chunk ?? encodeAll(this.#options.encoder, entries));

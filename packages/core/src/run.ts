@@ -15,6 +15,7 @@ import type { SizedEntry } from "./follower.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
 import { hop } from "./hop.ts";
+import { cloneJson } from "./json.ts";
 import { createReducer } from "./reducer.ts";
 import type { Reducer } from "./reducer.ts";
 import { reportRepairs } from "./repairs.ts";
@@ -201,6 +202,7 @@ export class LiveRun {
     const follower = new Follower({
       encoder,
       sink,
+      after,
       now: () => clock.now(),
       maxBytes: limits.followerBytes,
       stallMs: limits.stallMs,
@@ -329,11 +331,11 @@ export class LiveRun {
   #push(value: unknown): void {
     const size = sizeOf(value);
     if (size > this.#settings.limits.eventBytes) {
-      const type = (value as { type?: unknown } | null)?.type ?? typeof value;
+      const type = (value as { type?: unknown } | null)?.type;
       return this.abort(
         new AgentError(
           "event-too-large",
-          `One ${String(type)} event is larger than ${this.#settings.limits.eventBytes} bytes.`,
+          `One ${typeof type === "string" ? type : typeof value} event is larger than ${this.#settings.limits.eventBytes} bytes.`,
         ),
       );
     }
@@ -370,9 +372,12 @@ export class LiveRun {
 
   // ── Number, append, deliver ──────────────────────────────────────────────────────────────────
 
-  #accept(event: BaseEvent): void {
+  #accept(said: BaseEvent): void {
     if (this.#terminal) return;
-    const size = event === this.#sized ? this.#size : sizeOf(event);
+    // The agent's own object, which it may change or use again while ours waits to be sent.
+    const isForeign = said === this.#sized;
+    const event = isForeign ? copyEvent(said) : said;
+    const size = isForeign ? this.#size : sizeOf(event);
     const offset = ++this.#offset;
     const at = this.#settings.clock.now();
     const entry: SizedEntry = { from: offset, to: offset, at, event, size };
@@ -622,6 +627,12 @@ export class LiveRun {
     this.#resolveIdle();
     this.#init.onIdle?.(this);
   }
+}
+
+// A delta is flat; anything else may hold the author's own objects.
+function copyEvent(event: BaseEvent): BaseEvent {
+  const isDelta = typeof event.delta === "string" && !event.metadata && !event.rawEvent;
+  return isDelta ? { ...event } : (cloneJson(event).value as BaseEvent);
 }
 
 function disconnected(): AgentError {

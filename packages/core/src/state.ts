@@ -1,4 +1,5 @@
 import type { JsonPatch } from "@ag-ui/core";
+import { cloneJson } from "./json.ts";
 import { applyPatch, PatchError } from "./patch.ts";
 
 /** The state as the stream has told it so far. */
@@ -23,7 +24,8 @@ export function createStateTracker(initial: unknown): StateTracker {
       return synced;
     },
     snapshot(next) {
-      value = next;
+      // The author may go on working with the object it has sent.
+      value = cloneJson(next).value;
       synced = true;
     },
     delta(operations) {

@@ -183,7 +183,7 @@ describe("toProblem", () => {
     expect(headers).toMatchObject({ "retry-after": "60", "x-limit": "1" });
     expect(JSON.parse(body)).toEqual({
       type: "https://holodeck.dev/errors/rate-limited",
-      title: "Rate limited",
+      title: "Rate Limited",
       status: 429,
       detail: "Slow down.",
       message: "Slow down.",

@@ -82,6 +82,26 @@ describe("text without events", () => {
   });
 });
 
+describe("text of several subagents", () => {
+  test("is kept apart", () => {
+    const of = (subagentRunId: string, delta: string): object => ({
+      type: "TEXT_MESSAGE_CHUNK",
+      delta,
+      subagentRunId,
+    });
+    const { events, kinds } = body(of("s", "a"), of("s", "b"), of("t", "c"), of("s", "d"));
+    const said = events.filter((event) => "delta" in event);
+    expect(said.map((event) => [event.subagentRunId, event.delta])).toEqual([
+      ["s", "a"],
+      ["s", "b"],
+      ["t", "c"],
+      ["s", "d"],
+    ]);
+    expect(new Set(said.map((event) => event.messageId)).size).toBe(2);
+    expect(kinds).toEqual([]);
+  });
+});
+
 describe("chunks", () => {
   const chunk = { type: "TEXT_MESSAGE_CHUNK", messageId: "m", delta: "hi" };
 
