@@ -8,8 +8,7 @@ const config: ViteUserConfig = defineConfig({
   resolve,
   ssr: { resolve },
   root: fileURLToPath(new URL(".", import.meta.url)),
-  // What hangs is to be found out soon.
-  test: { include: ["*.suite.ts"], testTimeout: 1_000, maxWorkers: 1 },
+  test: { include: ["*.suite.ts"], maxWorkers: 1 },
 });
 
 export default config;
