@@ -1,5 +1,5 @@
 import type { BaseEvent } from "@holodeck/agui-core";
-import fc from "fast-check";
+import * as fc from "fast-check";
 
 export const toolNames = ["open", "denied", "blurred"] as const;
 
@@ -10,8 +10,19 @@ interface Move {
 }
 
 const kinds = [
-  ...["start", "start", "args", "args", "args", "end", "result", "result", "encrypt"],
-  ...["text", "subagent", "snapshot", "state"],
+  "start",
+  "start",
+  "args",
+  "args",
+  "args",
+  "end",
+  "result",
+  "result",
+  "encrypt",
+  "text",
+  "subagent",
+  "snapshot",
+  "state",
 ];
 
 /** The tool of a call, told by its id. */

@@ -4,7 +4,7 @@ import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent, Message, Middleware } from "@holodeck/agui-core";
 import { collect, runAgent, runContext, runInput, scriptedAgent } from "@holodeck/agui-testing";
 import { runMatchers } from "@holodeck/agui-testing/vitest";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { from } from "rxjs";
 import { describe, expect, test } from "vitest";
 import { toolFilter } from "../src/index.ts";

@@ -10,7 +10,7 @@ export async function collect<T>(stream: Subscribable<T> | AsyncIterable<T>): Pr
   return new Promise((resolve, reject) => {
     stream.subscribe({
       next: (value) => values.push(value),
-      error: (reason) => reject(reason as Error),
+      error: (reason) => reject(reason),
       complete: () => resolve(values),
     });
   });

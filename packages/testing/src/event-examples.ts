@@ -281,8 +281,10 @@ export const exampleRun: readonly BaseEvent[] = [
   eventExamples.STEP_FINISHED,
   eventExamples.SUBAGENT_FINISHED,
   eventExamples.SUBAGENT_ERROR,
+  { type: EventType.STEP_STARTED, stepName: "answer" },
   { type: EventType.TOOL_CALL_START, toolCallId: "call-2", toolCallName: "ask" },
   { type: EventType.TOOL_CALL_ARGS, toolCallId: "call-2", delta: "{}" },
   { type: EventType.TOOL_CALL_END, toolCallId: "call-2" },
+  { type: EventType.STEP_FINISHED, stepName: "answer" },
   eventExamples.RUN_FINISHED,
 ];

@@ -48,12 +48,12 @@ export function mockSink(options: MockSinkOptions = {}): MockSink {
   let cached: RecordedRun | undefined;
 
   function read(): void {
-    while (unread.length > 0 && !stalled && !gone) {
+    while (unread.length > 0 && !stalled) {
       const line = unread.shift()!;
       pending -= line.length;
       events.push(JSON.parse(line) as BaseEvent);
-      if (events.length >= leaveAfter) sink.leave();
       stalled = events.length >= stallAfter;
+      if (events.length >= leaveAfter) return sink.leave();
     }
     if (closing && unread.length === 0 && !gone) ended = true;
   }

@@ -61,7 +61,7 @@ async function* play(
       if (Array.isArray(said)) yield* said as readonly (AgentEvent | string)[];
       else if (said !== undefined) yield said as AgentEvent | string;
     } else if (typeof step === "string" || "type" in step) {
-      yield step as AgentEvent | string;
+      yield step;
     } else if ("throw" in step) {
       throw step.throw;
     } else if ("wait" in step) {

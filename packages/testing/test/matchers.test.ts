@@ -19,7 +19,7 @@ describe("toBeValidRun", () => {
   test.for<[string, BaseEvent[], RegExp]>([
     ["nothing", [], /begins with nothing/],
     ["no start", rest, /begins with SUBAGENT_STARTED/],
-    ["no end", exampleRun.slice(0, -1), /has 0 terminal events and ends with TOOL_CALL_END/],
+    ["no end", exampleRun.slice(0, -1), /has 0 terminal events and ends with STEP_FINISHED/],
     ["two ends", [...exampleRun, finished], /has 2 terminal events/],
     ["more after the end", [...exampleRun, rest[0]!], /ends with SUBAGENT_STARTED/],
     [

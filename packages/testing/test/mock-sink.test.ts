@@ -19,7 +19,7 @@ describe("mockSink", () => {
     const sink = await runAgent(scriptedAgent(exampleRun), { ...ids, messages });
     expect(sink.text).toBe('Line one\nline "two" 🌦 and no more.');
     expect(sink.reasoning).toBe("The user means Bern.");
-    expect(sink.steps).toEqual(["research"]);
+    expect(sink.steps).toEqual(["research", "answer"]);
     expect(sink.state).toEqual({ count: 2, list: ["a", { "a/b": "~" }], best: "a" });
     expect(sink.custom).toEqual([{ name: "confetti", value: { colours: ["red", null] } }]);
     expect(sink.activities).toEqual([

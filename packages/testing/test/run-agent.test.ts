@@ -115,8 +115,8 @@ describe("runAgent", () => {
     const invoke = vi.fn(({ city }: { city: string }) => ({ city, celsius: 18 }));
     const weather = { name: "weather", description: "The weather.", invoke } as never;
     const { toolCalls, text } = await runAgent(
-      async (_, { callTool }) => {
-        const result = (await callTool("weather", { city: "Bern" })) as { celsius: number };
+      async (_, context) => {
+        const result = (await context.callTool("weather", { city: "Bern" })) as { celsius: number };
         return `${result.celsius} °C`;
       },
       { tools: [weather] },

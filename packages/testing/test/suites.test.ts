@@ -8,6 +8,8 @@ testEncoder("ndjson", ndjsonEncoder, {
   parse: (chunk) => JSON.parse(chunk as string),
 });
 
+const words = new Set<string>(["TEXT_MESSAGE_CONTENT", "RUN_ERROR"]);
+
 testEncoder(
   "text, which remembers and drops",
   (): Encoder => {
@@ -16,7 +18,7 @@ testEncoder(
       contentType: "text/plain; charset=utf-8",
       open: () => "<",
       encode({ event }) {
-        if (event.type !== "TEXT_MESSAGE_CONTENT" && event.type !== "RUN_ERROR") return "";
+        if (!words.has(event.type)) return "";
         return `${++count}${JSON.stringify(event.delta ?? event.message)}`;
       },
       close: () => `${count}>`,

@@ -63,7 +63,7 @@ export const oddLogs: Readonly<Record<string, readonly LogEntry[]>> = {
   ]),
   "deep nesting": toLog([{ type: EventType.CUSTOM, name: "n", value: nest(500) }]),
   "a type of tomorrow": toLog([
-    { type: "TOMORROW" as EventType, messageId: "m" },
+    JSON.parse('{"type":"TOMORROW","messageId":"m"}') as BaseEvent,
     { ...end, outcome: { type: "tomorrow" } },
   ]),
 };

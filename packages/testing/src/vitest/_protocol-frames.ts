@@ -1,5 +1,5 @@
 import { EventType } from "@holodeck/agui-core";
-import type { Json } from "@holodeck/agui-core";
+import type { BaseEvent, Json } from "@holodeck/agui-core";
 import { readSse } from "../read-sse.ts";
 
 /** One frame as a client of the protocol reads it. */
@@ -17,7 +17,7 @@ export async function* readAguiFrames(
   response: Response,
 ): AsyncGenerator<ProtocolFrame, void, undefined> {
   for await (const { id, data } of readSse(response)) {
-    const event = JSON.parse(data) as { type: string };
+    const event = JSON.parse(data) as BaseEvent;
     const ends = event.type === EventType.RUN_FINISHED || event.type === EventType.RUN_ERROR;
     yield { ...(id === undefined ? {} : { offset: Number(id) }), data: event, ends };
   }
@@ -62,11 +62,9 @@ export async function readUntil(
 
 /** A promise and how to keep it. */
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = () => resolve();
-  });
-  return { opened, open };
+  let resolve: (() => void) | undefined;
+  const opened = new Promise<void>((done) => (resolve = done));
+  return { opened, open: () => resolve?.() };
 }
 
 type Delta = Json & { delta: string };
@@ -75,6 +73,6 @@ function isDelta(value: unknown): value is Delta {
   return typeof (value as Delta | null | undefined)?.delta === "string";
 }
 
-function sameButDelta({ delta: _, ...one }: Delta, { delta: __, ...other }: Delta): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+function sameButDelta(one: Delta, other: Delta): boolean {
+  return JSON.stringify({ ...one, delta: "" }) === JSON.stringify({ ...other, delta: "" });
 }

@@ -56,7 +56,7 @@ export const runMatchers: {
 };
 
 /** What is wrong with a run, in words; undefined when nothing is. */
-export function findFault(events: readonly BaseEvent[], state?: unknown): string | undefined {
+function findFault(events: readonly BaseEvent[], state?: unknown): string | undefined {
   const [first] = events;
   if (first?.type !== EventType.RUN_STARTED && first?.type !== EventType.RUN_ERROR) {
     return `it begins with ${first?.type ?? "nothing"}, not with RUN_STARTED.`;

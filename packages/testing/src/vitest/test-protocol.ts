@@ -100,12 +100,6 @@ export function testProtocol(name: string, options: TestProtocolOptions): void {
     return handler;
   }
 
-  async function ask(handler: ExchangeHandler, request: Request): Promise<Response> {
-    const response = await handler.fetch(request);
-    expect(response.status, await describeRefusal(response)).toBe(200);
-    return response;
-  }
-
   async function readAll(handler: ExchangeHandler, request: Request): Promise<ProtocolFrame[]> {
     return collect(read(await ask(handler, request)));
   }
@@ -228,6 +222,12 @@ export function testProtocol(name: string, options: TestProtocolOptions): void {
       expect(frames).toEqual(await collect(read(new Response(new Blob(spoken as BlobPart[])))));
     });
   });
+}
+
+async function ask(handler: ExchangeHandler, request: Request): Promise<Response> {
+  const response = await handler.fetch(request);
+  expect(response.status, await describeRefusal(response)).toBe(200);
+  return response;
 }
 
 function expectOneEnd(frames: readonly ProtocolFrame[]): void {
