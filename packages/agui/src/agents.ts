@@ -57,7 +57,7 @@ function isSingle(source: AgentLike | AgentMap): source is AgentLike {
 function loadMap(source: AgentMap): LoadedAgent[] {
   return Object.entries(source).map(([id, value]) => {
     if (typeof value === "object" && value && "agent" in value && !("run" in value)) {
-      const { agent, ...info } = value as AgentEntry;
+      const { agent, ...info } = value;
       return load(id, agent, info);
     }
     return load(id, value as AgentLike);

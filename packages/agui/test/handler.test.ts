@@ -64,7 +64,7 @@ describe("createAgentHandler", () => {
 
   test("hands the emitter to a plain async function, and its result to the client", async () => {
     const { fetch } = createAgentHandler(async (_input, { emit }) => {
-      emit.text("Hi");
+      void emit.text("Hi");
       return { answer: 42 };
     }, quiet);
     const events = await eventsOf(await fetch(post({ messages: [] })));
@@ -307,7 +307,7 @@ describe("bodies", () => {
 
   test("does not take brackets inside strings for nesting", async () => {
     const { fetch } = createAgentHandler(hello, quiet);
-    const content = `${"[{".repeat(200)}\\"${'"'}`;
+    const content = "[{".repeat(200) + '\\"';
     expect((await fetch(post({ messages: [say(content)] }))).status).toBe(200);
   });
 
@@ -547,7 +547,7 @@ describe("the life of a handler", () => {
   test("aborts what does not end in time, with a terminal event", async () => {
     let reason: unknown;
     const handler = createAgentHandler(async (_input, { signal, emit }) => {
-      emit.text("a");
+      void emit.text("a");
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
       reason = signal.reason;
     }, quiet);
@@ -563,7 +563,7 @@ describe("the life of a handler", () => {
 describe("runs", () => {
   const waiting =
     (started: (context: RunContext) => void) => async (_input: unknown, context: RunContext) => {
-      context.emit.text("begun");
+      void context.emit.text("begun");
       started(context);
       await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
     };
@@ -600,7 +600,7 @@ describe("runs", () => {
     const finished = deferred<boolean>();
     const handler = createAgentHandler(
       async (_input, { emit, signal }) => {
-        emit.text("a");
+        void emit.text("a");
         await gate.promise;
         finished.resolve(signal.aborted);
       },
@@ -644,7 +644,7 @@ describe("runs", () => {
   test("leave their messages and state in the session before the end is told", async () => {
     const handler = createAgentHandler(async (_input, { emit, state }) => {
       await state.set({ done: true });
-      emit.text("Hi");
+      void emit.text("Hi");
     }, quiet);
     const response = await handler.fetch(
       post({ threadId: "t", runId: "r", messages: [{ id: "1", role: "user", content: "hi" }] }),

@@ -31,7 +31,7 @@ interface Server {
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
 async function startServer(onDisconnect = "abort"): Promise<Server> {

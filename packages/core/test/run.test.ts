@@ -133,9 +133,9 @@ describe("the way out", () => {
       return write(chunk);
     };
     const { run } = setup(async (_input, { emit }) => {
-      for (let i = 0; i < 10; i++) emit.text(String(i));
+      for (let i = 0; i < 10; i++) void emit.text(String(i));
       await turn();
-      emit.text("x");
+      void emit.text("x");
     });
     run.follow(sink.encoder, sink);
     await run.done;
@@ -197,7 +197,7 @@ describe("the way out", () => {
     const log = slowLog();
     const { run, logger } = setup(
       async (_input, context) => {
-        context.emit.text("lost");
+        void context.emit.text("lost");
         await untilAborted(context);
       },
       { log },
@@ -219,7 +219,7 @@ describe("the way out", () => {
     const log = slowLog();
     const { run, clock } = setup(
       async (_input, context) => {
-        context.emit.text("a");
+        void context.emit.text("a");
         await untilAborted(context);
       },
       { log, limits: { appendMs: 100 } },
@@ -370,7 +370,7 @@ describe("pace", () => {
     let waits: unknown;
     const { run } = setup(async (_input, { emit }) => {
       expect(emit.text("a")).toBeUndefined();
-      emit.text("b");
+      void emit.text("b");
       await turn();
       waits = emit.text("c");
       await waits;
@@ -427,7 +427,7 @@ describe("pace", () => {
 
 describe("leaving and stopping", () => {
   const waiting: AgentLike = async (_input, context) => {
-    context.emit.text("a");
+    void context.emit.text("a");
     await untilAborted(context);
   };
 
@@ -478,7 +478,7 @@ describe("leaving and stopping", () => {
   test("drops what the agent says after the end, and refuses its writer", async () => {
     let late: unknown;
     const { run } = setup(async (_input, { emit, signal, session }) => {
-      emit.text("a");
+      void emit.text("a");
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
       late = [() => emit.text("b"), () => session.set("k", 1)].map((call) => {
         try {
@@ -683,7 +683,7 @@ describe("what is kept", () => {
     const save = vi.fn();
     const { run } = setup(
       async (_input, { emit, state, session }) => {
-        emit.text("Hi");
+        void emit.text("Hi");
         await state.set({ n: 1 });
         session.set("seen", true);
         throw new Error("boom");

@@ -61,7 +61,7 @@ describe("memorySessions", () => {
       { id: "1", role: "user" as const, content: "hi" },
       { id: "2", role: "assistant" as const, content: "hello" },
     ];
-    store.update(key, { append: messages });
+    void store.update(key, { append: messages });
     expect(store.get(key)).toMatchObject({
       createdAt: 1_000_000,
       lastActivity: 1_000_000 + minute,
@@ -89,7 +89,7 @@ describe("memorySessions", () => {
   test("counts what it cleans up, and skips a session with a run in flight", () => {
     create("t1");
     create("t2");
-    store.runs.open({ ...key, runId: "r" }, { agentId: "a" });
+    void store.runs.open({ ...key, runId: "r" }, { agentId: "a" });
     clock.advance(31 * minute);
     expect(store.get({ principal: "ann", threadId: "t2" })).toBeUndefined();
     expect(store.get(key)).toBeDefined();
@@ -126,8 +126,8 @@ describe("memorySessions", () => {
 
   test("merges metadata by key and checks the version when asked", () => {
     create();
-    store.update(key, { metadata: { a: 1, b: 1 } });
-    store.update(key, { metadata: { b: 2 } });
+    void store.update(key, { metadata: { a: 1, b: 1 } });
+    void store.update(key, { metadata: { b: 2 } });
     expect(store.get(key)).toMatchObject({ metadata: { a: 1, b: 2 }, version: 3 });
     expect(codeOf(() => store.update(key, {}, { ifVersion: 1 }))).toBe("thread-busy");
   });
@@ -283,7 +283,7 @@ describe("the run log in memory", () => {
     const seen: string[] = [];
     const following = (async () => {
       for await (const entries of store.runs.follow(runKey, 0, new AbortController().signal)) {
-        seen.push(...entries.map(({ event }) => String(event.delta ?? event.type)));
+        seen.push(...entries.map(({ event }) => (event.delta as string | undefined) ?? event.type));
       }
     })();
     await Promise.resolve();
