@@ -269,7 +269,7 @@ function toKey(call: Call, { threadId, runId }: { threadId: string; runId: strin
   return { principal: call.principal?.id ?? "", threadId, runId };
 }
 
-export function liveId(key: { principal: string; runId: string }): string {
+function liveId(key: { principal: string; runId: string }): string {
   return JSON.stringify([key.principal, key.runId]);
 }
 

@@ -147,7 +147,7 @@ export function standaloneContext(input: { threadId?: string; runId?: string }):
   });
 }
 
-export function createEnding(): RunEnding {
+function createEnding(): RunEnding {
   return { interrupts: [] as Interrupt[], usage: [] as TokenUsage[] };
 }
 

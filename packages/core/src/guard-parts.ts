@@ -5,7 +5,7 @@ import type { Repair } from "./guard-repairs.ts";
 import { ulid } from "./ids.ts";
 
 /** What is opened, continued and closed under an id of its own. */
-export type PartKind = "text" | "reasoning" | "span" | "tool";
+type PartKind = "text" | "reasoning" | "span" | "tool";
 
 /** Who a message, a tool call or an activity belongs to; `undefined` is the agent itself. */
 export type Owner = string | undefined;

@@ -95,7 +95,7 @@ export function expandOfficially(events: readonly unknown[]): unknown[] {
   return expanded;
 }
 
-export function isTerminal({ type }: BaseEvent): boolean {
+function isTerminal({ type }: BaseEvent): boolean {
   return type === EventType.RUN_FINISHED || type === EventType.RUN_ERROR;
 }
 

@@ -9,7 +9,7 @@ import {
 import type { BindingClient, ClientAnswer, ClientCall, ClientRequest } from "./_binding-client.ts";
 import type { MountBinding } from "./test-binding.ts";
 
-export type Behaviour = (exchange: Exchange) => Awaitable<void>;
+type Behaviour = (exchange: Exchange) => Awaitable<void>;
 
 /** A mounted binding, a handler whose routes are set case by case, and a client. */
 export interface BindingBench {
