@@ -157,7 +157,7 @@ export class LiveRun {
     });
     this.done = new Promise((resolve) => (this.#resolveDone = resolve));
     this.idle = new Promise((resolve) => (this.#resolveIdle = resolve));
-    init.log?.lease.lost.addEventListener("abort", () => this.#leaseLost(), { once: true });
+    init.log?.lease.lost.addEventListener("abort", this.#leaseLost, { once: true });
   }
 
   get ended(): boolean {
@@ -548,9 +548,9 @@ export class LiveRun {
     });
   }
 
-  #leaseLost(): void {
+  readonly #leaseLost = (): void => {
     this.#storeFailed(new Error("The lease of the run was lost."));
-  }
+  };
 
   #finish(terminal: BaseEvent): void {
     this.#resolveDone({
@@ -561,6 +561,8 @@ export class LiveRun {
       ms: this.#settings.clock.now() - this.#began,
     });
     this.#wake?.();
+    // The log outlives the run; through this listener it would keep all of it.
+    this.#init.log?.lease.lost.removeEventListener("abort", this.#leaseLost);
     this.#init.onEnd?.(this);
   }
 

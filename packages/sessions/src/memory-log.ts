@@ -194,6 +194,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       active.delete(threadId(run.key));
       finished.add(run);
       write(run, [terminal]);
+      run.entries.forEach(flatten);
       run.listeners.clear();
       arm();
     },
@@ -297,6 +298,11 @@ function cost({ event, cuts }: StoredEntry): number {
   const { delta } = event;
   if (typeof delta === "string") return entryOverhead + delta.length * 2 + (cuts?.length ?? 0) * 8;
   return entryOverhead + (JSON.stringify(event)?.length ?? 0) * 2;
+}
+
+// Merged text is a tree of all its pieces until somebody looks inside: ten times the memory of its characters.
+function flatten({ event }: StoredEntry): void {
+  if (typeof event.delta === "string") event.delta.charCodeAt(0);
 }
 
 function woken(waiters: Set<() => void>, signal: AbortSignal): Promise<void> {
