@@ -1,7 +1,11 @@
 import { defineConfig } from "tsup";
 
 export default defineConfig({
-  entry: ["src/index.ts"],
+  entry: {
+    index: "src/index.ts",
+    "sqlite/index": "src/sqlite/index.ts",
+    "redis/index": "src/redis/index.ts",
+  },
   format: ["esm"],
   target: "node20",
   dts: true,

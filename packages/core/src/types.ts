@@ -259,7 +259,7 @@ export interface Lease extends RunKey {
 }
 
 export type RunCommand =
-  | { readonly type: "stop" }
+  | { readonly type: "stop"; readonly reason?: "stopped" | "replaced" }
   | {
       readonly type: "tool-result";
       readonly toolCallId: string;
@@ -268,7 +268,11 @@ export type RunCommand =
     };
 
 export interface RunLog {
-  /** Atomic: the thread is free → record and lease; else who holds it. */
+  /**
+   * Atomic: the thread is free → record and lease; else who holds it. A holder whose lease ran out is
+   * closed first, with RUN_ERROR `run-lost`. A `runId` that runs on another thread of the principal is
+   * busy too; one that has ended is replaced.
+   */
   open(
     key: RunKey,
     init: { agentId: string; protocolVersion?: string | undefined },
@@ -284,7 +288,10 @@ export interface RunLog {
   active(key: ThreadKey): Awaitable<RunRecord | undefined>;
   /** Entries after an offset, a merged one cut there. `replay-gone` when they were trimmed. */
   read(key: RunKey, after: number, limit?: number): Awaitable<readonly LogEntry[]>;
-  /** Live tail for a process that does not own the run. */
+  /**
+   * Live tail for a process that does not own the run, to its end. Counts as a watcher while it is
+   * iterated, and closes a run whose owner has died.
+   */
   follow(key: RunKey, after: number, signal: AbortSignal): AsyncIterable<readonly LogEntry[]>;
   /** Followers in all processes. */
   watchers(key: RunKey): Awaitable<number>;
@@ -315,6 +322,8 @@ export interface Session extends ThreadKey {
   readonly pending: readonly Pending[];
   /** The last run folded into `messages` and `state`. */
   readonly lastRunId?: string | undefined;
+  /** The run that was accepted last and is not folded yet. After a crash it tells what to recover. */
+  readonly activeRunId?: string | undefined;
 }
 
 export interface SessionChange {
@@ -327,6 +336,8 @@ export interface SessionChange {
   metadata?: Json;
   pending?: readonly Pending[];
   lastRunId?: string;
+  /** `null` clears it. */
+  activeRunId?: string | null;
 }
 
 export interface SessionStore {

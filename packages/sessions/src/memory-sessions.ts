@@ -1,6 +1,8 @@
 import { AgentError, defaultLimits, systemClock } from "@holodeck/agui-core";
 import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { createMemoryLog, threadId } from "./memory-log.ts";
+import type { PruneOptions } from "./prune-messages.ts";
+import { changeSession, newSession } from "./session-record.ts";
 
 export interface MemorySessionsOptions {
   /** How long a session lives after its last use. By default 30 minutes. */
@@ -12,6 +14,11 @@ export interface MemorySessionsOptions {
   readonly runLogBytes?: number;
   readonly runLogMs?: number;
   readonly logBytes?: number;
+  /** History past this is pruned, oldest first. By default nothing is. */
+  readonly maxMessagesPerThread?: number;
+  readonly maxTokens?: number;
+  /** How tokens are counted for `maxTokens`. By default a quarter of the characters. */
+  readonly estimateTokens?: PruneOptions["estimate"];
   readonly clock?: Clock;
 }
 
@@ -45,6 +52,11 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     logBytes = defaultLimits.logBytes,
   } = options;
   const runs = createMemoryLog({ runLogEvents, runLogBytes, runLogMs, logBytes, clock });
+  const prune: PruneOptions = {
+    maxMessages: options.maxMessagesPerThread,
+    maxTokens: options.maxTokens,
+    ...(options.estimateTokens ? { estimate: options.estimateTokens } : {}),
+  };
   const sessions = new Map<string, Session>();
   const buckets = new Map<string, Bucket>();
   let sweep: unknown;
@@ -96,49 +108,14 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
           retryAfter: 5,
         });
       }
-      const now = clock.now();
-      return put({
-        principal: key.principal,
-        threadId: key.threadId,
-        agentId,
-        version: 1,
-        createdAt: now,
-        lastActivity: now,
-        messageCount: 0,
-        messages: [],
-        state: undefined,
-        metadata,
-        pending: [],
-      });
+      return put(newSession(key, { agentId, metadata }, clock.now()));
     },
     update(key, change, { ifVersion } = {}) {
       const session = live(key);
       if (!session) {
         throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);
       }
-      if (ifVersion !== undefined && ifVersion !== session.version) {
-        throw new AgentError(
-          "thread-busy",
-          `Session "${key.threadId}" is at version ${session.version}, not ${ifVersion}.`,
-        );
-      }
-      const messages = [...(change.messages ?? session.messages)];
-      for (const message of change.append ?? []) {
-        const index = messages.findIndex(({ id }) => id === message.id);
-        if (index < 0) messages.push(message);
-        else messages[index] = message;
-      }
-      return put({
-        ...session,
-        version: session.version + 1,
-        lastActivity: clock.now(),
-        messages,
-        messageCount: messages.length,
-        state: "state" in change ? change.state : session.state,
-        metadata: change.metadata ? { ...session.metadata, ...change.metadata } : session.metadata,
-        pending: change.pending ?? session.pending,
-        lastRunId: change.lastRunId ?? session.lastRunId,
-      });
+      return put(changeSession(session, change, { ...prune, now: clock.now(), ifVersion }));
     },
     delete: (key) => live(key) !== undefined && remove(key),
     touch(key) {

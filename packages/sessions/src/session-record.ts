@@ -1,0 +1,80 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Json, Message, Session, SessionChange, ThreadKey } from "@holodeck/agui-core";
+import { pruneMessages } from "./prune-messages.ts";
+import type { PruneOptions } from "./prune-messages.ts";
+
+/** A new thread's record. */
+export function newSession(
+  key: ThreadKey,
+  init: { agentId: string; metadata?: Json },
+  now: number,
+): Session {
+  return {
+    principal: key.principal,
+    threadId: key.threadId,
+    agentId: init.agentId,
+    version: 1,
+    createdAt: now,
+    lastActivity: now,
+    messageCount: 0,
+    messages: [],
+    state: undefined,
+    metadata: init.metadata ?? {},
+    pending: [],
+  };
+}
+
+/** What a change makes of a record: the same in every store. */
+export function changeSession(
+  session: Session,
+  change: SessionChange,
+  options: PruneOptions & { now: number; ifVersion?: number | undefined },
+): Session {
+  const { now, ifVersion } = options;
+  if (ifVersion !== undefined && ifVersion !== session.version) {
+    throw new AgentError(
+      "thread-busy",
+      `Session "${session.threadId}" is at version ${session.version}, not ${ifVersion}.`,
+    );
+  }
+  const all = mergeMessages(change.messages ?? session.messages, change.append ?? []);
+  const { activeRunId = session.activeRunId } = change;
+  return {
+    ...session,
+    version: session.version + 1,
+    // Clocks of several processes differ; a thread's time never runs backwards.
+    lastActivity: Math.max(session.lastActivity, now),
+    messages: pruneMessages(all, options),
+    messageCount: session.messageCount + countNew(session.messages, all),
+    state: "state" in change ? change.state : session.state,
+    metadata: change.metadata ? { ...session.metadata, ...change.metadata } : session.metadata,
+    pending: change.pending ?? session.pending,
+    lastRunId: change.lastRunId ?? session.lastRunId,
+    activeRunId: activeRunId ?? undefined,
+  };
+}
+
+function mergeMessages(
+  messages: readonly Message[],
+  append: readonly Message[],
+): readonly Message[] {
+  if (append.length === 0) return messages;
+  const merged = [...messages];
+  const places = new Map(merged.map(({ id }, index) => [id, index]));
+  for (const message of append) {
+    const place = places.get(message.id);
+    if (place === undefined) places.set(message.id, merged.push(message) - 1);
+    else merged[place] = message;
+  }
+  return merged;
+}
+
+// What users and assistants said; tool results and activities are not counted as messages.
+function countNew(before: readonly Message[], after: readonly Message[]): number {
+  const known = new Set(before.map(({ id }) => id));
+  let count = 0;
+  for (const { id, role } of after) {
+    if ((role === "user" || role === "assistant") && !known.has(id)) count++;
+  }
+  return count;
+}
