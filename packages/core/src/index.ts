@@ -32,6 +32,7 @@ export type { StateTracker } from "./state.ts";
 export { assertAgent, toAgent } from "./to-agent.ts";
 export type { Agent } from "./to-agent.ts";
 export type {
+  ActiveFold,
   ActiveRun,
   AgentEvent,
   AgentFunction,

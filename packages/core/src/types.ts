@@ -322,8 +322,17 @@ export interface Session extends ThreadKey {
   readonly pending: readonly Pending[];
   /** The last run folded into `messages` and `state`. */
   readonly lastRunId?: string | undefined;
-  /** The run that was accepted last and is not folded yet. After a crash it tells what to recover. */
-  readonly activeRunId?: string | undefined;
+  /** The run that was accepted last and has not ended; after a crash it tells what to recover. */
+  readonly active?: ActiveFold | undefined;
+}
+
+/** How far a run that has not ended is folded into the `messages` and `state` of its session. */
+export interface ActiveFold {
+  readonly runId: string;
+  /** Entries after this offset are still to be folded. */
+  readonly offset: number;
+  /** The START events of what was open at that offset. */
+  readonly open: readonly BaseEvent[];
 }
 
 export interface SessionChange {
@@ -337,7 +346,7 @@ export interface SessionChange {
   pending?: readonly Pending[];
   lastRunId?: string;
   /** `null` clears it. */
-  activeRunId?: string | null;
+  active?: ActiveFold | null;
 }
 
 export interface SessionStore {
@@ -512,10 +521,13 @@ export interface RunResult {
 
 export interface ActiveRun {
   readonly record: RunRecord;
-  /** `'start'`: the whole log, then live. A number: what follows it (needs `encoder.key`). */
+  /**
+   * `'start'`: the whole log, then live. A number: what follows it. `'join'`: a stream that stands
+   * alone, with snapshots and re-opened parts in place of what is past, then live.
+   */
   stream(
     encoder: Encoder,
-    from: "start" | number,
+    from: "start" | "join" | number,
     headers?: Readonly<Record<string, string>>,
   ): Reply;
   /** Waits for the end. */
