@@ -43,6 +43,8 @@ export interface RunContextInit {
   /** The session's metadata; `session.set` writes into `changed`. */
   readonly metadata?: Readonly<Json>;
   readonly changed?: Json;
+  /** What `createSession` made for the thread. */
+  readonly data?: unknown;
 }
 
 /** The far end of `context.emit`: where its events go, and what the guard in front of them knows. */
@@ -73,6 +75,7 @@ export function createRunContext(init: RunContextInit, mode: RunMode = freeMode)
     get metadata() {
       return { ...metadata, ...changed };
     },
+    data: init.data,
   };
   const signal = init.signal ?? new AbortController().signal;
   const context: RunContext = {

@@ -12,6 +12,8 @@ export type { FetchExchange, FetchExchangeOptions, ToFetchOptions } from "./fetc
 export { createGuard } from "./guard.ts";
 export type { Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
 export { isOpaqueId, ulid } from "./ids.ts";
+export { createRunView, foldRun } from "./join.ts";
+export type { FoldedRun, RunView, RunViewStart } from "./join.ts";
 export { defaultLimits } from "./limits.ts";
 export { silentLogger } from "./logger.ts";
 export { mapEvents } from "./map-events.ts";
@@ -25,7 +27,7 @@ export { createReducer } from "./reducer.ts";
 export type { Reducer, ReducerOptions } from "./reducer.ts";
 export { assertReadable, replayReply } from "./replay.ts";
 export { LiveRun } from "./run.ts";
-export type { DisconnectPolicy, RunInit, RunSettings, RunSummary } from "./run.ts";
+export type { DisconnectPolicy, RunFold, RunInit, RunSettings, RunSummary } from "./run.ts";
 export { sizeOf } from "./size.ts";
 export { createStateTracker } from "./state.ts";
 export type { StateTracker } from "./state.ts";

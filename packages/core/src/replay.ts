@@ -1,13 +1,18 @@
 import { AgentError } from "./errors.ts";
 import { Follower } from "./follower.ts";
+import type { SizedEntry } from "./follower.ts";
+import { toPrelude } from "./join.ts";
+import type { FoldedRun } from "./join.ts";
 import type { RunSettings } from "./run.ts";
 import { sizeOf } from "./size.ts";
-import type { Encoder, Reply, RunLog, RunRecord, Sink } from "./types.ts";
+import type { Encoder, LogEntry, Reply, RunLog, RunRecord, Sink } from "./types.ts";
 
 export interface Replay {
   readonly runs: RunLog;
   readonly record: RunRecord;
-  readonly after: number;
+  /** `'join'` needs `folded`. */
+  readonly from: number | "join";
+  readonly folded?: FoldedRun | undefined;
   readonly settings: RunSettings;
 }
 
@@ -16,7 +21,9 @@ export function replayReply(
   { encoder, headers }: { encoder: Encoder; headers?: Readonly<Record<string, string>> },
   replay: Replay,
 ): Reply {
-  assertReadable(replay.record, encoder.key === undefined ? 0 : replay.after);
+  if (replay.from !== "join") {
+    assertReadable(replay.record, encoder.key === undefined ? 0 : replay.from);
+  }
   return {
     status: 200,
     headers: { "content-type": encoder.contentType, ...encoder.headers, ...headers },
@@ -34,10 +41,11 @@ export function assertReadable(record: RunRecord, after: number): void {
 }
 
 async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<void> {
-  const { runs, record, after, settings } = replay;
+  const { runs, record, folded, settings } = replay;
+  const after = replay.from === "join" ? 0 : replay.from;
   const { limits, clock, heartbeatMs, ticker, logger } = settings;
   // An encoder with memory hears the log from its start; the follower keeps what was seen to itself.
-  const from = encoder.key === undefined ? 0 : after;
+  const from = folded ? folded.offset : encoder.key === undefined ? 0 : after;
   const left = new AbortController();
   let wake: (() => void) | undefined;
   const follower = new Follower({
@@ -58,8 +66,13 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
   });
   ticker.add(follower);
   try {
+    if (folded) {
+      const offset = folded.terminal ? folded.offset - 1 : folded.offset;
+      follower.deliver(toPrelude(record, folded.view, { offset, at: clock.now() }));
+      if (folded.terminal) follower.deliver([sized(folded.terminal)]);
+    }
     for await (const entries of runs.follow(record, from, left.signal)) {
-      follower.deliver(entries.map((entry) => ({ ...entry, size: sizeOf(entry.event) })));
+      follower.deliver(entries.map(sized));
       while (follower.blocked && !left.signal.aborted) {
         await new Promise<void>((resolve) => (wake = resolve));
       }
@@ -69,4 +82,8 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
     logger.error({ error, runId: record.runId }, "A replay failed.");
     follower.cut();
   }
+}
+
+function sized(entry: LogEntry): SizedEntry {
+  return { ...entry, size: sizeOf(entry.event) };
 }

@@ -4,7 +4,7 @@
  * (append, deliver, end) is decided, and it reads best in one piece.
  */
 import { EventType } from "@ag-ui/core";
-import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
+import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
 import type { Ticker } from "./clock.ts";
 import { chain } from "./compose.ts";
 import { bindContext, createOutlet, createRunContext, ended } from "./context.ts";
@@ -16,8 +16,8 @@ import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
 import { hop } from "./hop.ts";
 import { cloneJson } from "./json.ts";
-import { createReducer } from "./reducer.ts";
-import type { Reducer } from "./reducer.ts";
+import { createRunView, isTerminal, toPrelude } from "./join.ts";
+import type { RunView } from "./join.ts";
 import { reportRepairs } from "./repairs.ts";
 import { pump } from "./pump.ts";
 import { sizeOf } from "./size.ts";
@@ -62,20 +62,32 @@ export interface RunInit {
   readonly context: Omit<RunContextInit, "signal" | "changed" | "logger" | "clock">;
   /** Said before the agent says anything. */
   readonly prologue?: readonly unknown[];
+  /** The thread's messages, when there are more than the agent is given. */
+  readonly history?: readonly Message[];
   /** Absent: nothing of the run is kept. */
   readonly log?: { readonly runs: RunLog; readonly lease: Lease } | undefined;
   /** Stores what the run did to its thread; awaited before the end is told to anyone. */
   readonly save?: ((summary: RunSummary) => Awaitable<unknown>) | undefined;
+  /** Stores how far the run has come, before its log is trimmed. */
+  readonly checkpoint?: ((fold: RunFold) => Awaitable<unknown>) | undefined;
   /** After the terminal event was delivered. Called once, also for a run that never began. */
   readonly onEnd?: (run: LiveRun) => void;
   /** After the last client has everything, or is gone. */
   readonly onIdle?: (run: LiveRun) => void;
 }
 
+/** A run in the middle: everything up to an offset. */
+export interface RunFold {
+  readonly messages: RunView["messages"];
+  readonly state: unknown;
+  readonly offset: number;
+  readonly open: readonly BaseEvent[];
+}
+
 export interface RunSummary {
   readonly status: RunStatus;
   readonly terminal: BaseEvent;
-  readonly messages: Reducer["messages"];
+  readonly messages: RunView["messages"];
   readonly state: unknown;
   readonly metadata: Json;
 }
@@ -99,7 +111,8 @@ export class LiveRun {
   readonly #settings: RunSettings;
   readonly #controller = new AbortController();
   readonly #changed: Json = {};
-  readonly #reducer: Reducer;
+  /** What the clients have been told; the guard is ahead of it while a store is asked. */
+  readonly #view: RunView;
   readonly #guard: Guard;
   readonly #outlet: ReturnType<typeof createOutlet>;
   readonly #followers = new Set<Follower>();
@@ -115,6 +128,7 @@ export class LiveRun {
   #unlogged: SizedEntry[] = [];
   #appending = false;
   #unacknowledged = 0;
+  #sinceCheckpoint = 0;
   #turnOpen = false;
   #terminal: SizedEntry | undefined;
   /** Nothing is appended any more: the end is being stored, or the store failed. */
@@ -134,7 +148,11 @@ export class LiveRun {
     this.#init = init;
     this.#settings = settings;
     this.#began = settings.clock.now();
-    this.#reducer = createReducer(init.input.messages, { maxBytes: settings.limits.runLogBytes });
+    this.#view = createRunView({
+      messages: init.history ?? init.input.messages,
+      state: init.input.state,
+      maxBytes: settings.limits.runLogBytes,
+    });
     this.#outlet = createOutlet(init.input.state);
     this.context = createRunContext(
       {
@@ -199,7 +217,8 @@ export class LiveRun {
    * Adds a client. `after` is the offset it has seen; entries before the live ones come from the log,
    * for an encoder with memory all of them, told up to the offset in silence.
    */
-  follow(encoder: Encoder, sink: Sink, after = 0): void {
+  follow(encoder: Encoder, sink: Sink, from: number | "join" = 0): void {
+    const after = from === "join" ? 0 : from;
     const { limits, clock, heartbeatMs } = this.#settings;
     let onPace: (() => void) | undefined;
     const follower = new Follower({
@@ -223,6 +242,11 @@ export class LiveRun {
     this.wasFollowed = true;
     this.#graceUntil = Number.POSITIVE_INFINITY;
     if (this.#over) this.#settings.ticker.add(this);
+    if (from === "join" && this.#delivered > 0 && !this.#told) {
+      const place = { offset: this.#delivered, at: clock.now() };
+      follower.deliver(toPrelude(this.context, this.#view, place));
+      return;
+    }
     if (after === this.#delivered && !this.#over) {
       this.begin();
       return;
@@ -230,8 +254,9 @@ export class LiveRun {
     const { log } = this.#init;
     if (!log) return follower.cut();
     this.#catchingUp.add(follower);
-    const from = encoder.key === undefined ? 0 : after;
-    void this.#catchUp({ follower, after: from, log: log.runs }, (wait) => (onPace = wait)).catch(
+    // An encoder with memory has to hear all of it.
+    const start = encoder.key === undefined ? 0 : after;
+    void this.#catchUp({ follower, after: start, log: log.runs }, (wait) => (onPace = wait)).catch(
       (error: unknown) => {
         this.#settings.logger.error({ error, runId: this.context.runId }, "A replay failed.");
         follower.cut();
@@ -385,8 +410,7 @@ export class LiveRun {
     const offset = ++this.#offset;
     const at = this.#settings.clock.now();
     const entry: SizedEntry = { from: offset, to: offset, at, event, size };
-    this.#reducer.apply(event);
-    if (event.type === "RUN_FINISHED" || event.type === "RUN_ERROR") {
+    if (isTerminal(event)) {
       this.#terminal = entry;
       this.#flush();
       return;
@@ -443,14 +467,37 @@ export class LiveRun {
   }
 
   #acknowledged(batch: readonly SizedEntry[]): void {
-    for (const entry of batch) this.#unacknowledged -= entry.size;
+    for (const entry of batch) {
+      this.#unacknowledged -= entry.size;
+      this.#sinceCheckpoint += entry.size;
+    }
     this.#deliver(batch);
+    if (this.#sinceCheckpoint > this.#settings.limits.runLogBytes / 4) this.#checkpoint();
     this.#paceChanged();
     if (this.#terminal || (this.#unlogged.length > 0 && !this.#turnOpen)) this.#flush();
   }
 
+  // Whoever joins through another process folds the log over the session; what the log is about to
+  // lose has to be there by then.
+  #checkpoint(): void {
+    this.#sinceCheckpoint = 0;
+    const { checkpoint } = this.#init;
+    if (!checkpoint) return;
+    const store = async (): Promise<unknown> =>
+      checkpoint({
+        messages: this.#view.messages,
+        state: this.#view.state,
+        offset: this.#delivered,
+        open: this.#view.open(),
+      });
+    store().catch((error: unknown) => {
+      this.#settings.logger.warn({ error, runId: this.context.runId }, "A checkpoint failed.");
+    });
+  }
+
   #deliver(batch: readonly SizedEntry[]): void {
     this.#delivered = Math.max(this.#delivered, batch.at(-1)!.to);
+    for (const { event } of batch) this.#view.apply(event);
     // Followers that speak the same language share the bytes.
     let key: string | undefined;
     let chunk: Chunk | undefined;
@@ -483,8 +530,8 @@ export class LiveRun {
     const summary: RunSummary = {
       status: this.status,
       terminal: terminal.event,
-      messages: this.#reducer.messages,
-      state: this.#outlet.state.value,
+      messages: this.#view.messages,
+      state: this.#view.state,
       metadata: this.#changed,
     };
     try {
@@ -554,8 +601,8 @@ export class LiveRun {
 
   #finish(terminal: BaseEvent): void {
     this.#resolveDone({
-      messages: this.#reducer.messages,
-      state: this.#outlet.state.value,
+      messages: this.#view.messages,
+      state: this.#view.state,
       error: this.#error ?? errorOf(terminal),
       usage: (terminal.usage as RunResult["usage"] | undefined) ?? [],
       ms: this.#settings.clock.now() - this.#began,

@@ -102,6 +102,8 @@ export interface RunSession {
   get(key: string): unknown;
   set(key: string, value: unknown): void;
   readonly metadata: Readonly<Json>;
+  /** What `createSession` made for this thread. */
+  readonly data: unknown;
 }
 
 /** The shared state of a run. Every change is sent: first a snapshot, then RFC 6902 deltas. */
@@ -259,7 +261,12 @@ export interface Lease extends RunKey {
 }
 
 export type RunCommand =
-  | { readonly type: "stop"; readonly reason?: "stopped" | "replaced" }
+  | {
+      readonly type: "stop";
+      readonly reason?: "stopped" | "replaced";
+      /** Only when nobody follows the run any more. */
+      readonly ifUnfollowed?: boolean;
+    }
   | {
       readonly type: "tool-result";
       readonly toolCallId: string;

@@ -667,13 +667,13 @@ describe("coming later", () => {
       last: log.entries.length,
     };
     const late = mockSink();
-    const reply = replayReply({ encoder: late.encoder }, { runs: log, record, after: 2, settings });
+    const reply = replayReply({ encoder: late.encoder }, { runs: log, record, from: 2, settings });
     expect(reply.status).toBe(200);
     reply.stream!.attach(late);
     await turn();
     expect(late.events).toEqual(first.events.slice(2));
     expect(late.ended).toBe(true);
-    const trimmed = { runs: log, record: { ...record, first: 4 }, after: 2, settings };
+    const trimmed = { runs: log, record: { ...record, first: 4 }, from: 2, settings };
     expect(() => replayReply({ encoder: late.encoder }, trimmed)).toThrow(/trimmed/);
   });
 });
