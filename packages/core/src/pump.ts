@@ -26,7 +26,13 @@ function subscribe(source: Subscribable<unknown>, target: PumpTarget): () => voi
   const live =
     <T extends unknown[]>(forward: (...values: T) => void) =>
     (...values: T): void => {
-      if (!stopped) forward(...values);
+      if (stopped) return;
+      // Thrown into an Observable it would come out of a timer, and end the process.
+      try {
+        forward(...values);
+      } catch (error) {
+        target.error(error);
+      }
     };
   const subscription = source.subscribe({
     next: live((value: unknown) => target.next(value)),
@@ -35,7 +41,12 @@ function subscribe(source: Subscribable<unknown>, target: PumpTarget): () => voi
   });
   return () => {
     stopped = true;
-    subscription.unsubscribe();
+    // A teardown that throws, or none at all; the run is over by then.
+    try {
+      subscription.unsubscribe();
+    } catch {
+      return;
+    }
   };
 }
 
@@ -45,11 +56,11 @@ function settle(promise: PromiseLike<unknown>, target: PumpTarget): () => void {
   promise.then(
     (value) => {
       if (stopped) return;
-      // An array is a result; only what streams by nature is taken as a stream.
-      const streams = isSubscribable(value) || isAsyncIterable(value) || isIterator(value);
-      if (!streams) return target.complete(value);
       try {
-        stop = pump(value, target);
+        // An array is a result; only what streams by nature is taken as a stream.
+        const streams = isSubscribable(value) || isAsyncIterable(value) || isIterator(value);
+        if (streams) stop = pump(value, target);
+        else target.complete(value);
       } catch (error) {
         target.error(error);
       }

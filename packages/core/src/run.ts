@@ -333,7 +333,7 @@ export class LiveRun {
   }
 
   #push(value: unknown): void {
-    const size = sizeOf(value);
+    const size = measure(value);
     if (size > this.#settings.limits.eventBytes) {
       const type = (value as { type?: unknown } | null)?.type;
       return this.abort(
@@ -347,15 +347,21 @@ export class LiveRun {
     this.#sized = value;
     this.#size = size;
     this.#guarding = true;
-    this.#guard.push(value);
-    this.#guarding = false;
+    try {
+      this.#guard.push(value);
+    } finally {
+      this.#guarding = false;
+    }
     if (this.#abortLater) this.#abortNow(this.#abortLater);
   }
 
   #complete(): void {
     this.#guarding = true;
-    this.#guard.complete();
-    this.#guarding = false;
+    try {
+      this.#guard.complete();
+    } finally {
+      this.#guarding = false;
+    }
     if (this.#abortLater) this.#abortNow(this.#abortLater);
   }
 
@@ -630,6 +636,15 @@ export class LiveRun {
     this.#settings.ticker.remove(this);
     this.#resolveIdle();
     this.#init.onIdle?.(this);
+  }
+}
+
+// What cannot be read is not an event, and the guard says so.
+function measure(value: unknown): number {
+  try {
+    return sizeOf(value);
+  } catch {
+    return 0;
   }
 }
 

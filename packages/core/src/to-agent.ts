@@ -103,8 +103,13 @@ export function createSpeech(ending: RunEnding): {
 
 function isText(value: unknown): boolean {
   if (typeof value === "string") return true;
-  const type = (value as { type?: unknown } | null)?.type;
-  return typeof type === "string" && type.startsWith("TEXT_MESSAGE_");
+  try {
+    const type = (value as { type?: unknown } | null)?.type;
+    return typeof type === "string" && type.startsWith("TEXT_MESSAGE_");
+  } catch {
+    // A getter of the agent's that throws: the guard has the word for it.
+    return false;
+  }
 }
 
 /** Throws unless the value is an agent, and says what one looks like. */
