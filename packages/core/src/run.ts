@@ -14,7 +14,7 @@ import { encodeAll, Follower, noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
-import { hop } from "./hop.ts";
+import { createBreath, hop } from "./hop.ts";
 import { cloneJson } from "./json.ts";
 import { createReducer } from "./reducer.ts";
 import type { Reducer } from "./reducer.ts";
@@ -294,12 +294,13 @@ export class LiveRun {
       speech.heard(value);
       this.#push(value);
     };
+    const breathe = createBreath();
     const context = bindContext(this.context, {
       ...this.#outlet,
       push: (value) => {
         if (this.ended) throw ended(this.context.runId);
         say(value);
-        return this.ready();
+        return this.ready() ?? breathe();
       },
     });
     return pump(callAgent(this.#init.agent, this.#init.input, context), {
@@ -315,13 +316,14 @@ export class LiveRun {
 
   #runChain(): () => void {
     const run = chain(toRun(this.#init.agent), this.#init.middleware);
+    const breathe = createBreath();
     // What middleware itself emits does not pass the middleware again.
     const context = bindContext(this.context, {
       ...this.#outlet,
       push: (value) => {
         if (this.ended) throw ended(this.context.runId);
         this.#push(value);
-        return this.ready();
+        return this.ready() ?? breathe();
       },
     });
     return pump(run(this.#init.input, context), {
