@@ -123,6 +123,7 @@ export class LiveRun {
   #storingSince = Number.POSITIVE_INFINITY;
   #guarding = false;
   #abortLater: AgentError | undefined;
+  #aborting = false;
 
   #sized: unknown;
   #size = 0;
@@ -145,7 +146,11 @@ export class LiveRun {
         clock: settings.clock,
         toolTimeoutMs: settings.limits.toolTimeoutMs,
       },
-      { ready: () => this.ready(), strict: settings.strict },
+      {
+        ready: () => this.ready(),
+        strict: settings.strict,
+        aborting: () => this.#aborting,
+      },
     );
     this.#guard = createGuard({
       threadId: this.context.threadId,
@@ -261,8 +266,7 @@ export class LiveRun {
     this.#error = cancelling.has(reason.code) ? undefined : reason;
     if (cancelling.has(reason.code)) this.#guard.cancel();
     else this.#guard.fail({ message: reason.message, code: reason.code });
-    this.#controller.abort(reason);
-    this.#stopAgent?.();
+    this.#stop(reason);
   }
 
   /** A promise while every client is behind or too much waits for the store; else nothing. */
@@ -298,7 +302,7 @@ export class LiveRun {
     const context = bindContext(this.context, {
       ...this.#outlet,
       push: (value) => {
-        if (this.ended) throw ended(this.context.runId);
+        if (this.#isLate()) return;
         say(value);
         return this.ready() ?? breathe();
       },
@@ -321,7 +325,7 @@ export class LiveRun {
     const context = bindContext(this.context, {
       ...this.#outlet,
       push: (value) => {
-        if (this.ended) throw ended(this.context.runId);
+        if (this.#isLate()) return;
         this.#push(value);
         return this.ready() ?? breathe();
       },
@@ -332,6 +336,19 @@ export class LiveRun {
       complete: () => this.#complete(),
       ready: () => this.ready(),
     });
+  }
+
+  // What is thrown into an abort listener ends the process, so there a last word is only dropped.
+  #isLate(): boolean {
+    if (this.ended && !this.#aborting) throw ended(this.context.runId);
+    return this.ended;
+  }
+
+  #stop(reason: AgentError | undefined): void {
+    this.#aborting = true;
+    this.#controller.abort(reason);
+    this.#aborting = false;
+    this.#stopAgent?.();
   }
 
   #push(value: unknown): void {
@@ -519,8 +536,7 @@ export class LiveRun {
     reportRepairs(this.context, stage, this.#guard.repairs);
     // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent.
     if (this.status === "failed" && !this.#controller.signal.aborted) {
-      this.#controller.abort(this.#error ?? errorOf(terminal.event));
-      this.#stopAgent?.();
+      this.#stop(this.#error ?? errorOf(terminal.event));
     }
     this.#finish(terminal.event);
     this.#retire();

@@ -51,7 +51,10 @@ export function toRun(agent: AgentLike): Run {
       });
       const breathe = createBreath();
       const push = (value: unknown): void | Promise<void> => {
-        if (subscriber.closed || guard.ended) throw ended(context.runId);
+        if (subscriber.closed || guard.ended) {
+          if (mode.aborting?.()) return;
+          throw ended(context.runId);
+        }
         speech.heard(value);
         guard.push(value);
         return mode.ready() ?? breathe();
