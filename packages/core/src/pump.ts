@@ -55,8 +55,12 @@ function settle(promise: PromiseLike<unknown>, target: PumpTarget): () => void {
   let stopped = false;
   promise.then(
     (value) => {
-      if (stopped) return;
       try {
+        if (stopped) {
+          // Nobody wants it any more, and whoever feeds it has to know.
+          if (isAsyncIterable(value)) void close(value[Symbol.asyncIterator]());
+          return;
+        }
         // An array is a result; only what streams by nature is taken as a stream.
         const streams = isSubscribable(value) || isAsyncIterable(value) || isIterator(value);
         if (streams) stop = pump(value, target);
@@ -84,10 +88,11 @@ const turnMs = 4;
 
 function iterate(iterator: AnyIterator, target: PumpTarget): () => void {
   let stopped = false;
+  let finished = false;
   void run();
   return () => {
     stopped = true;
-    void close(iterator);
+    if (!finished) void close(iterator);
   };
 
   async function run(): Promise<void> {
@@ -102,6 +107,7 @@ function iterate(iterator: AnyIterator, target: PumpTarget): () => void {
         }
         const step = await iterator.next();
         if (stopped) return;
+        finished = step.done === true;
         if (step.done) return target.complete(step.value);
         target.next(step.value);
         values++;

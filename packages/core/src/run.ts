@@ -537,6 +537,9 @@ export class LiveRun {
     // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent.
     if (this.status === "failed" && !this.#controller.signal.aborted) {
       this.#stop(this.#error ?? errorOf(terminal.event));
+    } else {
+      // After its own RUN_FINISHED it may tidy up, but is not asked for more.
+      hop(() => this.#stopAgent?.());
     }
     this.#finish(terminal.event);
     this.#retire();
