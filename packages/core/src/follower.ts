@@ -19,6 +19,8 @@ export interface FollowerOptions {
   readonly onGone: (follower: Follower, complete: boolean) => void;
   /** Whether the client keeps up has changed. */
   readonly onPace: () => void;
+  /** The encoder threw; the client is cut. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** The offset of an entry that stands in no log: an end that could not be stored. */
@@ -49,11 +51,14 @@ export class Follower {
     this.#options = options;
     this.#after = options.after ?? 0;
     this.#lastWrite = options.now();
-    const { sink, encoder } = options;
+    const { sink } = options;
     sink.onDrain = () => this.#drain();
     sink.onClose = () => this.#leave(false);
-    const head = encoder.open?.();
-    if (head?.length) this.#write(head);
+  }
+
+  /** Sends what stands before the first entry. */
+  open(): void {
+    this.#attempt((encoder) => this.#write(encoder.open?.() ?? ""));
   }
 
   get encoder(): Encoder {
@@ -114,7 +119,17 @@ export class Follower {
       return;
     }
     if (now - this.#lastWrite >= heartbeatMs && encoder.keepAlive) {
-      this.#write(encoder.keepAlive(this.#begun));
+      this.#attempt(() => this.#write(encoder.keepAlive!(this.#begun)));
+    }
+  }
+
+  // Called by timers and sockets, where a throw would end the process.
+  #attempt(work: (encoder: Encoder) => void): void {
+    try {
+      work(this.encoder);
+    } catch (error) {
+      this.#options.onError(error);
+      this.cut();
     }
   }
 
@@ -130,10 +145,12 @@ export class Follower {
   #drain(): void {
     if (this.#gone || !this.blocked) return;
     this.blocked = false;
-    while (this.#backlog.length > 0 && !this.blocked) {
-      this.#write(encodeAll(this.#options.encoder, this.#nextPortion()));
-    }
-    if (this.blocked) return;
+    this.#attempt((encoder) => {
+      while (this.#backlog.length > 0 && !this.blocked) {
+        this.#write(encodeAll(encoder, this.#nextPortion()));
+      }
+    });
+    if (this.blocked || this.#gone) return;
     if (this.#closing) this.#finish();
     this.#options.onPace();
   }
@@ -148,9 +165,12 @@ export class Follower {
 
   #finish(): void {
     if (this.ended || this.#gone) return;
-    const { sink, encoder } = this.#options;
-    const tail = encoder.close?.();
-    if (tail?.length) sink.write(tail);
+    const { sink } = this.#options;
+    this.#attempt((encoder) => {
+      const tail = encoder.close?.();
+      if (tail?.length) sink.write(tail);
+    });
+    if (this.#gone) return;
     this.ended = true;
     this.#lastWrite = this.#options.now();
     sink.end();

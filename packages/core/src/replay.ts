@@ -55,8 +55,10 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
       wake?.();
     },
     onPace: () => wake?.(),
+    onError: (error) => logger.error({ error, runId: record.runId }, "An encoder failed."),
   });
   ticker.add(follower);
+  follower.open();
   try {
     for await (const entries of runs.follow(record, from, left.signal)) {
       follower.deliver(entries.map((entry) => ({ ...entry, size: sizeOf(entry.event) })));

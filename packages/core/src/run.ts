@@ -180,7 +180,7 @@ export class LiveRun {
 
   /** Starts the agent. Called by the first follower, or by `collect`. */
   begin(): void {
-    if (this.#started) return;
+    if (this.#started || this.ended) return;
     this.#started = true;
     this.#settings.ticker.add(this);
     for (const event of this.#init.prologue ?? []) this.#push(event);
@@ -223,11 +223,14 @@ export class LiveRun {
         onPace?.();
         this.#paceChanged();
       },
+      onError: (error) => this.#encoderFailed(error),
     });
     this.#followers.add(follower);
     this.wasFollowed = true;
     this.#graceUntil = Number.POSITIVE_INFINITY;
     if (this.#over) this.#settings.ticker.add(this);
+    follower.open();
+    if (!this.#followers.has(follower)) return this.begin();
     if (after === this.#delivered && !this.#over) {
       this.begin();
       return;
@@ -493,10 +496,14 @@ export class LiveRun {
           follower.deliver(batch, chunk);
         }
       } catch (error) {
-        this.#settings.logger.error({ error, runId: this.context.runId }, "An encoder failed.");
+        this.#encoderFailed(error);
         follower.cut();
       }
     }
+  }
+
+  #encoderFailed(error: unknown): void {
+    this.#settings.logger.error({ error, runId: this.context.runId }, "An encoder failed.");
   }
 
   // ── The end: save, close the log, tell the clients ───────────────────────────────────────────
