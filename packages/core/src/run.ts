@@ -163,6 +163,8 @@ export class LiveRun {
     this.done = new Promise((resolve) => (this.#resolveDone = resolve));
     this.idle = new Promise((resolve) => (this.#resolveIdle = resolve));
     init.log?.lease.lost.addEventListener("abort", () => this.#leaseLost(), { once: true });
+    // From now on, not from its beginning: whoever asked for it may never come to follow it.
+    settings.ticker.add(this);
   }
 
   get ended(): boolean {
@@ -182,7 +184,6 @@ export class LiveRun {
   begin(): void {
     if (this.#started || this.ended) return;
     this.#started = true;
-    this.#settings.ticker.add(this);
     for (const event of this.#init.prologue ?? []) this.#push(event);
     try {
       this.#stopAgent = this.#init.middleware.length > 0 ? this.#runChain() : this.#runBare();
