@@ -44,6 +44,8 @@ export class Follower {
   #blockedAt = 0;
   #closing = false;
   #begun = false;
+  /** The last offset it was given. */
+  #heard = 0;
   readonly #after: number;
   readonly #options: FollowerOptions;
 
@@ -68,6 +70,14 @@ export class Follower {
   /** Entries in order. `chunk` holds their bytes when another follower has encoded them already. */
   deliver(entries: readonly SizedEntry[], chunk?: Chunk): void {
     if (this.#gone) return;
+    const last = entries.at(-1)!.to;
+    // Read from the log before the run knew that the log has it.
+    if (entries[0]!.to <= this.#heard && last !== noOffset) {
+      const rest = entries.filter(({ to }) => to > this.#heard);
+      if (rest.length > 0) this.deliver(rest);
+      return;
+    }
+    if (last !== noOffset) this.#heard = last;
     if (entries[0]!.to > this.#after || entries[0]!.to === noOffset) {
       this.#deliverAll(entries, chunk);
       return;

@@ -120,6 +120,8 @@ export class LiveRun {
   /** Nothing is appended any more: the end is being stored, or the store failed. */
   #over = false;
   #told = false;
+  /** The end of a run whose store failed: no log has it. */
+  #unstored: SizedEntry | undefined;
   #storingSince = Number.POSITIVE_INFINITY;
   #guarding = false;
   #abortLater: AgentError | undefined;
@@ -570,7 +572,8 @@ export class LiveRun {
     this.#release({ from: to + 1, to: to + 1, at: clock.now(), event });
     // The guard ends too; what it says finds the run over and goes nowhere.
     this.abort(reason);
-    this.#tell({ from: noOffset, to: noOffset, at: clock.now(), event, size: 64 });
+    this.#unstored = { from: noOffset, to: noOffset, at: clock.now(), event, size: 64 };
+    this.#tell(this.#unstored);
   }
 
   // The thread is freed if the store can still be reached; if not, the lease runs out by itself.
@@ -619,7 +622,10 @@ export class LiveRun {
       after = entries.at(-1)!.to;
     }
     this.#catchingUp.delete(follower);
-    if (this.#over) follower.close();
+    // While the end is being stored it is still to come.
+    if (!this.#told) return;
+    if (this.#unstored && after <= this.#delivered) follower.deliver([this.#unstored]);
+    follower.close();
   }
 
   #paused(): boolean {
