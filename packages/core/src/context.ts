@@ -58,6 +58,8 @@ export interface Outlet {
 export interface RunMode {
   ready(): Promise<void> | undefined;
   readonly strict: boolean;
+  /** True while the agent's abort listeners are called. */
+  readonly aborting?: () => boolean;
 }
 
 const modes = new WeakMap<RunContext, RunMode>();
@@ -69,7 +71,10 @@ export function createRunContext(init: RunContextInit, mode: RunMode = freeMode)
   const session: RunSession = {
     get: (key) => (Object.hasOwn(changed, key) ? changed[key] : metadata[key]),
     set(key, value) {
-      if (signal.aborted) throw ended(runId);
+      if (signal.aborted) {
+        if (mode.aborting?.()) return;
+        throw ended(runId);
+      }
       changed[key] = value;
     },
     get metadata() {

@@ -19,6 +19,8 @@ export interface FollowerOptions {
   readonly onGone: (follower: Follower, complete: boolean) => void;
   /** Whether the client keeps up has changed. */
   readonly onPace: () => void;
+  /** The encoder threw; the client is cut. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** The offset of an entry that stands in no log: an end that could not be stored. */
@@ -42,6 +44,8 @@ export class Follower {
   #blockedAt = 0;
   #closing = false;
   #begun = false;
+  /** The last offset it was given. */
+  #heard = 0;
   readonly #after: number;
   readonly #options: FollowerOptions;
 
@@ -49,11 +53,14 @@ export class Follower {
     this.#options = options;
     this.#after = options.after ?? 0;
     this.#lastWrite = options.now();
-    const { sink, encoder } = options;
+    const { sink } = options;
     sink.onDrain = () => this.#drain();
     sink.onClose = () => this.#leave(false);
-    const head = encoder.open?.();
-    if (head?.length) this.#write(head);
+  }
+
+  /** Sends what stands before the first entry. */
+  open(): void {
+    this.#attempt((encoder) => this.#write(encoder.open?.() ?? ""));
   }
 
   get encoder(): Encoder {
@@ -63,6 +70,14 @@ export class Follower {
   /** Entries in order. `chunk` holds their bytes when another follower has encoded them already. */
   deliver(entries: readonly SizedEntry[], chunk?: Chunk): void {
     if (this.#gone) return;
+    const last = entries.at(-1)!.to;
+    // Read from the log before the run knew that the log has it.
+    if (entries[0]!.to <= this.#heard && last !== noOffset) {
+      const rest = entries.filter(({ to }) => to > this.#heard);
+      if (rest.length > 0) this.deliver(rest);
+      return;
+    }
+    if (last !== noOffset) this.#heard = last;
     if (entries[0]!.to > this.#after || entries[0]!.to === noOffset) {
       this.#deliverAll(entries, chunk);
       return;
@@ -114,7 +129,17 @@ export class Follower {
       return;
     }
     if (now - this.#lastWrite >= heartbeatMs && encoder.keepAlive) {
-      this.#write(encoder.keepAlive(this.#begun));
+      this.#attempt(() => this.#write(encoder.keepAlive!(this.#begun)));
+    }
+  }
+
+  // Called by timers and sockets, where a throw would end the process.
+  #attempt(work: (encoder: Encoder) => void): void {
+    try {
+      work(this.encoder);
+    } catch (error) {
+      this.#options.onError(error);
+      this.cut();
     }
   }
 
@@ -130,10 +155,12 @@ export class Follower {
   #drain(): void {
     if (this.#gone || !this.blocked) return;
     this.blocked = false;
-    while (this.#backlog.length > 0 && !this.blocked) {
-      this.#write(encodeAll(this.#options.encoder, this.#nextPortion()));
-    }
-    if (this.blocked) return;
+    this.#attempt((encoder) => {
+      while (this.#backlog.length > 0 && !this.blocked) {
+        this.#write(encodeAll(encoder, this.#nextPortion()));
+      }
+    });
+    if (this.blocked || this.#gone) return;
     if (this.#closing) this.#finish();
     this.#options.onPace();
   }
@@ -148,9 +175,12 @@ export class Follower {
 
   #finish(): void {
     if (this.ended || this.#gone) return;
-    const { sink, encoder } = this.#options;
-    const tail = encoder.close?.();
-    if (tail?.length) sink.write(tail);
+    const { sink } = this.#options;
+    this.#attempt((encoder) => {
+      const tail = encoder.close?.();
+      if (tail?.length) sink.write(tail);
+    });
+    if (this.#gone) return;
     this.ended = true;
     this.#lastWrite = this.#options.now();
     sink.end();

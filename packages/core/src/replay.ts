@@ -63,8 +63,10 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
       wake?.();
     },
     onPace: () => wake?.(),
+    onError: (error) => logger.error({ error, runId: record.runId }, "An encoder failed."),
   });
   ticker.add(follower);
+  follower.open();
   try {
     if (folded) {
       const offset = folded.terminal ? folded.offset - 1 : folded.offset;

@@ -14,7 +14,7 @@ import { encodeAll, Follower, noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
-import { hop } from "./hop.ts";
+import { createBreath, hop } from "./hop.ts";
 import { cloneJson } from "./json.ts";
 import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
@@ -134,9 +134,12 @@ export class LiveRun {
   /** Nothing is appended any more: the end is being stored, or the store failed. */
   #over = false;
   #told = false;
+  /** The end of a run whose store failed: no log has it. */
+  #unstored: SizedEntry | undefined;
   #storingSince = Number.POSITIVE_INFINITY;
   #guarding = false;
   #abortLater: AgentError | undefined;
+  #aborting = false;
 
   #sized: unknown;
   #size = 0;
@@ -163,7 +166,11 @@ export class LiveRun {
         clock: settings.clock,
         toolTimeoutMs: settings.limits.toolTimeoutMs,
       },
-      { ready: () => this.ready(), strict: settings.strict },
+      {
+        ready: () => this.ready(),
+        strict: settings.strict,
+        aborting: () => this.#aborting,
+      },
     );
     this.#guard = createGuard({
       threadId: this.context.threadId,
@@ -176,6 +183,8 @@ export class LiveRun {
     this.done = new Promise((resolve) => (this.#resolveDone = resolve));
     this.idle = new Promise((resolve) => (this.#resolveIdle = resolve));
     init.log?.lease.lost.addEventListener("abort", this.#leaseLost, { once: true });
+    // From now on, not from its beginning: whoever asked for it may never come to follow it.
+    settings.ticker.add(this);
   }
 
   get ended(): boolean {
@@ -193,9 +202,8 @@ export class LiveRun {
 
   /** Starts the agent. Called by the first follower, or by `collect`. */
   begin(): void {
-    if (this.#started) return;
+    if (this.#started || this.ended) return;
     this.#started = true;
-    this.#settings.ticker.add(this);
     for (const event of this.#init.prologue ?? []) this.#push(event);
     try {
       this.#stopAgent = this.#init.middleware.length > 0 ? this.#runChain() : this.#runBare();
@@ -237,11 +245,14 @@ export class LiveRun {
         onPace?.();
         this.#paceChanged();
       },
+      onError: (error) => this.#encoderFailed(error),
     });
     this.#followers.add(follower);
     this.wasFollowed = true;
     this.#graceUntil = Number.POSITIVE_INFINITY;
     if (this.#over) this.#settings.ticker.add(this);
+    follower.open();
+    if (!this.#followers.has(follower)) return this.begin();
     if (from === "join" && this.#delivered > 0 && !this.#told) {
       const place = { offset: this.#delivered, at: clock.now() };
       follower.deliver(toPrelude(this.context, this.#view, place));
@@ -286,8 +297,7 @@ export class LiveRun {
     this.#error = cancelling.has(reason.code) ? undefined : reason;
     if (cancelling.has(reason.code)) this.#guard.cancel();
     else this.#guard.fail({ message: reason.message, code: reason.code });
-    this.#controller.abort(reason);
-    this.#stopAgent?.();
+    this.#stop(reason);
   }
 
   /** A promise while every client is behind or too much waits for the store; else nothing. */
@@ -319,12 +329,13 @@ export class LiveRun {
       speech.heard(value);
       this.#push(value);
     };
+    const breathe = createBreath();
     const context = bindContext(this.context, {
       ...this.#outlet,
       push: (value) => {
-        if (this.ended) throw ended(this.context.runId);
+        if (this.#isLate()) return;
         say(value);
-        return this.ready();
+        return this.ready() ?? breathe();
       },
     });
     return pump(callAgent(this.#init.agent, this.#init.input, context), {
@@ -340,13 +351,14 @@ export class LiveRun {
 
   #runChain(): () => void {
     const run = chain(toRun(this.#init.agent), this.#init.middleware);
+    const breathe = createBreath();
     // What middleware itself emits does not pass the middleware again.
     const context = bindContext(this.context, {
       ...this.#outlet,
       push: (value) => {
-        if (this.ended) throw ended(this.context.runId);
+        if (this.#isLate()) return;
         this.#push(value);
-        return this.ready();
+        return this.ready() ?? breathe();
       },
     });
     return pump(run(this.#init.input, context), {
@@ -357,8 +369,21 @@ export class LiveRun {
     });
   }
 
+  // What is thrown into an abort listener ends the process, so there a last word is only dropped.
+  #isLate(): boolean {
+    if (this.ended && !this.#aborting) throw ended(this.context.runId);
+    return this.ended;
+  }
+
+  #stop(reason: AgentError | undefined): void {
+    this.#aborting = true;
+    this.#controller.abort(reason);
+    this.#aborting = false;
+    this.#stopAgent?.();
+  }
+
   #push(value: unknown): void {
-    const size = sizeOf(value);
+    const size = measure(value);
     if (size > this.#settings.limits.eventBytes) {
       const type = (value as { type?: unknown } | null)?.type;
       return this.abort(
@@ -372,15 +397,21 @@ export class LiveRun {
     this.#sized = value;
     this.#size = size;
     this.#guarding = true;
-    this.#guard.push(value);
-    this.#guarding = false;
+    try {
+      this.#guard.push(value);
+    } finally {
+      this.#guarding = false;
+    }
     if (this.#abortLater) this.#abortNow(this.#abortLater);
   }
 
   #complete(): void {
     this.#guarding = true;
-    this.#guard.complete();
-    this.#guarding = false;
+    try {
+      this.#guard.complete();
+    } finally {
+      this.#guarding = false;
+    }
     if (this.#abortLater) this.#abortNow(this.#abortLater);
   }
 
@@ -515,10 +546,14 @@ export class LiveRun {
           follower.deliver(batch, chunk);
         }
       } catch (error) {
-        this.#settings.logger.error({ error, runId: this.context.runId }, "An encoder failed.");
+        this.#encoderFailed(error);
         follower.cut();
       }
     }
+  }
+
+  #encoderFailed(error: unknown): void {
+    this.#settings.logger.error({ error, runId: this.context.runId }, "An encoder failed.");
   }
 
   // ── The end: save, close the log, tell the clients ───────────────────────────────────────────
@@ -558,8 +593,10 @@ export class LiveRun {
     reportRepairs(this.context, stage, this.#guard.repairs);
     // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent.
     if (this.status === "failed" && !this.#controller.signal.aborted) {
-      this.#controller.abort(this.#error ?? errorOf(terminal.event));
-      this.#stopAgent?.();
+      this.#stop(this.#error ?? errorOf(terminal.event));
+    } else {
+      // After its own RUN_FINISHED it may tidy up, but is not asked for more.
+      hop(() => this.#stopAgent?.());
     }
     this.#finish(terminal.event);
     this.#retire();
@@ -582,7 +619,8 @@ export class LiveRun {
     this.#release({ from: to + 1, to: to + 1, at: clock.now(), event });
     // The guard ends too; what it says finds the run over and goes nowhere.
     this.abort(reason);
-    this.#tell({ from: noOffset, to: noOffset, at: clock.now(), event, size: 64 });
+    this.#unstored = { from: noOffset, to: noOffset, at: clock.now(), event, size: 64 };
+    this.#tell(this.#unstored);
   }
 
   // The thread is freed if the store can still be reached; if not, the lease runs out by itself.
@@ -633,7 +671,10 @@ export class LiveRun {
       after = entries.at(-1)!.to;
     }
     this.#catchingUp.delete(follower);
-    if (this.#over) follower.close();
+    // While the end is being stored it is still to come.
+    if (!this.#told) return;
+    if (this.#unstored && after <= this.#delivered) follower.deliver([this.#unstored]);
+    follower.close();
   }
 
   #paused(): boolean {
@@ -679,6 +720,15 @@ export class LiveRun {
     this.#settings.ticker.remove(this);
     this.#resolveIdle();
     this.#init.onIdle?.(this);
+  }
+}
+
+// What cannot be read is not an event, and the guard says so.
+function measure(value: unknown): number {
+  try {
+    return sizeOf(value);
+  } catch {
+    return 0;
   }
 }
 

@@ -1,8 +1,9 @@
 import { Observable } from "rxjs/internal/Observable";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
-import { bindContext, createOutlet, modeOf, standaloneContext } from "./context.ts";
+import { bindContext, createOutlet, ended, modeOf, standaloneContext } from "./context.ts";
 import { createGuard } from "./guard.ts";
 import type { RunEnding } from "./guard.ts";
+import { createBreath } from "./hop.ts";
 import { pump } from "./pump.ts";
 import { reportRepairs } from "./repairs.ts";
 import type { AgentLike, Run, RunContext } from "./types.ts";
@@ -48,10 +49,15 @@ export function toRun(agent: AgentLike): Run {
         ending,
         strict: mode.strict,
       });
+      const breathe = createBreath();
       const push = (value: unknown): void | Promise<void> => {
+        if (subscriber.closed || guard.ended) {
+          if (mode.aborting?.()) return;
+          throw ended(context.runId);
+        }
         speech.heard(value);
         guard.push(value);
-        return mode.ready();
+        return mode.ready() ?? breathe();
       };
       let stop: (() => void) | undefined;
       const finish = (): void => {
@@ -103,8 +109,13 @@ export function createSpeech(ending: RunEnding): {
 
 function isText(value: unknown): boolean {
   if (typeof value === "string") return true;
-  const type = (value as { type?: unknown } | null)?.type;
-  return typeof type === "string" && type.startsWith("TEXT_MESSAGE_");
+  try {
+    const type = (value as { type?: unknown } | null)?.type;
+    return typeof type === "string" && type.startsWith("TEXT_MESSAGE_");
+  } catch {
+    // A getter of the agent's that throws: the guard has the word for it.
+    return false;
+  }
 }
 
 /** Throws unless the value is an agent, and says what one looks like. */
