@@ -20,7 +20,7 @@ import { createReducer } from "./reducer.ts";
 import type { Reducer } from "./reducer.ts";
 import { reportRepairs } from "./repairs.ts";
 import { pump } from "./pump.ts";
-import { sizeOf } from "./size.ts";
+import { isEndless, sizeOf, withoutEndless } from "./size.ts";
 import { callAgent, createSpeech, toRun } from "./to-agent.ts";
 import type {
   AgentLike,
@@ -332,8 +332,13 @@ export class LiveRun {
     });
   }
 
-  #push(value: unknown): void {
-    const size = sizeOf(value);
+  #push(said: unknown): void {
+    let value = said;
+    let size = sizeOf(value);
+    if (isEndless(size)) {
+      value = withoutEndless(said);
+      size = sizeOf(value);
+    }
     if (size > this.#settings.limits.eventBytes) {
       const type = (value as { type?: unknown } | null)?.type;
       return this.abort(
@@ -380,7 +385,7 @@ export class LiveRun {
     if (this.#terminal) return;
     // The agent's own object, which it may change or use again while ours waits to be sent.
     const isForeign = said === this.#sized;
-    const event = isForeign ? copyEvent(said) : said;
+    const event = copyEvent(said, isForeign);
     const size = isForeign ? this.#size : sizeOf(event);
     const offset = ++this.#offset;
     const at = this.#settings.clock.now();
@@ -633,10 +638,13 @@ export class LiveRun {
   }
 }
 
-// A delta is flat; anything else may hold the author's own objects.
-function copyEvent(event: BaseEvent): BaseEvent {
-  const isDelta = typeof event.delta === "string" && !event.metadata && !event.rawEvent;
-  return isDelta ? { ...event } : (cloneJson(event).value as BaseEvent);
+// What the guard made is its own, but may hold objects of the author's.
+function copyEvent(event: BaseEvent, isForeign: boolean): BaseEvent {
+  for (const key in event) {
+    const member = event[key];
+    if (typeof member === "object" && member !== null) return cloneJson(event).value as BaseEvent;
+  }
+  return isForeign ? { ...event } : event;
 }
 
 function disconnected(): AgentError {
