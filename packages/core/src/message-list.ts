@@ -106,7 +106,8 @@ export function createMessageList(initial: readonly Message[]): MessageList {
 }
 
 function toolCallsOf(message: Message): ToolCall[] | undefined {
-  return (message as AssistantMessage).toolCalls;
+  // Others may carry such a member, but it means nothing there.
+  return message.role === "assistant" ? message.toolCalls : undefined;
 }
 
 function copyMessage(message: Message): Message {

@@ -20,7 +20,7 @@ import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
 import { reportRepairs } from "./repairs.ts";
 import { pump } from "./pump.ts";
-import { sizeOf } from "./size.ts";
+import { isEndless, sizeOf, withoutEndless } from "./size.ts";
 import { callAgent, createSpeech, toRun } from "./to-agent.ts";
 import type {
   AgentLike,
@@ -382,8 +382,13 @@ export class LiveRun {
     this.#stopAgent?.();
   }
 
-  #push(value: unknown): void {
-    const size = measure(value);
+  #push(said: unknown): void {
+    let value = said;
+    let size = measure(value);
+    if (isEndless(size)) {
+      value = withoutEndless(said);
+      size = measure(value);
+    }
     if (size > this.#settings.limits.eventBytes) {
       const type = (value as { type?: unknown } | null)?.type;
       return this.abort(
@@ -436,7 +441,7 @@ export class LiveRun {
     if (this.#terminal) return;
     // The agent's own object, which it may change or use again while ours waits to be sent.
     const isForeign = said === this.#sized;
-    const event = isForeign ? copyEvent(said) : said;
+    const event = copyEvent(said, isForeign);
     const size = isForeign ? this.#size : sizeOf(event);
     const offset = ++this.#offset;
     const at = this.#settings.clock.now();
@@ -732,10 +737,13 @@ function measure(value: unknown): number {
   }
 }
 
-// A delta is flat; anything else may hold the author's own objects.
-function copyEvent(event: BaseEvent): BaseEvent {
-  const isDelta = typeof event.delta === "string" && !event.metadata && !event.rawEvent;
-  return isDelta ? { ...event } : (cloneJson(event).value as BaseEvent);
+// What the guard made is its own, but may hold objects of the author's.
+function copyEvent(event: BaseEvent, isForeign: boolean): BaseEvent {
+  for (const key in event) {
+    const member = event[key];
+    if (typeof member === "object" && member !== null) return cloneJson(event).value as BaseEvent;
+  }
+  return isForeign ? { ...event } : event;
 }
 
 function disconnected(): AgentError {

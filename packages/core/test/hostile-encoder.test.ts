@@ -74,7 +74,7 @@ describe("a hostile encoder", () => {
       last: 3,
     };
     const uncaught = await uncaughtDuring(() => {
-      replayReply({ encoder }, { runs, record, after: 0, settings }).stream!.attach(sink);
+      replayReply({ encoder }, { runs, record, from: 0, settings }).stream!.attach(sink);
     });
     expect(uncaught).toEqual([]);
     expect(sink.ended).toBe(false);
