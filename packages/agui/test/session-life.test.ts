@@ -138,6 +138,13 @@ describe("closing", () => {
 
   test.for<[string, () => Promise<void>, number]>([
     ["fails", () => Promise.reject(new Error("disk full")), 1],
+    [
+      "throws",
+      () => {
+        throw new Error("gone");
+      },
+      1,
+    ],
     ["never answers", () => new Promise<void>(() => {}), 0],
   ])("ends in time with a store that %s", async ([, close, errors]) => {
     const logger = memoryLogger();
