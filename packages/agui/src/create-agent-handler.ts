@@ -9,6 +9,7 @@ import type {
   Principal,
   Reply,
   RunStatus,
+  ServerTool,
   SessionStore,
 } from "@holodeck/agui-core";
 import { loadAgents } from "./agents.ts";
@@ -75,6 +76,7 @@ export function createAgentHandler(
 ): AgentHandler {
   const settings = resolveOptions(options);
   const { protocols, sessions, limits, logger, debug, clock, heartbeatMs, basePath } = settings;
+  const { tools } = settings;
   const agents = loadAgents(agent, options.defaultAgent);
   const runs: RunRegistry = { live: new Map(), lingering: new Set() };
   const graceMs = typeof settings.onDisconnect === "object" ? settings.onDisconnect.graceMs : 1e9;
@@ -102,12 +104,13 @@ export function createAgentHandler(
     ),
   );
 
+  const toolInfo = tools.length > 0 ? { tools: tools.map(toDefinition) } : {};
   function info(): Json {
     return {
       service: "holodeck-agui",
       version,
       ...settings.info,
-      agents: Object.fromEntries(agents.all.map((loaded) => [loaded.id, loaded.info])),
+      agents: Object.fromEntries(agents.all.map(({ id, info }) => [id, { ...toolInfo, ...info }])),
       defaultAgent: agents.get(undefined).id,
       ...mergeFacts(protocols.map((protocol) => protocol.describe?.() ?? {})),
       routes: router.routes.map(({ route }) => `${route.method} ${basePath}${route.path}`),
@@ -232,6 +235,16 @@ export function createAgentHandler(
     on: lifecycle.on,
   };
   return handler;
+}
+
+// What a client may know of a server tool: AG-UI's definition of one, and nothing of ours.
+function toDefinition({ name, description, parameters, metadata }: ServerTool): Json {
+  return {
+    name,
+    description,
+    ...(parameters === undefined ? {} : { parameters: parameters as unknown }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
 }
 
 // Several protocols describe themselves under one key, such as `protocols`.

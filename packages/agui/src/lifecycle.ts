@@ -92,7 +92,9 @@ export function createLifecycle(options: {
     await within(settled(), (deadline - clock.now()) / 2);
     for (const run of [...runs.live.values(), ...runs.lingering]) run.cut();
     stopBeat();
-    await within(Promise.resolve(sessions.close()), Math.max(0, deadline - clock.now()));
+    // A store may throw instead of rejecting; the handler is closed all the same.
+    const ending = Promise.resolve().then(() => sessions.close());
+    await within(ending, Math.max(0, deadline - clock.now()));
     go("stopped");
   }
 

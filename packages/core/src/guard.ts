@@ -18,6 +18,8 @@ export type { RepairKind } from "./guard-repairs.ts";
 export interface GuardOptions {
   readonly threadId: string;
   readonly runId: string;
+  /** The run this one goes on from, told with the start. */
+  readonly parentRunId?: string | undefined;
   /** Receives the valid run, event by event, synchronously. */
   readonly emit: (event: BaseEvent) => void;
   /** Follows the state events that pass. */
@@ -46,7 +48,7 @@ export interface Guard {
  * accepts. What is valid already passes as the very object the agent made.
  */
 export function createGuard(options: GuardOptions): Guard {
-  const { threadId, runId, emit, state } = options;
+  const { threadId, runId, parentRunId, emit, state } = options;
   const repairs = new Map<RepairKind, number>();
   const parts = createParts(send, repair);
   const brackets = createBrackets(send, repair);
@@ -79,7 +81,13 @@ export function createGuard(options: GuardOptions): Guard {
 
   function ensureStarted(): void {
     if (started) return;
-    start({ type: EventType.RUN_STARTED, threadId, runId, protocolVersion: PROTOCOL_VERSION });
+    start({
+      type: EventType.RUN_STARTED,
+      threadId,
+      runId,
+      ...(parentRunId === undefined ? {} : { parentRunId }),
+      protocolVersion: PROTOCOL_VERSION,
+    });
   }
 
   function push(value: unknown): void {

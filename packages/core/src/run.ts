@@ -22,6 +22,7 @@ import { reportRepairs } from "./repairs.ts";
 import { pump } from "./pump.ts";
 import { isEndless, sizeOf, withoutEndless } from "./size.ts";
 import { callAgent, createSpeech, toRun } from "./to-agent.ts";
+import { withoutTaken } from "./tool-calls.ts";
 import type {
   AgentLike,
   Awaitable,
@@ -148,7 +149,8 @@ export class LiveRun {
   #graceUntil = Number.POSITIVE_INFINITY;
 
   constructor(init: RunInit, settings: RunSettings) {
-    this.#init = init;
+    const input = withoutTaken(init.input, { ...init.context, logger: settings.logger });
+    this.#init = input === init.input ? init : { ...init, input };
     this.#settings = settings;
     this.#began = settings.clock.now();
     this.#view = createRunView({
@@ -175,6 +177,7 @@ export class LiveRun {
     this.#guard = createGuard({
       threadId: this.context.threadId,
       runId: this.context.runId,
+      parentRunId: init.input.parentRunId,
       emit: (event) => this.#accept(event),
       state: this.#outlet.state,
       ending: this.#outlet.ending,

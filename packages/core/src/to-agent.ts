@@ -44,6 +44,7 @@ export function toRun(agent: AgentLike): Run {
       const guard = createGuard({
         threadId: context.threadId,
         runId: context.runId,
+        parentRunId: input.parentRunId,
         emit: (event) => subscriber.next(event),
         state,
         ending,
