@@ -15,8 +15,9 @@ import type {
 import { loadAgents } from "./agents.ts";
 import type { AgentMap } from "./agents.ts";
 import { readJson } from "./body.ts";
-import { createHost, stopped } from "./host.ts";
+import { createHost } from "./host.ts";
 import type { RunRegistry } from "./host.ts";
+import { stopped } from "./launch.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import type { HandlerState } from "./lifecycle.ts";
 import { resolveOptions } from "./options.ts";
@@ -24,6 +25,7 @@ import type { AgentHandlerOptions } from "./options.ts";
 import { problemReply, toAgentError } from "./problem.ts";
 import { createRouter } from "./router.ts";
 import type { MountedRoute, RouteMatch } from "./router.ts";
+import { createResources, withResources } from "./resources.ts";
 import { sendReply } from "./send.ts";
 import { version } from "./version.ts";
 
@@ -50,8 +52,8 @@ export interface AgentHandler extends ExchangeHandler {
   readonly runs: {
     get(runId: string): RunInfo | undefined;
     list(): readonly RunInfo[];
-    /** False when no such run is going. */
-    stop(runId: string): boolean;
+    /** Stops a run, in whichever process it is. False when no such run is going. */
+    stop(runId: string, options?: { principal?: string }): Promise<boolean>;
   };
   readonly sessions: SessionStore;
   /** Called on every change of state; returns how to stop listening. */
@@ -74,7 +76,11 @@ export function createAgentHandler(
   agent: AgentLike | AgentMap,
   options: AgentHandlerOptions = {},
 ): AgentHandler {
-  const settings = resolveOptions(options);
+  const resolved = resolveOptions(options);
+  const resources = options.createSession && createResources(options.createSession, resolved);
+  const settings = resources
+    ? { ...resolved, sessions: withResources(resolved.sessions, resources) }
+    : resolved;
   const { protocols, sessions, limits, logger, debug, clock, heartbeatMs, basePath } = settings;
   const { tools } = settings;
   const agents = loadAgents(agent, options.defaultAgent);
@@ -88,19 +94,20 @@ export function createAgentHandler(
     graceMs,
   );
   const ticker = createTicker(clock, Math.min(1_000, Math.max(5, shortest / 4)));
-  const lifecycle = createLifecycle({ agents, settings, runs });
+  const lifecycle = createLifecycle({ agents, settings, runs, resources });
 
   const host = createHost({
     settings,
     agents,
     runs,
     runSettings: { ...settings, ticker },
+    resources,
     info,
     onRun: lifecycle.ran,
   });
   const router = createRouter(
     protocols.flatMap((protocol) =>
-      protocol.routes(host).map((route): MountedRoute => ({ protocol, route })),
+      protocol.routes(host(protocol)).map((route): MountedRoute => ({ protocol, route })),
     ),
   );
 
@@ -225,10 +232,12 @@ export function createAgentHandler(
         return run && toInfo(run);
       },
       list: () => [...runs.live.values()].map(toInfo),
-      stop(runId) {
+      async stop(runId, { principal = "" } = {}) {
         const run = findRun(runs, runId);
         run?.abort(stopped());
-        return run !== undefined;
+        if (run) return true;
+        const record = await sessions.runs.find(principal, runId);
+        return record?.status === "running" && (await sessions.runs.requestStop(record));
       },
     },
     sessions,

@@ -3,6 +3,8 @@ export type { AgentEntry, AgentMap } from "./agents.ts";
 export { createAgentHandler } from "./create-agent-handler.ts";
 export type { AgentHandler, RunInfo } from "./create-agent-handler.ts";
 export { jsonLogger } from "./json-logger.ts";
+export type { BusyPolicy } from "./acquire.ts";
+export type { CreateSession, SessionResources } from "./resources.ts";
 export type { HandlerState } from "./lifecycle.ts";
 export type { AgentHandlerOptions } from "./options.ts";
 export {

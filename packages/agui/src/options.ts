@@ -17,7 +17,9 @@ import type {
 } from "@holodeck/agui-core";
 import { agui } from "@holodeck/agui-protocol";
 import { memorySessions } from "@holodeck/agui-sessions";
+import type { BusyPolicy } from "./acquire.ts";
 import { jsonLogger } from "./json-logger.ts";
+import type { CreateSession } from "./resources.ts";
 
 export interface AgentHandlerOptions {
   /** By default `[agui()]`. */
@@ -34,6 +36,19 @@ export interface AgentHandlerOptions {
   authenticate?: (request: AgentRequest) => Awaitable<Principal | null>;
   /** What a run does when its last client leaves. By default it is aborted. */
   onDisconnect?: DisconnectPolicy;
+  /** A second run on a thread: refused with 409, queued, or taking the first one's place. */
+  onBusy?: BusyPolicy;
+  /** A thread this server has never seen: made, or refused with 404. By default made. */
+  onUnknownThread?: "create" | "reject";
+  /** Who owns the messages of a thread. By default each protocol says. */
+  history?: "client" | "server";
+  /**
+   * Takes tool results and system messages from clients as sent. By default they are checked against
+   * what the server asked for. Approvals are always bound to what this server issued.
+   */
+  trustClientHistory?: boolean;
+  /** Resources of one thread, disposed of on delete, expiry and close. */
+  createSession?: CreateSession;
   limits?: Partial<Limits>;
   /** Server tools, for `context.callTool`. */
   tools?: readonly ServerTool[];
@@ -60,6 +75,9 @@ export interface Settings extends Required<
     | "sessions"
     | "basePath"
     | "onDisconnect"
+    | "onBusy"
+    | "onUnknownThread"
+    | "trustClientHistory"
     | "tools"
     | "strict"
     | "heartbeatMs"
@@ -71,6 +89,7 @@ export interface Settings extends Required<
 > {
   readonly limits: Limits;
   readonly authenticate: AgentHandlerOptions["authenticate"];
+  readonly history: AgentHandlerOptions["history"];
   readonly exposeSessionState: AgentHandlerOptions["exposeSessionState"];
   readonly runMiddleware: readonly Middleware[];
   readonly handlerMiddleware: readonly HandlerMiddleware[];
@@ -81,8 +100,12 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
   const limits = resolveLimits(options.limits ?? {});
   const { debug = false, clock = systemClock, heartbeatMs = 15_000, strict = false } = options;
   const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
+  const { onBusy = "reject", onUnknownThread = "create", trustClientHistory = false } = options;
   assertPositive("heartbeatMs", heartbeatMs);
   assertDisconnect(onDisconnect);
+  assertOneOf("onBusy", onBusy, ["reject", "queue", "replace"]);
+  assertOneOf("onUnknownThread", onUnknownThread, ["create", "reject"]);
+  if (options.history !== undefined) assertOneOf("history", options.history, ["client", "server"]);
   assertBasePath(basePath);
   const middleware = options.middleware ?? [];
   middleware.forEach(assertMiddleware);
@@ -91,6 +114,10 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     sessions: options.sessions ?? memorySessions({ ...limits, clock }),
     basePath: basePath === "/" ? "" : basePath.replace(/\/$/, ""),
     onDisconnect,
+    onBusy,
+    onUnknownThread,
+    trustClientHistory,
+    history: options.history,
     tools,
     strict,
     heartbeatMs,
@@ -121,6 +148,12 @@ function resolveLimits(given: Partial<Limits>): Limits {
 function assertPositive(name: string, value: unknown): void {
   if (typeof value === "number" && value > 0) return;
   throw new TypeError(`${name} must be a number above 0, not ${JSON.stringify(value)}.`);
+}
+
+function assertOneOf(name: string, value: unknown, allowed: readonly string[]): void {
+  if (allowed.includes(value as string)) return;
+  const list = allowed.map((one) => `"${one}"`).join(", ");
+  throw new TypeError(`${name} must be one of ${list}, not ${JSON.stringify(value)}.`);
 }
 
 function assertDisconnect(value: unknown): void {

@@ -73,7 +73,7 @@ async function serveOnce(wire: Wire, plan: Scenario): Promise<Outcome> {
   expect(response.headers.get("content-type")).toBe(wire.contentType);
   const reading = wire.read(response);
   await Promise.race([hangs, reading]);
-  handler.runs.stop(ids.runId);
+  await handler.runs.stop(ids.runId);
   const received = await reading;
   const session = await handler.sessions.get({ principal: "", threadId: ids.threadId });
   await handler.close();
@@ -205,7 +205,16 @@ const members: Record<Message["role"], readonly string[]> = {
 // The official client strips members that a message of its role does not have; a server keeps them.
 function knownOnly(message: Message): unknown {
   const known = members[message.role];
-  return Object.fromEntries(Object.entries(message).filter(([key]) => known.includes(key)));
+  const rest = Object.entries(message).filter(([key]) => known.includes(key));
+  return Object.fromEntries(rest.flatMap(([key, value]) => withoutMark(key, value)));
+}
+
+// The session marks what was cut short; a client knows it from the end of the run.
+function withoutMark(key: string, value: unknown): [string, unknown][] {
+  if (key !== "metadata") return [[key, value]];
+  const { incomplete, ...metadata } = value as Record<string, unknown>;
+  const isMarked = incomplete === true;
+  return isMarked && Object.keys(metadata).length === 0 ? [] : [[key, metadata]];
 }
 
 function isEnd(value: unknown): value is BaseEvent {

@@ -67,6 +67,13 @@ export class Follower {
     return this.#options.encoder;
   }
 
+  /** What stands for the past of a run: entries without offsets, but for the last. */
+  prelude(entries: readonly SizedEntry[]): void {
+    if (this.#gone) return;
+    this.#heard = entries.at(-1)!.to;
+    this.#attempt(() => this.#deliverAll(entries));
+  }
+
   /** Entries in order. `chunk` holds their bytes when another follower has encoded them already. */
   deliver(entries: readonly SizedEntry[], chunk?: Chunk): void {
     if (this.#gone) return;

@@ -34,7 +34,8 @@ export function createRunView(start: RunViewStart): RunView {
     apply(event) {
       if (event.type === EventType.STATE_SNAPSHOT) state = event.snapshot;
       // The guard let it through, so it applies.
-      else if (event.type === EventType.STATE_DELTA) state = applyPatch(state, event.delta as never);
+      else if (event.type === EventType.STATE_DELTA)
+        state = applyPatch(state, event.delta as never);
       else reducer.apply(event);
     },
     get messages() {

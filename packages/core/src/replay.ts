@@ -70,7 +70,7 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
   try {
     if (folded) {
       const offset = folded.terminal ? folded.offset - 1 : folded.offset;
-      follower.deliver(toPrelude(record, folded.view, { offset, at: clock.now() }));
+      follower.prelude(toPrelude(record, folded.view, { offset, at: clock.now() }));
       if (folded.terminal) follower.deliver([sized(folded.terminal)]);
     }
     for await (const entries of runs.follow(record, from, left.signal)) {

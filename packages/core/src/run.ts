@@ -258,7 +258,7 @@ export class LiveRun {
     if (!this.#followers.has(follower)) return this.begin();
     if (from === "join" && this.#delivered > 0 && !this.#told) {
       const place = { offset: this.#delivered, at: clock.now() };
-      follower.deliver(toPrelude(this.context, this.#view, place));
+      follower.prelude(toPrelude(this.context, this.#view, place));
       return;
     }
     if (after === this.#delivered && !this.#over) {
@@ -459,7 +459,7 @@ export class LiveRun {
     if (!this.#turnOpen) this.#openTurn();
     else if (this.#unacknowledged > turnBytes) this.#flush();
     // An agent that cannot be paused, and a store that does not answer.
-    if (this.#unacknowledged > this.#settings.limits.runLogBytes) {
+    if (this.#appending && this.#unacknowledged > this.#settings.limits.runLogBytes) {
       this.abort(new AgentError("store-unavailable", "The store does not keep up with the run."));
     }
   }
