@@ -1,5 +1,6 @@
 import { AgentError } from "./errors.ts";
 import { Follower } from "./follower.ts";
+import { safeLogger } from "./logger.ts";
 import type { RunSettings } from "./run.ts";
 import { sizeOf } from "./size.ts";
 import type { Encoder, Reply, RunLog, RunRecord, Sink } from "./types.ts";
@@ -35,7 +36,8 @@ export function assertReadable(record: RunRecord, after: number): void {
 
 async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<void> {
   const { runs, record, after, settings } = replay;
-  const { limits, clock, heartbeatMs, ticker, logger } = settings;
+  const { limits, clock, heartbeatMs, ticker } = settings;
+  const logger = safeLogger(settings.logger);
   // An encoder with memory hears the log from its start; the follower keeps what was seen to itself.
   const from = encoder.key === undefined ? 0 : after;
   const left = new AbortController();

@@ -19,6 +19,7 @@ import { cloneJson } from "./json.ts";
 import { createReducer } from "./reducer.ts";
 import type { Reducer } from "./reducer.ts";
 import { reportRepairs } from "./repairs.ts";
+import { safeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
 import { sizeOf } from "./size.ts";
 import { callAgent, createSpeech, toRun } from "./to-agent.ts";
@@ -97,6 +98,7 @@ export class LiveRun {
 
   readonly #init: RunInit;
   readonly #settings: RunSettings;
+  readonly #logger: Logger;
   readonly #controller = new AbortController();
   readonly #changed: Json = {};
   readonly #reducer: Reducer;
@@ -136,6 +138,7 @@ export class LiveRun {
   constructor(init: RunInit, settings: RunSettings) {
     this.#init = init;
     this.#settings = settings;
+    this.#logger = safeLogger(settings.logger);
     this.#began = settings.clock.now();
     this.#reducer = createReducer(init.input.messages, { maxBytes: settings.limits.runLogBytes });
     this.#outlet = createOutlet(init.input.state);
@@ -244,7 +247,7 @@ export class LiveRun {
     const from = encoder.key === undefined ? 0 : after;
     void this.#catchUp({ follower, after: from, log: log.runs }, (wait) => (onPace = wait)).catch(
       (error: unknown) => {
-        this.#settings.logger.error({ error, runId: this.context.runId }, "A replay failed.");
+        this.#logger.error({ error, runId: this.context.runId }, "A replay failed.");
         follower.cut();
       },
     );
@@ -398,9 +401,9 @@ export class LiveRun {
 
   #failed(reason: unknown): void {
     if (this.ended) return;
-    const { logger, debug } = this.#settings;
+    const { debug } = this.#settings;
     const { runId, threadId, agentId } = this.context;
-    logger.error({ error: reason, runId, threadId, agentId }, "The agent failed.");
+    this.#logger.error({ error: reason, runId, threadId, agentId }, "The agent failed.");
     const { code, message } = describeError(reason, debug);
     this.abort(new AgentError(code, message, { cause: reason }));
   }
@@ -506,7 +509,7 @@ export class LiveRun {
   }
 
   #encoderFailed(error: unknown): void {
-    this.#settings.logger.error({ error, runId: this.context.runId }, "An encoder failed.");
+    this.#logger.error({ error, runId: this.context.runId }, "An encoder failed.");
   }
 
   // ── The end: save, close the log, tell the clients ───────────────────────────────────────────
@@ -558,9 +561,9 @@ export class LiveRun {
   // The store is away: the clients still get an end, without an offset of its own.
   #storeFailed(error: unknown): void {
     if (this.#told) return;
-    const { logger, clock } = this.#settings;
+    const { clock } = this.#settings;
     const { runId, threadId } = this.context;
-    logger.error({ error, runId, threadId }, "The run could not be stored.");
+    this.#logger.error({ error, runId, threadId }, "The run could not be stored.");
     this.#over = true;
     this.#unlogged = [];
     this.status = "failed";
@@ -582,7 +585,7 @@ export class LiveRun {
     if (!log) return;
     const close = async (): Promise<void> => log.runs.close(log.lease, terminal, "failed");
     close().catch((error: unknown) => {
-      this.#settings.logger.debug({ error, runId: this.context.runId }, "The lease was not freed.");
+      this.#logger.debug({ error, runId: this.context.runId }, "The lease was not freed.");
     });
   }
 
@@ -661,7 +664,7 @@ export class LiveRun {
         return;
       }
     } catch (error) {
-      this.#settings.logger.warn({ error, runId: this.context.runId }, "Counting watchers failed.");
+      this.#logger.warn({ error, runId: this.context.runId }, "Counting watchers failed.");
     }
     if (this.#followers.size === 0) this.abort(disconnected());
   }
