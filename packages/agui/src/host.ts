@@ -2,6 +2,7 @@ import {
   AgentError,
   assertReadable,
   createRunContext,
+  EventType,
   LiveRun,
   replayReply,
 } from "@holodeck/agui-core";
@@ -46,19 +47,31 @@ export interface HostOptions {
 /** What protocols may ask of the handler: start a run, attach to one, send it a command. */
 export function createHost(options: HostOptions): ProtocolHost {
   const { settings, agents, runs, runSettings, info, onRun } = options;
-  const { sessions, limits, logger, debug, tools } = settings;
+  const { sessions, limits, logger, debug, tools, clock } = settings;
   const admitting = settings.handlerMiddleware.filter((one) => one.admit !== undefined);
+
+  // Runs that are being started, and count as if they were going.
+  let arriving = 0;
 
   async function start(call: Call, request: RunRequest): Promise<ActiveRun> {
     const loaded = agents.get(request.agentId);
-    const { input } = request;
-    if (runs.live.size >= limits.maxConcurrentRuns) {
+    if (runs.live.size + arriving >= limits.maxConcurrentRuns) {
       throw new AgentError(
         "capacity-exceeded",
         `No more than ${limits.maxConcurrentRuns} runs at once.`,
         { retryAfter: 5 },
       );
     }
+    arriving++;
+    try {
+      return await arrive(call, request, loaded);
+    } finally {
+      arriving--;
+    }
+  }
+
+  async function arrive(call: Call, request: RunRequest, loaded: LoadedAgent): Promise<ActiveRun> {
+    const { input } = request;
     const context: RunContextInit = {
       threadId: input.threadId,
       runId: input.runId,
@@ -71,10 +84,39 @@ export function createHost(options: HostOptions): ProtocolHost {
     await admit(admitting, request, { ...context, logger });
     if (request.ephemeral) return begin({ call, request, loaded, context });
     const key = toKey(call, input);
-    const session =
-      (await sessions.get(key)) ?? (await sessions.create(key, { agentId: loaded.id }));
+    await ensureSession(key, loaded.id);
     const lease = await acquire(key, { loaded, protocolVersion: request.protocolVersion });
-    return begin({ call, request, loaded, context, session, lease });
+    try {
+      // Only now: the run that held the thread until here has changed it at its end.
+      const session = await sessions.get(key);
+      return begin({ call, request, loaded, context, lease, ...(session && { session }) });
+    } catch (error) {
+      await release(lease);
+      throw error;
+    }
+  }
+
+  async function ensureSession(key: RunKey, agentId: string): Promise<void> {
+    if (await sessions.get(key)) return;
+    try {
+      await sessions.create(key, { agentId });
+    } catch (error) {
+      // Another request for the same new thread may have been quicker.
+      if (!(await sessions.get(key))) throw error;
+    }
+  }
+
+  async function release(lease: Lease): Promise<void> {
+    const event = {
+      type: EventType.RUN_ERROR,
+      message: "The run did not begin.",
+      code: "internal",
+    };
+    try {
+      await sessions.runs.close(lease, { from: 1, to: 1, at: clock.now(), event }, "failed");
+    } catch (error) {
+      logger.warn({ error, runId: lease.runId }, "The lease was not freed.");
+    }
   }
 
   async function acquire(
@@ -112,29 +154,32 @@ export function createHost(options: HostOptions): ProtocolHost {
     const { input } = request;
     const state = hasState(input.state) ? input.state : (session?.state ?? input.state ?? {});
     const id = liveId(toKey(call, input));
-    const run = new LiveRun(
+    const opening = session ? prologue(settings, session) : [];
+    let run: LiveRun | undefined = undefined;
+    const forget =
+      lease &&
+      sessions.runs.commands(lease, (command) => {
+        if (command.type === "stop") run?.abort(stopped());
+      });
+    run = new LiveRun(
       {
         agent: loaded.agent,
         input: { ...input, state },
         middleware: settings.runMiddleware,
         context: { ...context, ...(session ? { metadata: session.metadata } : {}) },
-        prologue: session ? prologue(settings, session) : [],
+        prologue: opening,
         log: lease && { runs: sessions.runs, lease },
         save: lease && ((summary) => save(toKey(call, input), summary)),
         onEnd: (ended) => {
           if (runs.live.get(id) === ended) runs.live.delete(id);
           runs.lingering.add(ended);
+          forget?.();
         },
         onIdle: (idle) => runs.lingering.delete(idle),
       },
       runSettings,
     );
     runs.live.set(id, run);
-    if (lease) {
-      sessions.runs.commands(lease, (command) => {
-        if (command.type === "stop") run.abort(stopped());
-      });
-    }
     // Its request came in before the doors were closed; its client gets an end all the same.
     if (!onRun()) run.abort(shuttingDown());
     const record: RunRecord = {
