@@ -141,7 +141,14 @@ export function createAgentHandler(
     // A middleware may have answered something else than the run it was given.
     for (const made of started)
       if (made.stream && made.stream !== reply.stream) made.stream.discard();
-    sendReply(exchange, reply, requestId);
+    try {
+      sendReply(exchange, reply, requestId);
+    } catch (error) {
+      // Headers that nobody can send, say; the run behind the answer must not wait for a client.
+      reply.stream?.discard();
+      logger.error({ error, requestId }, "An answer could not be sent.");
+      throw error;
+    }
     return true;
   }
 
