@@ -208,7 +208,7 @@ export function createAgentHandler(
   async function authenticate(exchange: Exchange): Promise<Principal | undefined> {
     if (!settings.authenticate) return undefined;
     const principal = await settings.authenticate(exchange.request);
-    if (principal) return principal;
+    if (principal) return assertPrincipal(principal);
     throw new AgentError("authentication-required", "This server wants to know who you are.", {
       headers: { "www-authenticate": "Bearer" },
     });
@@ -239,6 +239,12 @@ export function createAgentHandler(
     on: lifecycle.on,
   };
   return handler;
+}
+
+// Without an id of its own it would be the nobody whom all strangers are.
+function assertPrincipal(principal: Principal): Principal {
+  if (typeof principal.id === "string" && principal.id !== "") return principal;
+  throw new TypeError("authenticate must return null or an object with an id, a string.");
 }
 
 // Several protocols describe themselves under one key, such as `protocols`.
