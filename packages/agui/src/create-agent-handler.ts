@@ -151,7 +151,14 @@ export function createAgentHandler(
     // A middleware may have answered something else than the run it was given.
     for (const made of started)
       if (made.stream && made.stream !== reply.stream) made.stream.discard();
-    sendReply(exchange, reply, requestId);
+    try {
+      sendReply(exchange, reply, requestId);
+    } catch (error) {
+      // Headers that nobody can send, say; the run behind the answer must not wait for a client.
+      reply.stream?.discard();
+      logger.error({ error, requestId }, "An answer could not be sent.");
+      throw error;
+    }
     return true;
   }
 
@@ -211,7 +218,7 @@ export function createAgentHandler(
   async function authenticate(exchange: Exchange): Promise<Principal | undefined> {
     if (!settings.authenticate) return undefined;
     const principal = await settings.authenticate(exchange.request);
-    if (principal) return principal;
+    if (principal) return assertPrincipal(principal);
     throw new AgentError("authentication-required", "This server wants to know who you are.", {
       headers: { "www-authenticate": "Bearer" },
     });
@@ -254,6 +261,12 @@ function toDefinition({ name, description, parameters, metadata }: ServerTool): 
     ...(parameters === undefined ? {} : { parameters: parameters as unknown }),
     ...(metadata === undefined ? {} : { metadata }),
   };
+}
+
+// Without an id of its own it would be the nobody whom all strangers are.
+function assertPrincipal(principal: Principal): Principal {
+  if (typeof principal.id === "string" && principal.id !== "") return principal;
+  throw new TypeError("authenticate must return null or an object with an id, a string.");
 }
 
 // Several protocols describe themselves under one key, such as `protocols`.

@@ -1,4 +1,4 @@
-import { AgentError, foldRun, LiveRun } from "@holodeck/agui-core";
+import { AgentError, EventType, foldRun, LiveRun } from "@holodeck/agui-core";
 import type {
   Lease,
   Message,
@@ -45,7 +45,14 @@ export function createLauncher(options: HostOptions): Launcher {
     if (settings.onUnknownThread === "reject") {
       throw new AgentError("thread-not-found", `There is no thread "${key.threadId}".`);
     }
-    return sessions.create(key, { agentId: loaded.id });
+    try {
+      return await sessions.create(key, { agentId: loaded.id });
+    } catch (error) {
+      // Another request for the same new thread may have been quicker.
+      const made = await sessions.get(key);
+      if (made) return made;
+      throw error;
+    }
   }
 
   // The process that ran the last run died, or the run lost its lease: what its log has is not lost.
@@ -135,8 +142,12 @@ export function createLauncher(options: HostOptions): Launcher {
   }
 
   async function giveBack(lease: Lease, error: unknown): Promise<void> {
-    const event = { type: "RUN_ERROR", message: "The run did not begin.", code: "internal" };
-    const terminal = { from: 1, to: 1, at: settings.clock.now(), event: event as never };
+    const event = {
+      type: EventType.RUN_ERROR,
+      message: "The run did not begin.",
+      code: "internal",
+    };
+    const terminal = { from: 1, to: 1, at: settings.clock.now(), event };
     try {
       await sessions.runs.close(lease, terminal, "failed");
     } catch (second) {
@@ -153,11 +164,12 @@ export function createLauncher(options: HostOptions): Launcher {
       try {
         const { init } = await prepare(asked);
         const run = launch({ ...init, log: { runs: sessions.runs, lease } }, asked.key);
-        sessions.runs.commands(lease, (command) => {
+        const forget = sessions.runs.commands(lease, (command) => {
           if (command.type !== "stop") return;
           if (command.ifUnfollowed && (run.followers > 0 || !run.wasFollowed)) return;
           run.abort(command.reason === "replaced" ? replaced() : stopped());
         });
+        void run.done.then(forget);
         return run;
       } catch (error) {
         await giveBack(lease, error);

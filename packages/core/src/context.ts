@@ -69,13 +69,14 @@ const freeMode: RunMode = { ready: () => undefined, strict: false };
 export function createRunContext(init: RunContextInit, mode: RunMode = freeMode): RunContext {
   const { threadId, runId, metadata = {}, changed = {} } = init;
   const session: RunSession = {
-    get: (key) => (Object.hasOwn(changed, key) ? changed[key] : metadata[key]),
+    get: (key) => (Object.hasOwn(changed, key) ? changed[key] : ownOf(metadata, key)),
     set(key, value) {
       if (signal.aborted) {
         if (mode.aborting?.()) return;
         throw ended(runId);
       }
-      changed[key] = value;
+      // By definition, since a key may be `__proto__`.
+      Object.defineProperty(changed, key, { value, ...ordinary });
     },
     get metadata() {
       return { ...metadata, ...changed };
@@ -112,6 +113,12 @@ export function createRunContext(init: RunContextInit, mode: RunMode = freeMode)
   });
   modes.set(context, mode);
   return context;
+}
+
+const ordinary = { enumerable: true, configurable: true, writable: true };
+
+function ownOf(record: Readonly<Json>, key: string): unknown {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 const toolSettings = new WeakMap<RunContext, { timeoutMs: number; clock: Clock }>();

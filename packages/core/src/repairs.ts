@@ -1,3 +1,4 @@
+import { safeLogger } from "./logger.ts";
 import type { RunContext } from "./types.ts";
 
 /** Tells the author once per run what had to be repaired, and in which stage. */
@@ -7,7 +8,7 @@ export function reportRepairs(
   repairs: ReadonlyMap<string, number>,
 ): void {
   if (repairs.size === 0) return;
-  context.logger.warn(
+  safeLogger(context.logger).warn(
     {
       runId: context.runId,
       threadId: context.threadId,

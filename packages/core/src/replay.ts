@@ -3,6 +3,7 @@ import { Follower } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
 import { toPrelude } from "./join.ts";
 import type { FoldedRun } from "./join.ts";
+import { safeLogger } from "./logger.ts";
 import type { RunSettings } from "./run.ts";
 import { sizeOf } from "./size.ts";
 import type { Encoder, LogEntry, Reply, RunLog, RunRecord, Sink } from "./types.ts";
@@ -43,7 +44,8 @@ export function assertReadable(record: RunRecord, after: number): void {
 async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<void> {
   const { runs, record, folded, settings } = replay;
   const after = replay.from === "join" ? 0 : replay.from;
-  const { limits, clock, heartbeatMs, ticker, logger } = settings;
+  const { limits, clock, heartbeatMs, ticker } = settings;
+  const logger = safeLogger(settings.logger);
   // An encoder with memory hears the log from its start; the follower keeps what was seen to itself.
   const from = folded ? folded.offset : encoder.key === undefined ? 0 : after;
   const left = new AbortController();

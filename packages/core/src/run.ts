@@ -19,6 +19,7 @@ import { cloneJson } from "./json.ts";
 import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
 import { reportRepairs } from "./repairs.ts";
+import { safeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
 import { isEndless, sizeOf, withoutEndless } from "./size.ts";
 import { callAgent, createSpeech, toRun } from "./to-agent.ts";
@@ -110,6 +111,7 @@ export class LiveRun {
 
   readonly #init: RunInit;
   readonly #settings: RunSettings;
+  readonly #logger: Logger;
   readonly #controller = new AbortController();
   readonly #changed: Json = {};
   /** What the clients have been told; the guard is ahead of it while a store is asked. */
@@ -152,6 +154,7 @@ export class LiveRun {
     const input = withoutTaken(init.input, { ...init.context, logger: settings.logger });
     this.#init = input === init.input ? init : { ...init, input };
     this.#settings = settings;
+    this.#logger = safeLogger(settings.logger);
     this.#began = settings.clock.now();
     this.#view = createRunView({
       messages: init.history ?? init.input.messages,
@@ -272,7 +275,7 @@ export class LiveRun {
     const start = encoder.key === undefined ? 0 : after;
     void this.#catchUp({ follower, after: start, log: log.runs }, (wait) => (onPace = wait)).catch(
       (error: unknown) => {
-        this.#settings.logger.error({ error, runId: this.context.runId }, "A replay failed.");
+        this.#logger.error({ error, runId: this.context.runId }, "A replay failed.");
         follower.cut();
       },
     );
@@ -431,9 +434,9 @@ export class LiveRun {
 
   #failed(reason: unknown): void {
     if (this.ended) return;
-    const { logger, debug } = this.#settings;
+    const { debug } = this.#settings;
     const { runId, threadId, agentId } = this.context;
-    logger.error({ error: reason, runId, threadId, agentId }, "The agent failed.");
+    this.#logger.error({ error: reason, runId, threadId, agentId }, "The agent failed.");
     const { code, message } = describeError(reason, debug);
     this.abort(new AgentError(code, message, { cause: reason }));
   }
@@ -561,7 +564,7 @@ export class LiveRun {
   }
 
   #encoderFailed(error: unknown): void {
-    this.#settings.logger.error({ error, runId: this.context.runId }, "An encoder failed.");
+    this.#logger.error({ error, runId: this.context.runId }, "An encoder failed.");
   }
 
   // ── The end: save, close the log, tell the clients ───────────────────────────────────────────
@@ -613,9 +616,9 @@ export class LiveRun {
   // The store is away: the clients still get an end, without an offset of its own.
   #storeFailed(error: unknown): void {
     if (this.#told) return;
-    const { logger, clock } = this.#settings;
+    const { clock } = this.#settings;
     const { runId, threadId } = this.context;
-    logger.error({ error, runId, threadId }, "The run could not be stored.");
+    this.#logger.error({ error, runId, threadId }, "The run could not be stored.");
     this.#over = true;
     this.#unlogged = [];
     this.status = "failed";
@@ -637,7 +640,7 @@ export class LiveRun {
     if (!log) return;
     const close = async (): Promise<void> => log.runs.close(log.lease, terminal, "failed");
     close().catch((error: unknown) => {
-      this.#settings.logger.debug({ error, runId: this.context.runId }, "The lease was not freed.");
+      this.#logger.debug({ error, runId: this.context.runId }, "The lease was not freed.");
     });
   }
 
@@ -718,7 +721,7 @@ export class LiveRun {
         return;
       }
     } catch (error) {
-      this.#settings.logger.warn({ error, runId: this.context.runId }, "Counting watchers failed.");
+      this.#logger.warn({ error, runId: this.context.runId }, "Counting watchers failed.");
     }
     if (this.#followers.size === 0) this.abort(disconnected());
   }
