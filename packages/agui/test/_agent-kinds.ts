@@ -80,7 +80,7 @@ const kinds: Record<string, Kind> = {
     },
   "a promise of an async generator": ({ values, end }, hang) =>
     (async () => {
-      async function* speak(): AsyncGenerator<unknown> {
+      async function* speak(): AsyncGenerator {
         yield* values;
         if (end === "throw") throw new Broken();
         if (end === "hang") await hang();
@@ -94,7 +94,7 @@ const kinds: Record<string, Kind> = {
         return source();
       }
     }
-    return new Official() as unknown as AgentLike;
+    return new Official();
   },
 };
 

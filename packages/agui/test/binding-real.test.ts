@@ -1,3 +1,4 @@
+import type { Message } from "@holodeck/agui-core";
 import { toExpressHandler } from "@holodeck/agui-express";
 import { toFastifyPlugin } from "@holodeck/agui-fastify";
 import { toHonoHandler } from "@holodeck/agui-hono";
@@ -134,6 +135,9 @@ const mounts: Record<string, Place> = {
   },
 };
 
+const textOf = (message: Message | undefined): string =>
+  typeof message?.content === "string" ? message.content : "nothing";
+
 const rounds = 10;
 const bodyBytes = 20_000;
 
@@ -154,14 +158,14 @@ describe.for(Object.entries(mounts))("on %s", { timeout: 30_000 }, ([, { mount, 
           }
         },
         async hang(_input, { emit, signal }) {
-          emit.text("hello?");
+          await emit.text("hello?");
           await new Promise<void>((resolve) => {
             signal.addEventListener("abort", () => resolve());
           });
           aborted.resolve(signal.reason);
         },
         async echo(input) {
-          return `heard ${String(input.messages[0]?.content)}`;
+          return `heard ${textOf(input.messages[0])}`;
         },
       },
       { logger: memoryLogger(), limits: { bodyBytes }, basePath },

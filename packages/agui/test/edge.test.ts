@@ -133,8 +133,8 @@ describe("without Node", { timeout: 60_000 }, () => {
   test("a run is served over protobuf, state and all", async () => {
     const { fetch } = library.createAgentHandler(
       async (_input, { state }) => {
-        state.set({ n: 0 });
-        state.update<{ n: number }>((draft) => {
+        await state.set({ n: 0 });
+        await state.update<{ n: number }>((draft) => {
           draft.n++;
         });
       },
@@ -162,7 +162,7 @@ describe("without Node", { timeout: 60_000 }, () => {
     const aborted = deferred<unknown>();
     const { fetch } = library.createAgentHandler(
       async (_input, { emit, signal }) => {
-        emit.text("hello?");
+        await emit.text("hello?");
         await new Promise<void>((resolve) => {
           signal.addEventListener("abort", () => resolve());
         });
@@ -190,7 +190,7 @@ describe("without Node", { timeout: 60_000 }, () => {
     };
     const { fetch } = library.createAgentHandler(
       async (_input, { emit }) => {
-        emit.text("half");
+        await emit.text("half");
         await finish.promise;
       },
       { logger: silent, onDisconnect: "continue" },

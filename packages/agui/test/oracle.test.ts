@@ -38,7 +38,7 @@ function talk(wire: Wire, url: string, agentId: string, options: TalkOptions = {
     fetch: (address: string, init: RequestInit) => {
       const headers = new Headers(init.headers);
       headers.set("accept", wire.contentType);
-      const body = JSON.stringify({ ...(JSON.parse(String(init.body)) as object), agentId });
+      const body = JSON.stringify({ ...(JSON.parse(init.body as string) as object), agentId });
       return fetch(address, { ...init, headers, body });
     },
   };
@@ -56,6 +56,9 @@ function talk(wire: Wire, url: string, agentId: string, options: TalkOptions = {
     },
   };
 }
+
+const textOf = (message: Message | undefined): string =>
+  typeof message?.content === "string" ? message.content : "nothing";
 
 const untilAborted = ({ signal }: RunContext): Promise<void> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
@@ -85,22 +88,22 @@ const agents: Record<string, AgentFunction> = {
     };
   },
   async reasoning(_input, { emit }) {
-    emit.reasoning("The user ");
-    emit.reasoning("means Bern.");
-    emit.text("Bern.");
+    await emit.reasoning("The user ");
+    await emit.reasoning("means Bern.");
+    await emit.text("Bern.");
   },
   async state(_input, { state, emit }) {
     // Long enough for a patch to be the shorter way.
-    state.set({ steps: ["look", "say"], done: 0, note: "x".repeat(200) });
-    state.update<{ done: number }>((draft) => {
+    await state.set({ steps: ["look", "say"], done: 0, note: "x".repeat(200) });
+    await state.update<{ done: number }>((draft) => {
       draft.done++;
     });
-    state.patch([{ op: "add", path: "/steps/-", value: "rest" }]);
-    emit.text("ok");
+    await state.patch([{ op: "add", path: "/steps/-", value: "rest" }]);
+    await emit.text("ok");
   },
   async activity(_input, { emit }) {
     emit.activity("PLAN", { done: 0 }, { id: "a" });
-    emit.event({
+    await emit.event({
       type: "ACTIVITY_DELTA",
       messageId: "a",
       activityType: "PLAN",
@@ -109,36 +112,36 @@ const agents: Record<string, AgentFunction> = {
   },
   async steps(_input, { emit }) {
     await emit.step("outer", () => emit.step("inner", () => emit.custom("confetti", [null, 1])));
-    emit.raw({ any: "thing" }, "elsewhere");
+    await emit.raw({ any: "thing" }, "elsewhere");
   },
   async subagent(_input, { emit }) {
     await emit.subagent("helper", async (theirs) => {
       await theirs.step("look", () => theirs.text("found"));
     });
-    emit.text("done");
+    await emit.text("done");
   },
   async interrupt(input, { emit }) {
     const answer = input.resume?.[0];
     if (answer)
-      emit.text(`${answer.interruptId}: ${answer.status} ${JSON.stringify(answer.payload)}`);
+      await emit.text(`${answer.interruptId}: ${answer.status} ${JSON.stringify(answer.payload)}`);
     else emit.interrupt({ id: "i", reason: "confirmation", message: "Send?" });
   },
   async frontend(input, { emit }) {
     const last = input.messages.at(-1);
-    if (last?.role === "tool") emit.text(`You said ${String(last.content)}.`);
+    if (last?.role === "tool") await emit.text(`You said ${textOf(last)}.`);
     else emit.toolCall("confirm", { what: "all" }, { id: "c" });
   },
   async hang(_input, context) {
-    context.emit.text("half");
+    await context.emit.text("half");
     half.resolve();
     await untilAborted(context);
   },
   async fail(_input, { emit }) {
-    emit.text("half");
+    await emit.text("half");
     throw new Error("postgres://user:secret@db");
   },
   async count(input) {
-    return `${input.messages.length}, last: ${String(input.messages.at(-1)?.content)}`;
+    return `${input.messages.length}, last: ${textOf(input.messages.at(-1))}`;
   },
 };
 
