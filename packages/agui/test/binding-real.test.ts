@@ -12,8 +12,8 @@ import { Hono } from "hono";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer as createHttp2Server } from "node:http2";
-import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { express4 } from "../../express/test/_express4.ts";
 import { listen } from "../../node/test/_listen.ts";
 import {
   createFetchClient,
@@ -40,8 +40,6 @@ interface Mounted {
 
 type Mount = (handler: AgentHandler) => Promise<Mounted>;
 
-// Express 4 has no types here; what is used of both is the same.
-const express4 = createRequire(import.meta.url)("express4") as typeof express;
 const hostPage = "the host's page";
 const hostMissing = "the host's 404";
 
