@@ -22,7 +22,7 @@ class Broken extends Error {
 }
 
 /** Every kind of agent there is, each following a plan. */
-const kinds = {
+const kinds: Record<string, Kind> = {
   "an async generator": ({ values, end }, hang) =>
     async function* () {
       yield* values as never[];
@@ -80,7 +80,7 @@ const kinds = {
     },
   "a promise of an async generator": ({ values, end }, hang) =>
     (async () => {
-      async function* speak(): AsyncGenerator<unknown> {
+      async function* speak(): AsyncGenerator {
         yield* values;
         if (end === "throw") throw new Broken();
         if (end === "hang") await hang();
@@ -88,26 +88,24 @@ const kinds = {
       return speak();
     }) as AgentFunction,
   "an AbstractAgent": (plan, hang) => {
-    const source = kinds["an Observable that emits at once"](plan, hang) as () => never;
+    const source = kinds["an Observable that emits at once"]!(plan, hang) as () => never;
     class Official extends AbstractAgent {
       run(): ReturnType<AbstractAgent["run"]> {
         return source();
       }
     }
-    return new Official() as unknown as AgentLike;
+    return new Official();
   },
-} satisfies Record<string, Kind>;
+};
 
-export type AgentKind = keyof typeof kinds;
-
-export const agentKinds = Object.keys(kinds) as AgentKind[];
+export const agentKinds: readonly string[] = Object.keys(kinds);
 
 /** An agent of that kind that follows the plan. */
-export function plannedAgent(kind: AgentKind, plan: Plan): PlannedAgent {
+export function plannedAgent(kind: string, plan: Plan): PlannedAgent {
   const hanging = deferred();
   const hang = (): Promise<never> => {
     hanging.resolve();
     return new Promise<never>(() => {});
   };
-  return { agent: kinds[kind](plan, hang), hangs: hanging.promise };
+  return { agent: kinds[kind]!(plan, hang), hangs: hanging.promise };
 }

@@ -126,13 +126,14 @@ function isPart(pieces: readonly unknown[], whole: readonly unknown[]): boolean 
 
 /** A value as a client gets it: as JSON, and without keys that poison whoever merges objects. */
 export function onTheWire(value: unknown): unknown {
-  const text = JSON.stringify(value) ?? "null";
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) return undefined;
   return JSON.parse(text, (key, member: unknown) => (key === "__proto__" ? undefined : member));
 }
 
 function toJson(value: unknown): unknown {
   try {
-    return value === undefined ? undefined : onTheWire(value);
+    return onTheWire(value);
   } catch {
     return undefined;
   }

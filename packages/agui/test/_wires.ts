@@ -67,7 +67,7 @@ export function ask(wire: Wire, url: string, body: Readonly<Record<string, unkno
 }
 
 /** The events in frames of a big-endian length and so many bytes. */
-export function decodeFrames(bytes: Uint8Array): BaseEvent[] {
+function decodeFrames(bytes: Uint8Array): BaseEvent[] {
   const events: BaseEvent[] = [];
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   for (let at = 0; at < bytes.length;) {

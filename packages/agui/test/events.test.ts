@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAgentHandler } from "../src/index.ts";
 import { memoryLogger } from "./_helpers.ts";
 import { ask, proto, sse } from "./_wires.ts";
-import type { Wire } from "./_wires.ts";
 
 const ids = { threadId: "thread-1", runId: "run-1" };
 const started: BaseEvent = { type: EventType.RUN_STARTED, ...ids, protocolVersion: "1.0" };
@@ -109,7 +108,7 @@ describe.for([sse, proto])("over $name", (wire) => {
     script = run;
     const response = await fetch(ask(wire, `${serving.url}/agui`, { ...ids, messages: [] }));
     expect(response.headers.get("content-type")).toBe(wire.contentType);
-    const { events } = await (wire as Wire).read(response);
+    const { events } = await wire.read(response);
     expect(logger.records).toEqual([]);
     return events;
   }

@@ -8,7 +8,7 @@ import { anything } from "../../core/test/guard-arbitraries.ts";
 import { validRun } from "../../core/test/guard-valid-runs.ts";
 import { createAgentHandler } from "../src/index.ts";
 import { agentKinds, plannedAgent } from "./_agent-kinds.ts";
-import type { AgentKind, Plan } from "./_agent-kinds.ts";
+import type { Plan } from "./_agent-kinds.ts";
 import { memoryLogger } from "./_helpers.ts";
 import { lossesOf, onTheWire, stateAfter } from "./_losses.ts";
 import { ask, isTerminal, sse, wires } from "./_wires.ts";
@@ -18,7 +18,7 @@ const numRuns = Number(process.env.SERVER_RUNS ?? 300);
 const ids = { threadId: "thread", runId: "run" };
 
 interface Scenario extends Plan {
-  readonly kind: AgentKind;
+  readonly kind: string;
   readonly middleware: readonly Middleware[];
   readonly history: readonly Message[];
   readonly state: Record<string, unknown>;
