@@ -3,6 +3,7 @@ import type {
   Lease,
   Message,
   Pending,
+  RunCommand,
   RunContextInit,
   RunKey,
   RunRequest,
@@ -163,12 +164,11 @@ export function createLauncher(options: HostOptions): Launcher {
     async leased(asked, lease) {
       try {
         const { init } = await prepare(asked);
-        const run = launch({ ...init, log: { runs: sessions.runs, lease } }, asked.key);
+        let run: LiveRun | undefined = undefined;
         const forget = sessions.runs.commands(lease, (command) => {
-          if (command.type !== "stop") return;
-          if (command.ifUnfollowed && (run.followers > 0 || !run.wasFollowed)) return;
-          run.abort(command.reason === "replaced" ? replaced() : stopped());
+          if (command.type === "stop" && run) obey(run, command);
         });
+        run = launch({ ...init, log: { runs: sessions.runs, lease } }, asked.key);
         void run.done.then(forget);
         return run;
       } catch (error) {
@@ -184,6 +184,11 @@ export function createLauncher(options: HostOptions): Launcher {
       );
     },
   };
+}
+
+function obey(run: LiveRun, { reason, ifUnfollowed }: RunCommand & { type: "stop" }): void {
+  if (ifUnfollowed && (run.followers > 0 || !run.wasFollowed)) return;
+  run.abort(reason === "replaced" ? replaced() : stopped());
 }
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

@@ -126,7 +126,7 @@ describe("without Node", { timeout: 60_000 }, () => {
     );
     const response = await fetch(post({ runId: "r", protocolVersion: "1.0", messages: [] }));
     await new Promise(setImmediate);
-    expect(runs.stop("r")).toBe(true);
+    expect(await runs.stop("r")).toBe(true);
     expect((await eventsOf(response)).at(-1)).toMatchObject({ outcome: { type: "cancelled" } });
   });
 

@@ -317,14 +317,14 @@ describe.for([sse, proto, legacy])("the official client of $name", (wire) => {
     const one = talk(wire, url, "hang");
     const running = one.run({ runId: "r" });
     await half.promise;
-    expect(handler.runs.stop("r")).toBe(true);
+    expect(await handler.runs.stop("r")).toBe(true);
     const events = await running;
     expect(events.at(-1)).toMatchObject({
       type: "RUN_FINISHED",
       ...(isLegacy ? { result: { status: "cancelled" } } : { outcome: { type: "cancelled" } }),
     });
     expect(answerOf(one)).toBe("half");
-    expect(handler.runs.stop("r")).toBe(false);
+    expect(await handler.runs.stop("r")).toBe(false);
   });
 
   test("resolves when it aborts the run itself, and the agent learns of it", async () => {
@@ -406,7 +406,7 @@ describe.for([sse, proto, legacy])("the official client of $name", (wire) => {
       status: 409,
       message: expect.stringContaining("thread-busy"),
     });
-    handler.runs.stop("r");
+    void handler.runs.stop("r");
     await running;
     await second.run();
     expect(answerOf(second)).toBe("Hello wörld\n\n🌦");
