@@ -1,5 +1,8 @@
+import { EventType } from "@ag-ui/core";
+import type { BaseEvent } from "@ag-ui/core";
 import { AgentError } from "./errors.ts";
-import { Follower } from "./follower.ts";
+import { Follower, noOffset } from "./follower.ts";
+import type { SizedEntry } from "./follower.ts";
 import { safeLogger } from "./logger.ts";
 import type { RunSettings } from "./run.ts";
 import { sizeOf } from "./size.ts";
@@ -61,16 +64,30 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
   });
   ticker.add(follower);
   follower.open();
+  let isOver = record.status !== "running";
   try {
     for await (const entries of runs.follow(record, from, left.signal)) {
       follower.deliver(entries.map((entry) => ({ ...entry, size: sizeOf(entry.event) })));
+      isOver ||= isTerminal(entries.at(-1)!.event);
       while (follower.blocked && !left.signal.aborted) {
         await new Promise<void>((resolve) => (wake = resolve));
       }
     }
+    if (!isOver) follower.deliver([lostEntry(clock.now())]);
     follower.close();
   } catch (error) {
     logger.error({ error, runId: record.runId }, "A replay failed.");
     follower.cut();
   }
+}
+
+function isTerminal({ type }: BaseEvent): boolean {
+  return type === EventType.RUN_FINISHED || type === EventType.RUN_ERROR;
+}
+
+// The log ended before its run did: the thread was deleted, or its store was closed.
+function lostEntry(at: number): SizedEntry {
+  const message = "The run was lost.";
+  const event = { type: EventType.RUN_ERROR, message, code: "run-lost" };
+  return { from: noOffset, to: noOffset, at, event, size: 64 };
 }

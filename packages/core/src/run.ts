@@ -559,7 +559,10 @@ export class LiveRun {
   }
 
   // The store is away: the clients still get an end, without an offset of its own.
-  #storeFailed(error: unknown): void {
+  #storeFailed(
+    error: unknown,
+    reason = new AgentError("store-unavailable", "The run could not be stored."),
+  ): void {
     if (this.#told) return;
     const { clock } = this.#settings;
     const { runId, threadId } = this.context;
@@ -567,7 +570,6 @@ export class LiveRun {
     this.#over = true;
     this.#unlogged = [];
     this.status = "failed";
-    const reason = new AgentError("store-unavailable", "The run could not be stored.");
     this.#error = reason;
     const { code, message } = reason;
     const event = { type: EventType.RUN_ERROR, message, code };
@@ -590,7 +592,8 @@ export class LiveRun {
   }
 
   #leaseLost(): void {
-    this.#storeFailed(new Error("The lease of the run was lost."));
+    const reason = new AgentError("run-lost", "The run was lost.");
+    this.#storeFailed(new Error("The lease of the run was lost."), reason);
   }
 
   #finish(terminal: BaseEvent): void {
