@@ -60,7 +60,8 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
       wake?.();
     },
     onPace: () => wake?.(),
-    onError: (error) => logger.error({ error, runId: record.runId }, "An encoder failed."),
+    onError: (error) =>
+      logger.error({ error, runId: record.runId }, "A client could not be written to."),
   });
   ticker.add(follower);
   follower.open();

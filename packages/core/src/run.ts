@@ -509,7 +509,7 @@ export class LiveRun {
   }
 
   #encoderFailed(error: unknown): void {
-    this.#logger.error({ error, runId: this.context.runId }, "An encoder failed.");
+    this.#logger.error({ error, runId: this.context.runId }, "A client could not be written to.");
   }
 
   // ── The end: save, close the log, tell the clients ───────────────────────────────────────────
