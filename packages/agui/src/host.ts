@@ -5,6 +5,7 @@ import {
   EventType,
   LiveRun,
   replayReply,
+  ulid,
 } from "@holodeck/agui-core";
 import type {
   ActiveRun,
@@ -153,7 +154,8 @@ export function createHost(options: HostOptions): ProtocolHost {
   function begin({ call, request, loaded, context, session, lease }: Beginning): ActiveRun {
     const { input } = request;
     const state = hasState(input.state) ? input.state : (session?.state ?? input.state ?? {});
-    const id = liveId(toKey(call, input));
+    // Beside its thread a run may have the id of one in it, and must not take its place.
+    const id = lease ? liveId(lease) : ulid();
     const opening = session ? prologue(settings, session) : [];
     let run: LiveRun | undefined = undefined;
     const forget =
