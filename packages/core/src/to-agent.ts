@@ -30,7 +30,18 @@ export function toAgent(agent: AgentLike): Agent {
 
 /** Starts an agent. Throws synchronously whatever it throws synchronously. */
 export function callAgent(agent: AgentLike, input: RunAgentInput, context: RunContext): unknown {
-  return typeof agent === "function" ? agent(input, context) : agent.run(input, context);
+  if (typeof agent === "function") return agent(input, context);
+  if ("abortController" in agent) giveController(agent, context.signal);
+  return agent.run(input, context);
+}
+
+// An HttpAgent of AG-UI's client goes on fetching when it is unsubscribed from; it only heeds its
+// controller, one for all runs unless each brings its own, as its `runAgent` does.
+function giveController(agent: { abortController?: unknown }, signal: AbortSignal): void {
+  const own = new AbortController();
+  agent.abortController = own;
+  // Without our reason: the client rethrows, to nobody, what is not an AbortError.
+  signal.addEventListener("abort", () => own.abort(), { once: true });
 }
 
 /** The innermost `Run`: agent, then guard. A failure stays on the error channel, unmasked. */

@@ -70,6 +70,15 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     run.bytes = 0;
   }
 
+  // Whoever owns it and whoever follows it must not wait for what will not come.
+  function lose(run: StoredRun): void {
+    if (run.status !== "running") return;
+    run.status = "lost";
+    run.lost.abort();
+    run.listeners.clear();
+    for (const wake of run.waiters) wake();
+  }
+
   function expire(): void {
     const deadline = clock.now() - runLogMs;
     for (const run of finished) {
@@ -247,13 +256,13 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       for (const run of runs.values()) {
         if (threadId(run.key) !== threadId(key)) continue;
         active.delete(threadId(key));
-        run.lost.abort();
+        lose(run);
         drop(run);
       }
     },
     clear() {
       if (sweep !== undefined) clock.clearTimeout(sweep);
-      for (const run of active.values()) run.lost.abort();
+      for (const run of active.values()) lose(run);
       runs.clear();
       active.clear();
       finished.clear();
