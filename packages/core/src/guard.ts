@@ -39,6 +39,8 @@ export interface Guard {
   readonly ended: boolean;
   /** How often each repair was made. */
   readonly repairs: ReadonlyMap<RepairKind, number>;
+  /** The first of them in words: which, and of what. */
+  readonly firstRepair: string | undefined;
 }
 
 /**
@@ -59,10 +61,12 @@ export function createGuard(options: GuardOptions): Guard {
   let closing = false;
   let ended = false;
   let subject = "";
+  let firstRepair: string | undefined;
   let isStrict = options.strict ?? false;
 
   function repair(kind: RepairKind): void {
     repairs.set(kind, (repairs.get(kind) ?? 0) + 1);
+    firstRepair ??= `${kind}, ${subject}`;
     // What comes too late cannot spoil a run that is over.
     if (!isStrict || kind === "after-end") return;
     throw new Violation(`The agent broke the protocol: ${kind}, ${subject}.`);
@@ -91,6 +95,7 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   function pushText(delta: string): void {
+    subject = "text";
     if (closing) return repair("after-end");
     if (delta === "") return;
     ensureStarted();
@@ -288,6 +293,9 @@ export function createGuard(options: GuardOptions): Guard {
     fail,
     cancel,
     repairs,
+    get firstRepair() {
+      return firstRepair;
+    },
     get ended() {
       return ended;
     },

@@ -40,7 +40,7 @@ export type AgentFunction = (
   input: RunAgentInput,
   context: RunContext,
 ) =>
-  | Subscribable<AgentEvent>
+  | Subscribable<AgentEvent | string>
   | AsyncIterable<AgentEvent | string>
   | Iterable<AgentEvent | string>
   | Promise<unknown>;
