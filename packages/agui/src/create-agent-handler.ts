@@ -1,4 +1,4 @@
-import { AgentError, createTicker, toFetch, ulid } from "@holodeck/agui-core";
+import { AgentError, createTicker, describeValue, toFetch, ulid } from "@holodeck/agui-core";
 import type {
   AgentLike,
   Call,
@@ -201,7 +201,7 @@ export function createAgentHandler(
   async function authenticate(exchange: Exchange): Promise<Principal | undefined> {
     if (!settings.authenticate) return undefined;
     const principal = await settings.authenticate(exchange.request);
-    if (principal) return principal;
+    if (principal) return assertPrincipal(principal);
     throw new AgentError("authentication-required", "This server wants to know who you are.", {
       headers: { "www-authenticate": "Bearer" },
     });
@@ -277,6 +277,14 @@ function notAllowed(
     new AgentError("method-not-allowed", `${method} is not answered here; ${headers.allow} are.`, {
       headers,
     }),
+  );
+}
+
+// Whoever has no id would share the threads of everybody else without one.
+function assertPrincipal(principal: Principal): Principal {
+  if (typeof principal.id === "string" && principal.id !== "") return principal;
+  throw new TypeError(
+    `authenticate must return { id: string } or null, not ${describeValue(principal)}.`,
   );
 }
 

@@ -15,9 +15,14 @@ export {
   ulid,
 } from "@holodeck/agui-core";
 export type {
+  AgentEvent,
   AgentFunction,
   AgentLike,
+  AgentObject,
+  AgentRequest,
   BaseEvent,
+  DisconnectPolicy,
+  Emit,
   HandlerMiddleware,
   Limits,
   Logger,
@@ -28,6 +33,9 @@ export type {
   Run,
   RunAgentInput,
   RunContext,
+  RunState,
+  ServerTool,
+  Session,
   SessionStore,
 } from "@holodeck/agui-core";
 export { agui } from "@holodeck/agui-protocol";

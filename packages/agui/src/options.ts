@@ -17,6 +17,8 @@ import type {
 } from "@holodeck/agui-core";
 import { agui } from "@holodeck/agui-protocol";
 import { memorySessions } from "@holodeck/agui-sessions";
+import type { MemorySessionsOptions } from "@holodeck/agui-sessions";
+import { checkOptions } from "./check-options.ts";
 import { jsonLogger } from "./json-logger.ts";
 
 export interface AgentHandlerOptions {
@@ -78,17 +80,14 @@ export interface Settings extends Required<
 
 /** Every option with its default; a wrong one is refused with its name and value. */
 export function resolveOptions(options: AgentHandlerOptions): Settings {
+  checkOptions(options);
   const limits = resolveLimits(options.limits ?? {});
   const { debug = false, clock = systemClock, heartbeatMs = 15_000, strict = false } = options;
   const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
-  assertPositive("heartbeatMs", heartbeatMs);
-  assertDisconnect(onDisconnect);
-  assertBasePath(basePath);
   const middleware = options.middleware ?? [];
-  middleware.forEach(assertMiddleware);
   return {
     protocols: options.protocols ?? [agui()],
-    sessions: options.sessions ?? memorySessions({ ...limits, clock }),
+    sessions: options.sessions ?? memorySessions(storeOptions(limits, clock)),
     basePath: basePath === "/" ? "" : basePath.replace(/\/$/, ""),
     onDisconnect,
     tools,
@@ -106,38 +105,13 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
   };
 }
 
+// Only what the store asks for: it refuses options that it does not know.
+function storeOptions(limits: Limits, clock: Clock): MemorySessionsOptions {
+  const { maxSessions, runLogEvents, runLogBytes, runLogMs, logBytes } = limits;
+  return { maxSessions, runLogEvents, runLogBytes, runLogMs, logBytes, clock };
+}
+
 function resolveLimits(given: Partial<Limits>): Limits {
-  for (const [name, value] of Object.entries(given)) {
-    if (!(name in defaultLimits)) {
-      const known = Object.keys(defaultLimits).join(", ");
-      throw new TypeError(`limits.${name} is not a limit. There are: ${known}.`);
-    }
-    if (value !== undefined) assertPositive(`limits.${name}`, value);
-  }
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return { ...defaultLimits, ...set };
-}
-
-function assertPositive(name: string, value: unknown): void {
-  if (typeof value === "number" && value > 0) return;
-  throw new TypeError(`${name} must be a number above 0, not ${JSON.stringify(value)}.`);
-}
-
-function assertDisconnect(value: unknown): void {
-  if (value === "abort" || value === "continue") return;
-  const graceMs = (value as { graceMs?: unknown } | null)?.graceMs;
-  if (typeof graceMs === "number" && graceMs >= 0) return;
-  throw new TypeError(
-    `onDisconnect must be "abort", "continue" or { graceMs: number }, not ${JSON.stringify(value)}.`,
-  );
-}
-
-function assertBasePath(value: unknown): void {
-  if (value === "" || (typeof value === "string" && /^\/[^?#]*$/.test(value))) return;
-  throw new TypeError(`basePath must start with "/", like "/api", not ${JSON.stringify(value)}.`);
-}
-
-function assertMiddleware(value: unknown, index: number): void {
-  if (typeof value === "function" || (typeof value === "object" && value !== null)) return;
-  throw new TypeError(`middleware[${index}] must be a function or an object, not ${typeof value}.`);
 }

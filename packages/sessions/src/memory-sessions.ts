@@ -1,4 +1,4 @@
-import { AgentError, defaultLimits, systemClock } from "@holodeck/agui-core";
+import { AgentError, assertOptions, defaultLimits, systemClock } from "@holodeck/agui-core";
 import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { createMemoryLog, threadId } from "./memory-log.ts";
 
@@ -27,6 +27,16 @@ const bucketSweep = 10_000;
 
 const sweepMs = 60_000;
 
+const optionNames: readonly (keyof MemorySessionsOptions)[] = [
+  "ttlMs",
+  "maxSessions",
+  "runLogEvents",
+  "runLogBytes",
+  "runLogMs",
+  "logBytes",
+  "clock",
+];
+
 /**
  * Sessions and run logs in the memory of this process: the default store.
  *
@@ -36,6 +46,7 @@ const sweepMs = 60_000;
  * ```
  */
 export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {
+  assertOptions("memorySessions", options, optionNames);
   const { ttlMs = 30 * 60_000, maxSessions = defaultLimits.maxSessions } = options;
   const { clock = systemClock } = options;
   const {
