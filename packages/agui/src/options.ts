@@ -36,6 +36,7 @@ export interface AgentHandlerOptions {
   authenticate?: (request: AgentRequest) => Awaitable<Principal | null>;
   /** What a run does when its last client leaves. By default it is aborted. */
   onDisconnect?: DisconnectPolicy;
+  /** Bounds that differ from the defaults, like `{ runTimeoutMs: 60_000 }`. */
   limits?: Partial<Limits>;
   /** Server tools, for `context.callTool`. */
   tools?: readonly ServerTool[];
