@@ -34,11 +34,11 @@ describe("an agent that is none", () => {
       })(),
       "not an Observable. That is what calling",
     ],
-    ["a class", Mine, "not the class Mine. Pass an object of it: new Mine()."],
+    ["a class", Mine, "not a class Mine. Pass an object of it, made with new."],
     ["a Map", new Map([["a", hello]]), "not an iterable."],
   ])("is refused when it is %s", ([, agent, words]) => {
     const message = messageOf(() => createAgentHandler(agent as never));
-    expect(message).toContain("An agent is a function or an object with run(input), ");
+    expect(message).toContain("An agent must be a function or an object with run(input), ");
     expect(message).toContain(words);
   });
 
@@ -49,7 +49,7 @@ describe("an agent that is none", () => {
     ["an entry of something else", { agent: 3 }, "not 3."],
   ])("is named when a map has %s", ([, bad, words]) => {
     const message = messageOf(() => createAgentHandler({ good: hello, bad } as never));
-    expect(message).toContain('Agent "bad" is a function');
+    expect(message).toContain('Agent "bad" must be a function');
     expect(message).toContain(words);
   });
 
@@ -82,6 +82,7 @@ describe("an option that is none", () => {
   test.for<[string, () => unknown, string]>([
     ["agui", () => agui({ paths: "/x" } as never), "Did you mean path?"],
     ["memorySessions", () => memorySessions({ ttl: 5 } as never), "Did you mean ttlMs?"],
+    ["memorySessions", () => memorySessions({ ttlMs: "5" as never }), 'above 0, not "5".'],
     ["logging", () => logging({ lvl: "info" } as never), "Did you mean level?"],
     [
       "logging",

@@ -2,7 +2,8 @@ import type { ExchangeHandler } from "./types.ts";
 
 /** What a value is, in words, without its content. */
 export function describeValue(value: unknown): string {
-  if (typeof value === "function") return isClass(value) ? `the class ${value.name}` : "a function";
+  if (typeof value === "function")
+    return isClass(value) ? `a class ${value.name}`.trim() : "a function";
   if (typeof value === "string") return JSON.stringify(clip(value));
   if (typeof value !== "object" || value === null) return String(value);
   if (Array.isArray(value)) return "an array";

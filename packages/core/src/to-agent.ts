@@ -114,12 +114,12 @@ export function assertAgent(agent: unknown, name = "An agent"): asserts agent is
   if (typeof agent === "function" && !isClass(agent)) return;
   if (typeof (agent as { run?: unknown } | null | undefined)?.run === "function") return;
   throw new TypeError(
-    `${name} is a function or an object with run(input), not ${describeValue(agent)}. ${hint(agent)}`,
+    `${name} must be a function or an object with run(input), not ${describeValue(agent)}. ${hint(agent)}`,
   );
 }
 
 function hint(agent: unknown): string {
-  if (isClass(agent)) return `Pass an object of it: new ${(agent as { name: string }).name}().`;
+  if (isClass(agent)) return "Pass an object of it, made with new.";
   if (isReturned(agent)) {
     return "That is what calling an agent returns. Pass the function itself: agent, not agent().";
   }

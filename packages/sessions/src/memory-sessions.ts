@@ -1,4 +1,10 @@
-import { AgentError, assertOptions, defaultLimits, systemClock } from "@holodeck/agui-core";
+import {
+  AgentError,
+  assertOptions,
+  defaultLimits,
+  describeValue,
+  systemClock,
+} from "@holodeck/agui-core";
 import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { createMemoryLog, threadId } from "./memory-log.ts";
 
@@ -55,6 +61,13 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     runLogMs = defaultLimits.runLogMs,
     logBytes = defaultLimits.logBytes,
   } = options;
+  const bounds = { ttlMs, maxSessions, runLogEvents, runLogBytes, runLogMs, logBytes };
+  for (const [name, value] of Object.entries(bounds)) {
+    if (typeof value === "number" && value > 0) continue;
+    throw new TypeError(
+      `${name} of memorySessions must be a number above 0, not ${describeValue(value)}.`,
+    );
+  }
   const runs = createMemoryLog({ runLogEvents, runLogBytes, runLogMs, logBytes, clock });
   const sessions = new Map<string, Session>();
   const buckets = new Map<string, Bucket>();
