@@ -1,4 +1,4 @@
-import { AgentError, createTicker, toFetch, ulid } from "@holodeck/agui-core";
+import { AgentError, createTicker, describeValue, toFetch, ulid } from "@holodeck/agui-core";
 import type {
   AgentLike,
   Call,
@@ -312,6 +312,14 @@ function notAllowed(
     new AgentError("method-not-allowed", `${method} is not answered here; ${headers.allow} are.`, {
       headers,
     }),
+  );
+}
+
+// Whoever has no id would share the threads of everybody else without one.
+function assertPrincipal(principal: Principal): Principal {
+  if (typeof principal.id === "string" && principal.id !== "") return principal;
+  throw new TypeError(
+    `authenticate must return { id: string } or null, not ${describeValue(principal)}.`,
   );
 }
 

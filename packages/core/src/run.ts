@@ -601,7 +601,7 @@ export class LiveRun {
       if (!this.#catchingUp.has(follower)) follower.close();
     }
     const stage = this.#init.middleware.length > 0 ? "middleware" : "agent";
-    reportRepairs(this.context, stage, this.#guard.repairs);
+    reportRepairs(this.context, stage, this.#guard);
     // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent.
     if (this.status === "failed" && !this.#controller.signal.aborted) {
       this.#stop(this.#error ?? errorOf(terminal.event));
