@@ -263,12 +263,6 @@ function toDefinition({ name, description, parameters, metadata }: ServerTool): 
   };
 }
 
-// Without an id of its own it would be the nobody whom all strangers are.
-function assertPrincipal(principal: Principal): Principal {
-  if (typeof principal.id === "string" && principal.id !== "") return principal;
-  throw new TypeError("authenticate must return null or an object with an id, a string.");
-}
-
 // Several protocols describe themselves under one key, such as `protocols`.
 function mergeFacts(all: readonly Json[]): Json {
   const merged: Json = {};
