@@ -32,7 +32,7 @@ test.for(["delete", "close"] as const)(
     const reason = deferred<unknown>();
     const owner = createAgentHandler(
       async (_input, context) => {
-        context.emit.text("a");
+        void context.emit.text("a");
         began.resolve();
         await untilAborted(context);
         reason.resolve((context.signal.reason as { code: unknown }).code);

@@ -13,7 +13,7 @@ function upstream(): { handler: AgentHandler; ended: Promise<string>; count: () 
   let going = 0;
   const handler = createAgentHandler(
     async (_input, { signal, runId, emit }) => {
-      emit.text("a");
+      void emit.text("a");
       if (runId.startsWith("short")) return;
       going++;
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
