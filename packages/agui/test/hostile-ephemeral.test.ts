@@ -37,6 +37,6 @@ test("a run beside the thread, under the id of one in it, does not take its plac
   const second = await fetch(new Request("http://test.local/aside"));
   expect(typesOf(await eventsOf(second)).at(-1)).toBe("RUN_FINISHED");
   expect(runs.list().map(({ runId }) => runId)).toEqual(["r"]);
-  expect(runs.stop("r")).toBe(true);
+  expect(await runs.stop("r")).toBe(true);
   expect(typesOf(await eventsOf(first)).at(-1)).toBe("RUN_FINISHED");
 });
