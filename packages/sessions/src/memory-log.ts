@@ -6,11 +6,11 @@ import type {
   RunCommand,
   RunKey,
   RunLog,
-  RunRecord,
-  RunStatus,
   ThreadKey,
 } from "@holodeck/agui-core";
-import { cutAfter, mergeInto } from "./merge.ts";
+import { cost, flatten, slice, toRecord, woken } from "./memory-run.ts";
+import type { StoredRun } from "./memory-run.ts";
+import { mergeInto } from "./merge.ts";
 import type { StoredEntry } from "./merge.ts";
 
 export interface MemoryLogOptions {
@@ -23,37 +23,18 @@ export interface MemoryLogOptions {
   readonly clock?: Clock;
 }
 
-interface StoredRun {
-  readonly key: RunKey;
-  readonly agentId: string;
-  readonly protocolVersion: string | undefined;
-  readonly fence: number;
-  readonly lost: AbortController;
-  readonly listeners: Set<(command: RunCommand) => void>;
-  readonly waiters: Set<() => void>;
-  status: RunStatus;
-  entries: StoredEntry[];
-  first: number;
-  last: number;
-  bytes: number;
-  closedAt: number;
-  followers: number;
-}
-
 export interface MemoryLog extends RunLog {
   isActive(key: ThreadKey): boolean;
   deleteThread(key: ThreadKey): void;
   clear(): void;
 }
 
-// What an entry costs besides its text: the objects around it.
-const entryOverhead = 160;
-
 /** Run logs of this process. Appending is synchronous, so an event is durable before anyone sees it. */
 export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   const { runLogEvents, runLogBytes, runLogMs, logBytes, clock = systemClock } = options;
   const runs = new Map<string, StoredRun>();
   const active = new Map<string, StoredRun>();
+  const threads = new Map<string, Set<StoredRun>>();
   // In the order in which they ended, for the byte limit and the time limit alike.
   const finished = new Set<StoredRun>();
   let totalBytes = 0;
@@ -66,17 +47,11 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   function drop(run: StoredRun): void {
     finished.delete(run);
     if (runs.get(runId(run.key)) === run) runs.delete(runId(run.key));
+    const thread = threads.get(threadId(run.key));
+    thread?.delete(run);
+    if (thread?.size === 0) threads.delete(threadId(run.key));
     totalBytes -= run.bytes;
     run.bytes = 0;
-  }
-
-  // Whoever owns it and whoever follows it must not wait for what will not come.
-  function lose(run: StoredRun): void {
-    if (run.status !== "running") return;
-    run.status = "lost";
-    run.lost.abort();
-    run.listeners.clear();
-    for (const wake of run.waiters) wake();
   }
 
   function expire(): void {
@@ -140,16 +115,30 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     for (const wake of run.waiters) wake();
   }
 
+  // Its owner may not go on, and nobody waits for what it would have said.
+  function abandon(run: StoredRun): void {
+    if (run.status !== "running") return;
+    run.status = "lost";
+    active.delete(threadId(run.key));
+    run.listeners.clear();
+    run.lost.abort();
+    for (const wake of run.waiters) wake();
+  }
+
   function owned(lease: Lease, entries: readonly LogEntry[]): StoredRun {
     const run = runs.get(runId(lease));
     if (!run || run.fence !== lease.fence || run.status !== "running") {
       throw new AgentError("run-lost", `Run "${lease.runId}" is no longer owned by this process.`);
     }
-    if (entries[0]?.from !== run.last + 1) {
-      throw new AgentError(
-        "internal",
-        `Run "${lease.runId}": offset ${entries[0]?.from} does not follow ${run.last}.`,
-      );
+    let { last } = run;
+    for (const { from, to } of entries) {
+      if (from !== last + 1 || to < from) {
+        throw new AgentError(
+          "internal",
+          `Run "${lease.runId}": offset ${from} does not follow ${last}.`,
+        );
+      }
+      last = to;
     }
     return run;
   }
@@ -159,9 +148,15 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     return runs.get(runId({ principal, runId: id }));
   }
 
+  function findIn(key: RunKey): StoredRun | undefined {
+    const run = find(key.principal, key.runId);
+    return run?.key.threadId === key.threadId ? run : undefined;
+  }
+
   function send(key: RunKey, command: RunCommand): boolean {
-    const run = runs.get(runId(key));
+    const run = findIn(key);
     if (run?.status !== "running") return false;
+    run.unheard?.push(command);
     for (const listener of run.listeners) listener(command);
     return true;
   }
@@ -182,6 +177,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
         listeners: new Set(),
         waiters: new Set(),
         status: "running",
+        unheard: [],
         entries: [],
         first: 1,
         last: 0,
@@ -191,6 +187,9 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       };
       runs.set(runId(key), run);
       active.set(threadId(key), run);
+      const thread = threads.get(threadId(key));
+      if (thread) thread.add(run);
+      else threads.set(threadId(key), new Set([run]));
       return { ...run.key, fence: run.fence, lost: run.lost.signal };
     },
     append(lease, entries) {
@@ -216,15 +215,15 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       return run && toRecord(run);
     },
     read(key, after, limit = Number.POSITIVE_INFINITY) {
-      const run = find(key.principal, key.runId);
-      if (!run || run.key.threadId !== key.threadId) {
+      const run = findIn(key);
+      if (!run) {
         throw new AgentError("run-not-found", `There is no run "${key.runId}".`);
       }
       return slice(run, after, limit);
     },
     async *follow(key, after, signal) {
-      const run = find(key.principal, key.runId);
-      if (!run || run.key.threadId !== key.threadId) return;
+      const run = findIn(key);
+      if (!run) return;
       run.followers++;
       try {
         let at = after;
@@ -243,28 +242,35 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
         run.followers--;
       }
     },
-    watchers: (key) => runs.get(runId(key))?.followers ?? 0,
+    watchers: (key) => findIn(key)?.followers ?? 0,
     send,
     requestStop: (key) => send(key, { type: "stop" }),
     commands(lease, on) {
       const run = runs.get(runId(lease));
-      run?.listeners.add(on);
-      return () => void run?.listeners.delete(on);
+      if (!run || run.fence !== lease.fence || run.status !== "running") return () => {};
+      run.listeners.add(on);
+      const { unheard = [] } = run;
+      run.unheard = undefined;
+      // Later, so that the caller can stop listening on hearing the first.
+      queueMicrotask(() => {
+        for (const command of unheard) if (run.listeners.has(on)) on(command);
+      });
+      return () => void run.listeners.delete(on);
     },
     isActive: (key) => active.has(threadId(key)),
     deleteThread(key) {
-      for (const run of runs.values()) {
-        if (threadId(run.key) !== threadId(key)) continue;
-        active.delete(threadId(key));
-        lose(run);
+      for (const run of threads.get(threadId(key)) ?? []) {
+        abandon(run);
         drop(run);
       }
     },
     clear() {
       if (sweep !== undefined) clock.clearTimeout(sweep);
-      for (const run of active.values()) lose(run);
+      sweep = undefined;
+      for (const run of active.values()) abandon(run);
       runs.clear();
       active.clear();
+      threads.clear();
       finished.clear();
       totalBytes = 0;
     },
@@ -273,55 +279,4 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
 
 export function threadId(key: ThreadKey): string {
   return JSON.stringify([key.principal, key.threadId]);
-}
-
-function toRecord(run: StoredRun): RunRecord {
-  const { key, agentId, protocolVersion, status, first, last } = run;
-  return { ...key, format: 1, agentId, protocolVersion, status, first, last };
-}
-
-function slice(run: StoredRun, after: number, limit: number): readonly LogEntry[] {
-  if (after < run.first - 1) {
-    throw new AgentError(
-      "replay-gone",
-      `Run "${run.key.runId}" can be read from offset ${run.first}; ${after + 1} was trimmed.`,
-    );
-  }
-  const { entries } = run;
-  let low = 0;
-  let high = entries.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (entries[middle]!.to > after) high = middle;
-    else low = middle + 1;
-  }
-  const found = entries.slice(low, low + limit);
-  // Copies: the newest entry may still grow while a reader holds it.
-  return found.map((entry) => {
-    const cut = cutAfter(entry, after);
-    return { ...cut, event: { ...cut.event }, cuts: cut.cuts && [...cut.cuts] };
-  });
-}
-
-function cost({ event, cuts }: StoredEntry): number {
-  const { delta } = event;
-  if (typeof delta === "string") return entryOverhead + delta.length * 2 + (cuts?.length ?? 0) * 8;
-  return entryOverhead + (JSON.stringify(event)?.length ?? 0) * 2;
-}
-
-// Merged text is a tree of all its pieces until somebody looks inside: ten times the memory of its characters.
-function flatten({ event }: StoredEntry): void {
-  if (typeof event.delta === "string") event.delta.charCodeAt(0);
-}
-
-function woken(waiters: Set<() => void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = (): void => {
-      waiters.delete(wake);
-      signal.removeEventListener("abort", wake);
-      resolve();
-    };
-    waiters.add(wake);
-    signal.addEventListener("abort", wake, { once: true });
-  });
 }
