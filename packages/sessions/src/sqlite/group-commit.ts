@@ -21,7 +21,7 @@ interface Waiting {
 export function createGroupCommit(
   db: Database,
   runs: RunRows,
-  onCommit: (fences: readonly number[]) => void,
+  on: { written(fence: number): void; lost(fence: number): void },
 ): GroupCommit {
   let waiting: Waiting[] = [];
 
@@ -42,14 +42,16 @@ export function createGroupCommit(
       for (const { reject } of group) reject(error);
       return;
     }
-    const written: number[] = [];
     for (const one of group) {
       const error = refused.get(one);
       if (error) one.reject(error);
       else one.resolve();
-      if (!error) written.push(one.lease.fence);
     }
-    onCommit(written);
+    for (const one of group) {
+      const error = refused.get(one);
+      if (!error) on.written(one.lease.fence);
+      else if (error.code === "run-lost") on.lost(one.lease.fence);
+    }
   }
 
   return {

@@ -1,10 +1,6 @@
 import type { Clock, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
 import type { Database } from "./database.ts";
 
-/** How long a lease and a watcher live without a sign of life, and how often there is one. */
-export const leaseMs = 15_000;
-export const renewMs = 5_000;
-
 // Other processes are noticed so often, and only while this one owns or follows a run.
 const pollMs = 100;
 
@@ -48,7 +44,10 @@ export interface Presence {
 }
 
 /** What this process does with runs right now, and how it hears of the others. */
-export function createPresence(db: Database, clock: Clock): Presence {
+export function createPresence(
+  db: Database,
+  { clock, leaseMs }: { clock: Clock; leaseMs: number },
+): Presence {
   const id = crypto.randomUUID();
   const owned = new Map<number, Owned>();
   const watched = new Map<number, number>();
@@ -62,7 +61,7 @@ export function createPresence(db: Database, clock: Clock): Presence {
 
   function arm(): void {
     if (!isBusy()) return;
-    heartbeat ??= clock.setTimeout(beat, renewMs);
+    heartbeat ??= clock.setTimeout(beat, leaseMs / 3);
     // Real time whatever the clock says: polling stands in for a message from another process.
     poll ??= setTimeout(look, pollMs).unref();
   }

@@ -1,3 +1,4 @@
+import { AgentError } from "@holodeck/agui-core";
 import type { LogEntry, RunKey, RunRecord, RunStatus, ThreadKey } from "@holodeck/agui-core";
 import { mergeInto } from "../merge.ts";
 import type { StoredEntry } from "../merge.ts";
@@ -216,7 +217,12 @@ export function toRecord(row: RunRow): RunRecord {
 /** Merges the deltas of one append and makes text of them, before any transaction is open. */
 export function toBatch(entries: readonly LogEntry[]): Batch {
   const merged: StoredEntry[] = [];
+  let previous: LogEntry | undefined;
   for (const entry of entries) {
+    if (previous && entry.from !== previous.to + 1) {
+      throw new AgentError("internal", `Offset ${entry.from} does not follow ${previous.to}.`);
+    }
+    previous = entry;
     if (mergeInto(merged.at(-1), entry)) continue;
     const { from, to, at, event, cuts } = entry;
     merged.push({ from, to, at, event, cuts: cuts && [...cuts] });

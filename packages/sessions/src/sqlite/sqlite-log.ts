@@ -1,10 +1,10 @@
-import { AgentError, EventType } from "@holodeck/agui-core";
+import { AgentError, EventType, isAgentError } from "@holodeck/agui-core";
 import type { Clock, LogEntry, RunCommand, RunKey, RunLog, ThreadKey } from "@holodeck/agui-core";
 import { cutAfter } from "../merge.ts";
 import type { Database } from "./database.ts";
 import { createGroupCommit, refusal } from "./group-commit.ts";
 import { fromText } from "./key-text.ts";
-import { createPresence, leaseMs } from "./presence.ts";
+import { createPresence } from "./presence.ts";
 import { createRunRows, toBatch, toRecord } from "./run-rows.ts";
 import type { RunRow } from "./run-rows.ts";
 
@@ -12,6 +12,8 @@ export interface SqliteLogOptions {
   readonly runLogEvents: number;
   readonly runLogBytes: number;
   readonly runLogMs: number;
+  /** How long a lease and a watcher live without a sign of life; there is one every third of it. */
+  readonly leaseMs: number;
   readonly clock: Clock;
 }
 
@@ -32,10 +34,13 @@ const sweepLimit = 20;
 
 /** Run logs in an open database. Only `append` and `follow` ever wait. */
 export function createSqliteLog(db: Database, options: SqliteLogOptions): SqliteLog {
-  const { clock, runLogMs } = options;
+  const { clock, runLogMs, leaseMs } = options;
   const rows = createRunRows(db, options);
-  const presence = createPresence(db, clock);
-  const commits = createGroupCommit(db, rows, (fences) => presence.wake(fences));
+  const presence = createPresence(db, options);
+  const commits = createGroupCommit(db, rows, {
+    written: (fence) => presence.wake([fence]),
+    lost: (fence) => presence.lose(fence),
+  });
 
   function isDead(row: RunRow): boolean {
     if (row.status !== "running" || row.expires_at > clock.now()) return false;
@@ -139,10 +144,14 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
           }
           rows.end(lease.fence, status, clock.now());
         });
-      } finally {
-        // Also when it failed: the owner is done, so the lease must run out.
-        presence.disown(lease.fence);
+      } catch (error) {
+        const code = isAgentError(error) ? error.code : undefined;
+        if (code === "run-lost") presence.lose(lease.fence);
+        // An owner whose end cannot be stored is done all the same: its lease must run out.
+        else if (code !== "internal") presence.disown(lease.fence);
+        throw error;
       }
+      presence.disown(lease.fence);
       presence.wake([lease.fence]);
     },
     find(principal, runId) {
@@ -195,7 +204,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
       }
     },
     watchers(key) {
-      const row = db.read(() => rows.byRun(key.principal, key.runId));
+      const row = ofKey(key);
       return row ? db.read(() => presence.watchers(row.fence)) : 0;
     },
     send,

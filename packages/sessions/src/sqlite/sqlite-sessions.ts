@@ -19,6 +19,8 @@ export interface SqliteSessionsOptions {
   readonly runLogBytes?: number;
   /** How long a log is kept after the end of its run. By default 5 minutes. */
   readonly runLogMs?: number;
+  /** How long a process may be silent before its runs count as lost. By default 15 seconds. */
+  readonly leaseMs?: number;
   /** History past this is pruned, oldest first. By default nothing is. */
   readonly maxMessagesPerThread?: number;
   readonly maxTokens?: number;
@@ -117,6 +119,7 @@ function toSettings(options: SqliteSessionsOptions): SqliteStoreOptions {
     runLogEvents: options.runLogEvents ?? defaultLimits.runLogEvents,
     runLogBytes: options.runLogBytes ?? defaultLimits.runLogBytes,
     runLogMs: options.runLogMs ?? defaultLimits.runLogMs,
+    leaseMs: options.leaseMs ?? 15_000,
     clock: options.clock ?? systemClock,
     prune: {
       maxMessages: options.maxMessagesPerThread,

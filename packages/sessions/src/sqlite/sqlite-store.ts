@@ -14,6 +14,7 @@ export interface SqliteStoreOptions {
   readonly runLogEvents: number;
   readonly runLogBytes: number;
   readonly runLogMs: number;
+  readonly leaseMs: number;
   readonly clock: Clock;
   readonly prune: PruneOptions;
 }
