@@ -6,7 +6,7 @@ import { createDatabase, resultCode } from "./database.ts";
 import type { Database } from "./database.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 import type { Connection } from "./load-sqlite.ts";
-import { migrate } from "./schema.ts";
+import { checkVersion, migrate } from "./schema.ts";
 
 const busyCode = 5;
 const attempts = 20;
@@ -36,6 +36,8 @@ export async function openDatabase(path: string): Promise<Database> {
 function prepare(connection: Connection): Database {
   const db = createDatabase(connection);
   connection.exec("PRAGMA busy_timeout = 5000");
+  // Before anything is written: the file may be somebody else's.
+  checkVersion(db);
   const { journal_mode } = db.sql("PRAGMA journal_mode = WAL").get() as { journal_mode: string };
   if (journal_mode !== "wal") {
     throw new AgentError("store-unavailable", "The file system of the database knows no WAL.");
@@ -65,9 +67,14 @@ async function explain(path: string, error: unknown): Promise<AgentError> {
 async function reasonOf(path: string, error: unknown): Promise<string> {
   if (await stat(path).then((found) => found.isDirectory(), never)) return "is a directory";
   if (!(await stat(dirname(path)).catch(() => undefined))) return "is in a folder that is absent";
-  if (await access(path, constants.W_OK).then(never, () => true)) return "cannot be written";
+  if (await isForbidden(path)) return "cannot be written";
+  if (await isForbidden(dirname(path))) return "is in a folder that cannot be written";
   const code = resultCode(error);
   return (code !== undefined && reasons[code]) || "cannot be opened";
+}
+
+async function isForbidden(path: string): Promise<boolean> {
+  return access(path, constants.W_OK).then(never, () => true);
 }
 
 const never = (): boolean => false;

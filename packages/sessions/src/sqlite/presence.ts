@@ -7,8 +7,8 @@ const pollMs = 100;
 interface Owned {
   readonly lost: AbortController;
   readonly listeners: Set<(command: RunCommand) => void>;
-  /** What came before anybody listened. */
-  early: RunCommand[];
+  /** What came before anybody listened; absent once somebody does. */
+  early: RunCommand[] | undefined;
 }
 
 interface CommandRow {
@@ -137,8 +137,8 @@ export function createPresence(
 
   function deliver(fence: number, command: RunCommand): void {
     const run = owned.get(fence);
-    if (run?.listeners.size === 0) run.early.push(command);
-    else run?.listeners.forEach((listener) => listener(command));
+    run?.early?.push(command);
+    for (const listener of run?.listeners ?? []) listener(command);
   }
 
   function saveWatchers(fence: number, expiresAt: number): void {
@@ -185,9 +185,15 @@ export function createPresence(
     deliver,
     listen(fence, on) {
       const run = owned.get(fence);
-      run?.listeners.add(on);
-      for (const command of run?.early.splice(0) ?? []) on(command);
-      return () => void run?.listeners.delete(on);
+      if (!run) return () => {};
+      run.listeners.add(on);
+      const { early = [] } = run;
+      run.early = undefined;
+      // Later, so that the caller can stop listening on hearing the first.
+      queueMicrotask(() => {
+        for (const command of early) if (run.listeners.has(on)) on(command);
+      });
+      return () => void run.listeners.delete(on);
     },
     watch(fence) {
       count(fence, 1);
