@@ -2,6 +2,7 @@
 import { writeSync } from "node:fs";
 import type { Lease, RunLog } from "@holodeck/agui-core";
 import { sqliteSessions } from "../src/sqlite/index.ts";
+import { loadSqlite } from "../src/sqlite/load-sqlite.ts";
 import { delta, ending, mark } from "./_sqlite-entries.ts";
 
 const [part, path, name = ""] = process.argv.slice(2) as [string, string, string?];
@@ -57,8 +58,11 @@ const parts: Record<string, () => Promise<void>> = {
     clearInterval(alive);
     await store.close();
   },
-  /** Says how opening the file went. */
+  /** Says how opening the file went, as somebody who may not write everything. */
   async open() {
+    // Loaded first: what it is made of may be root's alone.
+    await loadSqlite();
+    if (process.getuid?.() === 0) process.setuid!(65_534);
     try {
       await store.get({ principal: "", threadId: "t" });
       say("opened");

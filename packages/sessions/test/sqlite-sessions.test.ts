@@ -4,17 +4,18 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isAgentError } from "@holodeck/agui-core";
 import type { SessionStore } from "@holodeck/agui-core";
-import { DatabaseSync } from "@photostructure/sqlite";
-import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sqliteSessions } from "../src/sqlite/index.ts";
 import { createDatabase } from "../src/sqlite/database.ts";
 import { loadSqlite } from "../src/sqlite/load-sqlite.ts";
+import type { Connection } from "../src/sqlite/load-sqlite.ts";
 import { applicationId, migrate, migrations } from "../src/sqlite/schema.ts";
 import { manualClock } from "./_clock.ts";
 import { ending, mark } from "./_sqlite-entries.ts";
 
 const key = { principal: "ann", threadId: "t1" };
+// The very library the store uses: two on one file in one process would undo each other's locks.
+const { DatabaseSync } = await loadSqlite();
 let folder = "";
 let path = "";
 let stores: SessionStore[] = [];
@@ -35,7 +36,7 @@ function open(options: object = {}): SessionStore {
   return store;
 }
 
-function raw(work: (database: DatabaseSyncInstance) => void): void {
+function raw(work: (database: Connection) => void): void {
   const database = new DatabaseSync(path);
   work(database);
   database.close();
@@ -43,7 +44,10 @@ function raw(work: (database: DatabaseSyncInstance) => void): void {
 
 const count = (table: string): number => {
   let rows = 0;
-  raw((database) => (rows = database.prepare(`SELECT count(*) AS n FROM ${table}`).get().n));
+  raw((database) => {
+    const row = database.prepare(`SELECT count(*) AS n FROM ${table}`).get();
+    rows = (row as { n: number }).n;
+  });
   return rows;
 };
 
