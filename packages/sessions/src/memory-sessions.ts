@@ -9,6 +9,8 @@ import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-cor
 import { createMemoryLog, threadId } from "./memory-log.ts";
 import type { PruneOptions } from "./prune-messages.ts";
 import { changeSession, newSession } from "./session-record.ts";
+import { takeTokens } from "./token-bucket.ts";
+import type { Bucket } from "./token-bucket.ts";
 
 export interface MemorySessionsOptions {
   /** How long a session lives after its last use. By default 30 minutes. */
@@ -31,13 +33,6 @@ export interface MemorySessionsOptions {
   /** How tokens are counted for `maxTokens`. By default a quarter of the characters. */
   readonly estimateTokens?: PruneOptions["estimate"];
   readonly clock?: Clock;
-}
-
-interface Bucket {
-  readonly tokens: number;
-  readonly at: number;
-  /** From here on it is full again, and as good as forgotten. */
-  readonly fullAt: number;
 }
 
 // So many buckets are remembered before the full ones are thrown out.
@@ -179,12 +174,9 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       if (buckets.size >= bucketSweep) {
         for (const [name, { fullAt }] of buckets) if (fullAt <= now) buckets.delete(name);
       }
-      const { tokens: before, at } = buckets.get(bucket) ?? { tokens, at: now };
-      const available = Math.min(tokens, before + ((now - at) * tokens) / perMs);
-      const wait = available >= cost ? 0 : Math.ceil(((cost - available) * perMs) / tokens);
-      const left = wait === 0 ? available - cost : available;
-      buckets.set(bucket, { tokens: left, at: now, fullAt: now + (1 - left / tokens) * perMs });
-      return wait;
+      const taken = takeTokens(buckets.get(bucket), cost, { tokens, perMs, now });
+      buckets.set(bucket, taken.bucket);
+      return taken.wait;
     },
     close() {
       if (sweep !== undefined) clock.clearTimeout(sweep);
