@@ -7,8 +7,13 @@ import { changeSession, newSession } from "./session-record.ts";
 export interface MemorySessionsOptions {
   /** How long a session lives after its last use. By default 30 minutes. */
   readonly ttlMs?: number;
-  /** By default 1000; one more is refused with 429. */
+  /** By default 1000. */
   readonly maxSessions?: number;
+  /**
+   * What makes room for one session too many: `"lru"` removes the one that was not used for longest and
+   * has no run in flight. By default nothing does, and it is refused with 429.
+   */
+  readonly evict?: "lru";
   /** Bounds of the run logs, as in the handler's `limits`. */
   readonly runLogEvents?: number;
   readonly runLogBytes?: number;
@@ -57,6 +62,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     maxTokens: options.maxTokens,
     ...(options.estimateTokens ? { estimate: options.estimateTokens } : {}),
   };
+  // The one not used for longest comes first.
   const sessions = new Map<string, Session>();
   const buckets = new Map<string, Bucket>();
   let sweep: unknown;
@@ -80,13 +86,28 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
   function cleanupExpired(): number {
     let removed = 0;
     for (const session of sessions.values()) {
+      if (clock.now() - session.lastActivity < ttlMs) break;
       if (isExpired(session) && remove(session)) removed++;
     }
     return removed;
   }
 
+  function makeRoom(): void {
+    if (sessions.size < maxSessions || cleanupExpired() > 0) return;
+    if (options.evict === "lru") {
+      for (const session of sessions.values()) {
+        if (!runs.isActive(session)) return void remove(session);
+      }
+    }
+    throw new AgentError("capacity-exceeded", `No more than ${maxSessions} sessions fit.`, {
+      retryAfter: 5,
+    });
+  }
+
   function put(session: Session): Session {
-    sessions.set(threadId(session), session);
+    const id = threadId(session);
+    sessions.delete(id);
+    sessions.set(id, session);
     sweep ??= clock.setTimeout(sweepNow, sweepMs);
     return session;
   }
@@ -103,11 +124,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       if (live(key)) {
         throw new AgentError("run-exists", `There is a session "${key.threadId}" already.`);
       }
-      if (sessions.size >= maxSessions && cleanupExpired() === 0) {
-        throw new AgentError("capacity-exceeded", `No more than ${maxSessions} sessions fit.`, {
-          retryAfter: 5,
-        });
-      }
+      makeRoom();
       return put(newSession(key, { agentId, metadata }, clock.now()));
     },
     update(key, change, { ifVersion } = {}) {
@@ -120,16 +137,16 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     delete: (key) => live(key) !== undefined && remove(key),
     touch(key) {
       const session = live(key);
-      if (session) put({ ...session, lastActivity: clock.now() });
+      if (session) put({ ...session, lastActivity: Math.max(session.lastActivity, clock.now()) });
     },
     list({ principal, agentId, limit, cursor }) {
-      const all = [...sessions.values()]
+      const from = cursor === undefined ? undefined : readCursor(cursor);
+      const rest = [...sessions.values()]
         .filter((one) => one.principal === principal && (!agentId || one.agentId === agentId))
-        .filter((one) => !isExpired(one))
-        .sort((a, b) => b.lastActivity - a.lastActivity || (a.threadId < b.threadId ? -1 : 1));
-      const start = cursor ? all.findIndex((one) => one.threadId === cursor) + 1 : 0;
-      const items = all.slice(start, start + limit);
-      const next = start + limit < all.length ? items.at(-1)?.threadId : undefined;
+        .filter((one) => !isExpired(one) && (!from || byLastUse(one, from) > 0))
+        .sort(byLastUse);
+      const items = rest.slice(0, limit);
+      const next = rest.length > limit ? writeCursor(items.at(-1)!) : undefined;
       return { items, next };
     },
     cleanupExpired,
@@ -153,4 +170,23 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       runs.clear();
     },
   };
+}
+
+type Place = Pick<Session, "lastActivity" | "threadId">;
+
+function byLastUse(a: Place, b: Place): number {
+  if (a.lastActivity !== b.lastActivity) return b.lastActivity - a.lastActivity;
+  if (a.threadId === b.threadId) return 0;
+  return a.threadId < b.threadId ? -1 : 1;
+}
+
+// A place, not a session: the one it was made from may be gone or used by the time it is read.
+function writeCursor({ lastActivity, threadId: id }: Place): string {
+  return `${lastActivity}:${id}`;
+}
+
+function readCursor(cursor: string): Place {
+  const [, time, id] = /^(\d+):(.+)$/s.exec(cursor) ?? [];
+  if (!time || !id) throw new AgentError("invalid-request", `There is no page "${cursor}".`);
+  return { lastActivity: Number(time), threadId: id };
 }
