@@ -7,8 +7,8 @@ export interface IoRedisClient {
   call(command: string, ...args: string[]): Promise<unknown>;
   duplicate(override?: object): IoRedisClient;
   disconnect(): void;
-  on(event: string, listener: (...details: never[]) => void): unknown;
-  off(event: string, listener: (...details: never[]) => void): unknown;
+  on(event: string, listener: () => void): unknown;
+  off(event: string, listener: () => void): unknown;
 }
 
 export function wrapIoRedis(client: IoRedisClient): RedisCommands {

@@ -7,8 +7,8 @@ export interface NodeRedisClient {
   duplicate(): NodeRedisClient;
   connect(): Promise<unknown>;
   destroy(): void;
-  on(event: string, listener: (...details: never[]) => void): unknown;
-  off(event: string, listener: (...details: never[]) => void): unknown;
+  on(event: string, listener: () => void): unknown;
+  off(event: string, listener: () => void): unknown;
 }
 
 export function wrapNodeRedis(client: NodeRedisClient): RedisCommands {

@@ -1,0 +1,106 @@
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { Redis } from "ioredis";
+import { createClient } from "redis";
+import type { RedisClient } from "../src/redis/index.ts";
+
+/** A Redis of our own on a free port, without a disk. */
+export interface TestRedis {
+  readonly port: number;
+  /** SIGKILL: everything it had is gone. */
+  kill(): Promise<void>;
+  /** Again, on the same port. */
+  start(): Promise<void>;
+  /** A client of each kind; all are closed by `stop`. */
+  nodeRedis(): Promise<RedisClient>;
+  ioRedis(): Promise<RedisClient>;
+  stop(): Promise<void>;
+}
+
+export const clientKinds = ["nodeRedis", "ioRedis"] as const;
+
+/** Nothing when there is no `redis-server` and none can be had; then the caller skips, and this says so. */
+export async function startRedis(suite: string): Promise<TestRedis | undefined> {
+  if (!hasServer() && !install()) {
+    const line = `NOT RUN: ${suite}. It needs redis-server: apt-get install redis-server.`;
+    if (process.env.CI === "true") throw new Error(line);
+    process.stderr.write(`${line}\n`);
+    return undefined;
+  }
+  const port = await freePort();
+  const closers: (() => void)[] = [];
+  let server: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    const flags = [
+      "--port",
+      String(port),
+      "--bind",
+      "127.0.0.1",
+      "--save",
+      "",
+      "--appendonly",
+      "no",
+    ];
+    server = spawn("redis-server", flags, { stdio: ["ignore", "pipe", "inherit"] });
+    for await (const chunk of server.stdout!) {
+      if (String(chunk).includes("Ready to accept connections")) break;
+    }
+  }
+
+  async function kill(): Promise<void> {
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const exited = once(server, "exit");
+    server.kill("SIGKILL");
+    await exited;
+  }
+
+  await start();
+  return {
+    port,
+    start,
+    kill,
+    async nodeRedis() {
+      const client = createClient({ url: `redis://127.0.0.1:${port}` });
+      client.on("error", () => undefined);
+      await client.connect();
+      closers.push(() => client.isOpen && client.destroy());
+      return client;
+    },
+    async ioRedis() {
+      const client = new Redis(port, "127.0.0.1");
+      client.on("error", () => undefined);
+      await once(client, "ready");
+      closers.push(() => client.disconnect());
+      return client;
+    },
+    async stop() {
+      for (const close of closers) close();
+      await kill();
+    },
+  };
+}
+
+function hasServer(): boolean {
+  return spawnSync("redis-server", ["--version"]).status === 0;
+}
+
+function install(): boolean {
+  if (process.getuid?.() !== 0 || spawnSync("apt-get", ["--version"]).status !== 0) return false;
+  const lock = ["-o", "DPkg::Lock::Timeout=120"];
+  spawnSync("apt-get", [...lock, "update"]);
+  spawnSync("apt-get", [...lock, "install", "-y", "--no-install-recommends", "redis-server"]);
+  return hasServer();
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
