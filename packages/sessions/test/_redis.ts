@@ -4,8 +4,10 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { Redis } from "ioredis";
+import type { RedisOptions } from "ioredis";
 import { createClient } from "redis";
-import type { RedisClient } from "../src/redis/index.ts";
+import type { RedisClientOptions } from "redis";
+import type { IoRedisClient, NodeRedisClient } from "../src/redis/index.ts";
 
 /** A Redis of our own on a free port, without a disk. */
 export interface TestRedis {
@@ -14,16 +16,22 @@ export interface TestRedis {
   kill(): Promise<void>;
   /** Again, on the same port. */
   start(): Promise<void>;
+  /** It keeps its connections and answers nothing. */
+  pause(): void;
+  resume(): void;
   /** A client of each kind; all are closed by `stop`. */
-  nodeRedis(): Promise<RedisClient>;
-  ioRedis(): Promise<RedisClient>;
+  nodeRedis(options?: RedisClientOptions): Promise<NodeRedisClient>;
+  ioRedis(options?: RedisOptions): Promise<IoRedisClient>;
   stop(): Promise<void>;
 }
 
 export const clientKinds = ["nodeRedis", "ioRedis"] as const;
 
-/** Nothing when there is no `redis-server` and none can be had; then the caller skips, and this says so. */
-export async function startRedis(suite: string): Promise<TestRedis | undefined> {
+/**
+ * Nothing when there is no `redis-server` and none can be had; then the caller skips, and this says so.
+ * With a directory it keeps its data there.
+ */
+export async function startRedis(suite: string, dir?: string): Promise<TestRedis | undefined> {
   if (!hasServer() && !install()) {
     const line = `NOT RUN: ${suite}. It needs redis-server: apt-get install redis-server.`;
     if (process.env.CI === "true") throw new Error(line);
@@ -35,16 +43,10 @@ export async function startRedis(suite: string): Promise<TestRedis | undefined> 
   let server: ChildProcess | undefined;
 
   async function start(): Promise<void> {
-    const flags = [
-      "--port",
-      String(port),
-      "--bind",
-      "127.0.0.1",
-      "--save",
-      "",
-      "--appendonly",
-      "no",
-    ];
+    const disk = dir
+      ? ["--appendonly", "yes", "--appendfsync", "always", "--dir", dir]
+      : ["--appendonly", "no"];
+    const flags = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", ...disk];
     server = spawn("redis-server", flags, { stdio: ["ignore", "pipe", "inherit"] });
     for await (const chunk of server.stdout!) {
       if (String(chunk).includes("Ready to accept connections")) break;
@@ -63,16 +65,16 @@ export async function startRedis(suite: string): Promise<TestRedis | undefined> 
     port,
     start,
     kill,
-    async nodeRedis() {
-      const client = createClient({ url: `redis://127.0.0.1:${port}` });
-      client.on("error", () => undefined);
+    pause: () => void server?.kill("SIGSTOP"),
+    resume: () => void server?.kill("SIGCONT"),
+    async nodeRedis(options = {}) {
+      const client = createClient({ ...options, socket: { host: "127.0.0.1", port } });
       await client.connect();
       closers.push(() => client.isOpen && client.destroy());
-      return client;
+      return client as NodeRedisClient;
     },
-    async ioRedis() {
-      const client = new Redis(port, "127.0.0.1");
-      client.on("error", () => undefined);
+    async ioRedis(options = {}) {
+      const client = new Redis(port, "127.0.0.1", options);
       await once(client, "ready");
       closers.push(() => client.disconnect());
       return client;
