@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { access, open, stat } from "node:fs/promises";
+import { accessSync, closeSync, constants, openSync } from "node:fs";
+import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AgentError, isAgentError } from "@holodeck/agui-core";
 import { createDatabase, resultCode } from "./database.ts";
@@ -17,7 +17,7 @@ export async function openDatabase(path: string): Promise<Database> {
   for (let attempt = 1; ; attempt++) {
     let connection: Connection | undefined;
     try {
-      await makePrivate(path);
+      makePrivate(path);
       connection = new DatabaseSync(path);
       return prepare(connection);
     } catch (error) {
@@ -50,10 +50,19 @@ function prepare(connection: Connection): Database {
   return db;
 }
 
-// Conversations are nobody else's business; SQLite gives its side files the same rights.
-async function makePrivate(path: string): Promise<void> {
-  const file = await open(path, "a", 0o600);
-  await file.close();
+/**
+ * Conversations are nobody else's business; SQLite gives its side files the same rights. Only a new file
+ * is touched, and in one go: closing a handle of a file that SQLite has open in this process would drop
+ * SQLite's locks on it.
+ */
+function makePrivate(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if ((error as { code?: string }).code !== "EEXIST") throw error;
+    // SQLite would open it for reading and fail at the first write.
+    accessSync(path, constants.W_OK);
+  }
 }
 
 async function explain(path: string, error: unknown): Promise<AgentError> {

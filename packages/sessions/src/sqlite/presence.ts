@@ -224,12 +224,16 @@ export function createPresence(
       closed = true;
       if (heartbeat !== undefined) clock.clearTimeout(heartbeat);
       clearTimeout(poll);
-      db.write(() => {
-        db.sql("DELETE FROM watchers WHERE process = ?").run(id);
-        // Whoever looks next need not wait for the leases to run out.
-        const release = db.sql("UPDATE runs SET expires_at = 0 WHERE fence = ?");
-        for (const fence of owned.keys()) release.run(fence);
-      });
+      try {
+        db.write(() => {
+          db.sql("DELETE FROM watchers WHERE process = ?").run(id);
+          // Whoever looks next need not wait for the leases to run out.
+          const release = db.sql("UPDATE runs SET expires_at = 0 WHERE fence = ?");
+          for (const fence of owned.keys()) release.run(fence);
+        });
+      } catch {
+        // Then they run out by themselves.
+      }
       for (const fence of owned.keys()) lose(fence);
       for (const set of waiters.values()) for (const waiter of set) waiter.wake();
     },
