@@ -243,7 +243,11 @@ export function testSessionStore(
           { id: "c1", kind: "tool", runId: "r1", value: { name: "f", args: {} } },
           { id: "i1", kind: "interrupt", runId: "r1", value: {} },
         ] as const;
-        const active = { runId: "r1", offset: 3, open: [{ type: EventType.STEP_STARTED, stepName: "s" }] };
+        const active = {
+          runId: "r1",
+          offset: 3,
+          open: [{ type: EventType.STEP_STARTED, stepName: "s" }],
+        };
         await store.update(key, { pending, lastRunId: "r0", active });
         await store.update(key, { metadata: { a: 1 } });
         expect(await store.get(key)).toMatchObject({
