@@ -18,7 +18,7 @@ import {
 export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunLogKit): void {
   describe("closing", () => {
     for (const status of ["finished", "failed", "cancelled"] as const) {
-      define(`keeps that a run was ${status}, and frees its thread`, async () => {
+      define(`keeps the status ${status}, and frees the thread`, async () => {
         const runs = await openLog();
         const lease = await openRun(runs, key);
         await runs.append(lease, [mark(1)]);
