@@ -18,7 +18,7 @@ interface CommandRow {
 }
 
 /** One reader that waits for more. */
-export interface Waiter {
+interface Waiter {
   wake(): void;
   /** When the owner of the run counts as dead unless it has renewed its lease. */
   expiresAt: number;
