@@ -32,6 +32,8 @@ interface StoredRun {
   readonly listeners: Set<(command: RunCommand) => void>;
   readonly waiters: Set<() => void>;
   status: RunStatus;
+  /** Commands from before the owner listened; absent once it does. */
+  unheard: RunCommand[] | undefined;
   entries: StoredEntry[];
   first: number;
   last: number;
@@ -54,6 +56,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   const { runLogEvents, runLogBytes, runLogMs, logBytes, clock = systemClock } = options;
   const runs = new Map<string, StoredRun>();
   const active = new Map<string, StoredRun>();
+  const threads = new Map<string, Set<StoredRun>>();
   // In the order in which they ended, for the byte limit and the time limit alike.
   const finished = new Set<StoredRun>();
   let totalBytes = 0;
@@ -66,6 +69,9 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   function drop(run: StoredRun): void {
     finished.delete(run);
     if (runs.get(runId(run.key)) === run) runs.delete(runId(run.key));
+    const thread = threads.get(threadId(run.key));
+    thread?.delete(run);
+    if (thread?.size === 0) threads.delete(threadId(run.key));
     totalBytes -= run.bytes;
     run.bytes = 0;
   }
@@ -131,16 +137,30 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     for (const wake of run.waiters) wake();
   }
 
+  // Its owner may not go on, and nobody waits for what it would have said.
+  function abandon(run: StoredRun): void {
+    if (run.status !== "running") return;
+    run.status = "lost";
+    active.delete(threadId(run.key));
+    run.listeners.clear();
+    run.lost.abort();
+    for (const wake of run.waiters) wake();
+  }
+
   function owned(lease: Lease, entries: readonly LogEntry[]): StoredRun {
     const run = runs.get(runId(lease));
     if (!run || run.fence !== lease.fence || run.status !== "running") {
       throw new AgentError("run-lost", `Run "${lease.runId}" is no longer owned by this process.`);
     }
-    if (entries[0]?.from !== run.last + 1) {
-      throw new AgentError(
-        "internal",
-        `Run "${lease.runId}": offset ${entries[0]?.from} does not follow ${run.last}.`,
-      );
+    let { last } = run;
+    for (const { from, to } of entries) {
+      if (from !== last + 1 || to < from) {
+        throw new AgentError(
+          "internal",
+          `Run "${lease.runId}": offset ${from} does not follow ${last}.`,
+        );
+      }
+      last = to;
     }
     return run;
   }
@@ -150,9 +170,15 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     return runs.get(runId({ principal, runId: id }));
   }
 
+  function findIn(key: RunKey): StoredRun | undefined {
+    const run = find(key.principal, key.runId);
+    return run?.key.threadId === key.threadId ? run : undefined;
+  }
+
   function send(key: RunKey, command: RunCommand): boolean {
-    const run = runs.get(runId(key));
+    const run = findIn(key);
     if (run?.status !== "running") return false;
+    run.unheard?.push(command);
     for (const listener of run.listeners) listener(command);
     return true;
   }
@@ -173,6 +199,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
         listeners: new Set(),
         waiters: new Set(),
         status: "running",
+        unheard: [],
         entries: [],
         first: 1,
         last: 0,
@@ -182,6 +209,9 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       };
       runs.set(runId(key), run);
       active.set(threadId(key), run);
+      const thread = threads.get(threadId(key));
+      if (thread) thread.add(run);
+      else threads.set(threadId(key), new Set([run]));
       return { ...run.key, fence: run.fence, lost: run.lost.signal };
     },
     append(lease, entries) {
@@ -207,15 +237,15 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       return run && toRecord(run);
     },
     read(key, after, limit = Number.POSITIVE_INFINITY) {
-      const run = find(key.principal, key.runId);
-      if (!run || run.key.threadId !== key.threadId) {
+      const run = findIn(key);
+      if (!run) {
         throw new AgentError("run-not-found", `There is no run "${key.runId}".`);
       }
       return slice(run, after, limit);
     },
     async *follow(key, after, signal) {
-      const run = find(key.principal, key.runId);
-      if (!run || run.key.threadId !== key.threadId) return;
+      const run = findIn(key);
+      if (!run) return;
       run.followers++;
       try {
         let at = after;
@@ -234,28 +264,35 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
         run.followers--;
       }
     },
-    watchers: (key) => runs.get(runId(key))?.followers ?? 0,
+    watchers: (key) => findIn(key)?.followers ?? 0,
     send,
     requestStop: (key) => send(key, { type: "stop" }),
     commands(lease, on) {
       const run = runs.get(runId(lease));
-      run?.listeners.add(on);
-      return () => void run?.listeners.delete(on);
+      if (!run || run.fence !== lease.fence || run.status !== "running") return () => {};
+      run.listeners.add(on);
+      const { unheard = [] } = run;
+      run.unheard = undefined;
+      // Later, so that the caller can stop listening on hearing the first.
+      queueMicrotask(() => {
+        for (const command of unheard) if (run.listeners.has(on)) on(command);
+      });
+      return () => void run.listeners.delete(on);
     },
     isActive: (key) => active.has(threadId(key)),
     deleteThread(key) {
-      for (const run of runs.values()) {
-        if (threadId(run.key) !== threadId(key)) continue;
-        active.delete(threadId(key));
-        run.lost.abort();
+      for (const run of threads.get(threadId(key)) ?? []) {
+        abandon(run);
         drop(run);
       }
     },
     clear() {
       if (sweep !== undefined) clock.clearTimeout(sweep);
-      for (const run of active.values()) run.lost.abort();
+      sweep = undefined;
+      for (const run of active.values()) abandon(run);
       runs.clear();
       active.clear();
+      threads.clear();
       finished.clear();
       totalBytes = 0;
     },

@@ -3,12 +3,19 @@ import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-cor
 import { createMemoryLog, threadId } from "./memory-log.ts";
 import type { PruneOptions } from "./prune-messages.ts";
 import { changeSession, newSession } from "./session-record.ts";
+import { takeTokens } from "./token-bucket.ts";
+import type { Bucket } from "./token-bucket.ts";
 
 export interface MemorySessionsOptions {
   /** How long a session lives after its last use. By default 30 minutes. */
   readonly ttlMs?: number;
-  /** By default 1000; one more is refused with 429. */
+  /** By default 1000. */
   readonly maxSessions?: number;
+  /**
+   * What makes room for one session too many: `"lru"` removes the one that was not used for longest and
+   * has no run in flight. By default nothing does, and it is refused with 429.
+   */
+  readonly evict?: "lru";
   /** Bounds of the run logs, as in the handler's `limits`. */
   readonly runLogEvents?: number;
   readonly runLogBytes?: number;
@@ -20,13 +27,6 @@ export interface MemorySessionsOptions {
   /** How tokens are counted for `maxTokens`. By default a quarter of the characters. */
   readonly estimateTokens?: PruneOptions["estimate"];
   readonly clock?: Clock;
-}
-
-interface Bucket {
-  readonly tokens: number;
-  readonly at: number;
-  /** From here on it is full again, and as good as forgotten. */
-  readonly fullAt: number;
 }
 
 // So many buckets are remembered before the full ones are thrown out.
@@ -57,6 +57,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     maxTokens: options.maxTokens,
     ...(options.estimateTokens ? { estimate: options.estimateTokens } : {}),
   };
+  // The one not used for longest comes first.
   const sessions = new Map<string, Session>();
   const buckets = new Map<string, Bucket>();
   let sweep: unknown;
@@ -80,13 +81,28 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
   function cleanupExpired(): number {
     let removed = 0;
     for (const session of sessions.values()) {
+      if (clock.now() - session.lastActivity < ttlMs) break;
       if (isExpired(session) && remove(session)) removed++;
     }
     return removed;
   }
 
+  function makeRoom(): void {
+    if (sessions.size < maxSessions || cleanupExpired() > 0) return;
+    if (options.evict === "lru") {
+      for (const session of sessions.values()) {
+        if (!runs.isActive(session)) return void remove(session);
+      }
+    }
+    throw new AgentError("capacity-exceeded", `No more than ${maxSessions} sessions fit.`, {
+      retryAfter: 5,
+    });
+  }
+
   function put(session: Session): Session {
-    sessions.set(threadId(session), session);
+    const id = threadId(session);
+    sessions.delete(id);
+    sessions.set(id, session);
     sweep ??= clock.setTimeout(sweepNow, sweepMs);
     return session;
   }
@@ -103,11 +119,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       if (live(key)) {
         throw new AgentError("run-exists", `There is a session "${key.threadId}" already.`);
       }
-      if (sessions.size >= maxSessions && cleanupExpired() === 0) {
-        throw new AgentError("capacity-exceeded", `No more than ${maxSessions} sessions fit.`, {
-          retryAfter: 5,
-        });
-      }
+      makeRoom();
       return put(newSession(key, { agentId, metadata }, clock.now()));
     },
     update(key, change, { ifVersion } = {}) {
@@ -120,16 +132,16 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     delete: (key) => live(key) !== undefined && remove(key),
     touch(key) {
       const session = live(key);
-      if (session) put({ ...session, lastActivity: clock.now() });
+      if (session) put({ ...session, lastActivity: Math.max(session.lastActivity, clock.now()) });
     },
     list({ principal, agentId, limit, cursor }) {
-      const all = [...sessions.values()]
+      const from = cursor === undefined ? undefined : readCursor(cursor);
+      const rest = [...sessions.values()]
         .filter((one) => one.principal === principal && (!agentId || one.agentId === agentId))
-        .filter((one) => !isExpired(one))
-        .sort((a, b) => b.lastActivity - a.lastActivity || (a.threadId < b.threadId ? -1 : 1));
-      const start = cursor ? all.findIndex((one) => one.threadId === cursor) + 1 : 0;
-      const items = all.slice(start, start + limit);
-      const next = start + limit < all.length ? items.at(-1)?.threadId : undefined;
+        .filter((one) => !isExpired(one) && (!from || byLastUse(one, from) > 0))
+        .sort(byLastUse);
+      const items = rest.slice(0, limit);
+      const next = rest.length > limit ? writeCursor(items.at(-1)!) : undefined;
       return { items, next };
     },
     cleanupExpired,
@@ -138,12 +150,9 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       if (buckets.size >= bucketSweep) {
         for (const [name, { fullAt }] of buckets) if (fullAt <= now) buckets.delete(name);
       }
-      const { tokens: before, at } = buckets.get(bucket) ?? { tokens, at: now };
-      const available = Math.min(tokens, before + ((now - at) * tokens) / perMs);
-      const wait = available >= cost ? 0 : Math.ceil(((cost - available) * perMs) / tokens);
-      const left = wait === 0 ? available - cost : available;
-      buckets.set(bucket, { tokens: left, at: now, fullAt: now + (1 - left / tokens) * perMs });
-      return wait;
+      const taken = takeTokens(buckets.get(bucket), cost, { tokens, perMs, now });
+      buckets.set(bucket, taken.bucket);
+      return taken.wait;
     },
     close() {
       if (sweep !== undefined) clock.clearTimeout(sweep);
@@ -153,4 +162,23 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       runs.clear();
     },
   };
+}
+
+type Place = Pick<Session, "lastActivity" | "threadId">;
+
+function byLastUse(a: Place, b: Place): number {
+  if (a.lastActivity !== b.lastActivity) return b.lastActivity - a.lastActivity;
+  if (a.threadId === b.threadId) return 0;
+  return a.threadId < b.threadId ? -1 : 1;
+}
+
+// A place, not a session: the one it was made from may be gone or used by the time it is read.
+function writeCursor({ lastActivity, threadId: id }: Place): string {
+  return `${lastActivity}:${id}`;
+}
+
+function readCursor(cursor: string): Place {
+  const [, time, id] = /^(\d+):(.+)$/s.exec(cursor) ?? [];
+  if (!time || !id) throw new AgentError("invalid-request", `There is no page "${cursor}".`);
+  return { lastActivity: Number(time), threadId: id };
 }

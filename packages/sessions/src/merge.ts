@@ -22,6 +22,7 @@ export function mergeInto(last: StoredEntry | undefined, next: LogEntry): boolea
   const id = idOf[next.event.type];
   if (id === undefined || last.event.type !== next.event.type) return false;
   if (last.event[id] !== next.event[id] || !isPlain(next) || !isPlain(last)) return false;
+  if (last.event.subagentRunId !== next.event.subagentRunId) return false;
   const before = last.event.delta as string;
   if (before.length >= maxLength) return false;
   const delta = before + (next.event.delta as string);

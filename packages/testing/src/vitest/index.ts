@@ -1,4 +1,5 @@
 export type { ProtocolFrame } from "./_protocol-frames.ts";
+export type { CreateStore, StoreSetup, TestStoreOptions } from "./_store-bench.ts";
 export { runMatchers } from "./matchers.ts";
 export type { RunLike, RunMatchers } from "./matchers.ts";
 export { testBinding } from "./test-binding.ts";
@@ -7,3 +8,5 @@ export { testEncoder } from "./test-encoder.ts";
 export type { TestEncoderOptions } from "./test-encoder.ts";
 export { testProtocol } from "./test-protocol.ts";
 export type { ProtocolRun, TestProtocolOptions } from "./test-protocol.ts";
+export { testRunLog } from "./test-run-log.ts";
+export { testSessionStore } from "./test-session-store.ts";
