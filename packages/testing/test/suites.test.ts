@@ -1,8 +1,9 @@
 import { agui, createAgentHandler } from "@holodeck/agui";
 import type { Encoder } from "@holodeck/agui-core";
 import { runInput } from "../src/index.ts";
-import { testEncoder, testProtocol } from "../src/vitest/index.ts";
+import { testEncoder, testProtocol, testRunLog, testSessionStore } from "../src/vitest/index.ts";
 import { ndjson, ndjsonEncoder, post, readLines } from "./ndjson.ts";
+import { sharedStores } from "./shared-store.ts";
 
 testEncoder("ndjson", ndjsonEncoder, {
   parse: (chunk) => JSON.parse(chunk as string),
@@ -78,3 +79,7 @@ testProtocol("AG-UI before 1.0", {
   createHandler: (agent, options) => createAgentHandler(agent, { ...options, protocols: [agui()] }),
   start: (run) => post("/agui", runInput(run)),
 });
+
+const { create, second } = sharedStores();
+testSessionStore("shared by two processes", create, { second });
+testRunLog("shared by two processes", create, { second });
