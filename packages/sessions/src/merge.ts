@@ -29,7 +29,9 @@ export function mergeInto(last: StoredEntry | undefined, next: LogEntry): boolea
   // The agent's own object is shared with the live followers: the first merge makes one of ours.
   if (last.cuts) last.event.delta = delta;
   else last.event = { ...last.event, delta };
-  (last.cuts ??= [before.length]).push(delta.length);
+  last.cuts ??= [before.length];
+  if (next.cuts) for (const end of next.cuts) last.cuts.push(before.length + end);
+  else last.cuts.push(delta.length);
   last.to = next.to;
   return true;
 }

@@ -1,0 +1,271 @@
+import { AgentError, EventType, ulid } from "@holodeck/agui-core";
+import type { Clock, LogEntry, RunKey } from "@holodeck/agui-core";
+import type { Connection } from "./connection.ts";
+import type { Keys } from "./keys.ts";
+import { entriesAfter } from "./pack.ts";
+import type { FoundRun, LogReader } from "./reader.ts";
+import { watchScript } from "./run-scripts.ts";
+import type { Tail, TailRow } from "./tail.ts";
+
+/** Live tails of runs, wherever they run: all followers of a run in this process share what is read. */
+export interface Followers {
+  follow(key: RunKey, after: number, signal: AbortSignal): AsyncGenerator<readonly LogEntry[]>;
+  /** The connection was lost for a while: everybody reads the log again. */
+  restored(): void;
+  close(): void;
+}
+
+export interface FollowersOptions {
+  readonly connection: Connection;
+  readonly keys: Keys;
+  readonly tail: Tail;
+  readonly reader: LogReader;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+}
+
+interface FollowedRun {
+  readonly key: RunKey;
+  readonly fence: string;
+  readonly followers: Set<Follower>;
+  readonly onRow: (row: TailRow) => void;
+  check: unknown;
+  /** The owner's lease holds at least until then. */
+  aliveUntil: number;
+  failures: number;
+}
+
+interface Follower {
+  readonly id: string;
+  queue: { readonly entries: readonly LogEntry[]; readonly isEnd: boolean }[];
+  length: number;
+  /** The log has more than the queue: it is read first. */
+  isBehind: boolean;
+  failed: AgentError | undefined;
+  wake: () => void;
+}
+
+// A follower that does not keep up reads the log again instead of a queue that grows.
+const queueLength = 1024 * 1024;
+// A process that died is counted as a watcher for so long.
+const watchMs = 60_000;
+
+export function createFollowers(options: FollowersOptions): Followers {
+  const { connection, keys, tail, reader, clock, leaseMs } = options;
+  const runs = new Map<string, FollowedRun>();
+  let watchTimer: unknown;
+
+  function join(key: RunKey, { fence, record, leaseLeft }: FoundRun): FollowedRun {
+    const { log } = keys.run(key);
+    const known = runs.get(log);
+    if (known?.fence === fence) return known;
+    const run: FollowedRun = {
+      key,
+      fence,
+      followers: new Set(),
+      onRow: (row) => hear(run, row),
+      check: undefined,
+      aliveUntil: clock.now() + leaseLeft,
+      failures: 0,
+    };
+    // What has ended is read from the log alone.
+    if (record.status !== "running") return run;
+    // The run was replaced by another of its name; who still follows the old one finds its log gone.
+    if (known) drop(known);
+    runs.set(log, run);
+    tail.add(log, `${record.last}-0`, run.onRow);
+    checkIn(run, leaseLeft + 1);
+    return run;
+  }
+
+  function leave(run: FollowedRun, follower: Follower): void {
+    run.followers.delete(follower);
+    connection.call("ZREM", keys.run(run.key).watch, follower.id).catch(() => undefined);
+    if (run.followers.size === 0) drop(run);
+  }
+
+  function drop(run: FollowedRun): void {
+    const { log } = keys.run(run.key);
+    clock.clearTimeout(run.check);
+    tail.remove(log, run.onRow);
+    if (runs.get(log) === run) runs.delete(log);
+    for (const follower of run.followers) fallBehind(follower);
+  }
+
+  function hear(run: FollowedRun, { fields }: TailRow): void {
+    if (fields.f !== run.fence) return drop(run);
+    // An append renews a lease that has less than four fifths left.
+    run.aliveUntil = clock.now() + leaseMs * 0.8;
+    const json = fields.e ?? "[]";
+    const entries = JSON.parse(json) as LogEntry[];
+    for (const follower of run.followers) {
+      follower.length += json.length;
+      if (follower.length > queueLength) fallBehind(follower);
+      else follower.queue.push({ entries, isEnd: fields.s !== undefined });
+      follower.wake();
+    }
+  }
+
+  // Once, when the lease can have run out; and again only if the owner has renewed it.
+  function checkIn(run: FollowedRun, ms: number): void {
+    clock.clearTimeout(run.check);
+    run.check = clock.setTimeout(() => void check(run), ms);
+  }
+
+  async function check(run: FollowedRun): Promise<void> {
+    const known = run.aliveUntil - clock.now();
+    if (known > 0) return checkIn(run, known + 1);
+    try {
+      const left = await reader.lose(run.key, run.fence);
+      run.failures = 0;
+      run.aliveUntil = clock.now() + left;
+      if (run.followers.size === 0) return;
+      if (left > 0) checkIn(run, left + 1);
+      else for (const follower of run.followers) fallBehind(follower);
+    } catch (error) {
+      if (run.followers.size === 0) return;
+      if (run.failures++ === 0) return checkIn(run, leaseMs / 3);
+      for (const follower of run.followers) {
+        follower.failed = error as AgentError;
+        follower.wake();
+      }
+    }
+  }
+
+  function watch(run: FollowedRun): Promise<unknown> {
+    const names = [...run.followers].map(({ id }) => id);
+    const call = { keys: [keys.run(run.key).watch], args: [watchMs, ...names] };
+    return connection.run(watchScript, call);
+  }
+
+  function armWatch(): void {
+    if (runs.size === 0) return;
+    watchTimer ??= clock.setTimeout(() => {
+      watchTimer = undefined;
+      for (const run of runs.values()) watch(run).catch(() => undefined);
+      armWatch();
+    }, watchMs / 3);
+  }
+
+  async function* follow(
+    key: RunKey,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly LogEntry[]> {
+    const found = await reader.peek(key);
+    if (!found || signal.aborted) return;
+    const { principal, threadId, runId } = key;
+    const run = join({ principal, threadId, runId }, found);
+    const follower = createFollower();
+    run.followers.add(follower);
+    const onAbort = (): void => follower.wake();
+    signal.addEventListener("abort", onAbort);
+    armWatch();
+    try {
+      await watch(run);
+      yield* entriesOf({ run, follower, after, signal });
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      leave(run, follower);
+    }
+  }
+
+  async function* entriesOf(options: {
+    run: FollowedRun;
+    follower: Follower;
+    after: number;
+    signal: AbortSignal;
+  }): AsyncGenerator<readonly LogEntry[]> {
+    const { run, follower, signal } = options;
+    let { after } = options;
+    while (!signal.aborted) {
+      if (follower.failed) throw follower.failed;
+      if (follower.isBehind) {
+        // What is queued from now on is kept until the log was read.
+        catchUp(follower);
+        const page = await reader.page(run.key, after, 256);
+        if (page?.fence !== run.fence) return yield [lostEntry(after, clock.now())];
+        if (page.entries.length > 0) {
+          after = page.entries.at(-1)!.to;
+          yield page.entries;
+        }
+        if (after < page.last) follower.isBehind = true;
+        else if (page.status !== "running") return;
+      } else if (follower.queue.length > 0) {
+        const { queue } = follower;
+        catchUp(follower);
+        const entries = entriesAfter(
+          queue.flatMap((batch) => batch.entries),
+          after,
+        );
+        if (entries.length > 0 && entries[0]!.from > after + 1) follower.isBehind = true;
+        else if (entries.length > 0) {
+          after = entries.at(-1)!.to;
+          yield entries;
+        }
+        if (queue.at(-1)!.isEnd && !follower.isBehind) return;
+      } else {
+        await new Promise<void>((resolve) => (follower.wake = resolve));
+      }
+    }
+  }
+
+  return {
+    follow,
+    restored() {
+      for (const run of runs.values()) {
+        for (const follower of run.followers) fallBehind(follower);
+        run.aliveUntil = 0;
+        checkIn(run, 0);
+      }
+    },
+    close() {
+      if (watchTimer !== undefined) clock.clearTimeout(watchTimer);
+      for (const run of runs.values()) {
+        for (const follower of run.followers) {
+          follower.failed = new AgentError("shutting-down", "The store was closed.");
+          follower.wake();
+        }
+        clock.clearTimeout(run.check);
+      }
+    },
+  };
+}
+
+function createFollower(): Follower {
+  return {
+    id: ulid(),
+    queue: [],
+    length: 0,
+    isBehind: true,
+    failed: undefined,
+    wake: () => undefined,
+  };
+}
+
+function fallBehind(follower: Follower): void {
+  const hasAll = !follower.isBehind && follower.queue.at(-1)?.isEnd === true;
+  if (hasAll) return;
+  follower.isBehind = true;
+  follower.queue = [];
+  follower.length = 0;
+  follower.wake();
+}
+
+function catchUp(follower: Follower): void {
+  follower.isBehind = false;
+  follower.queue = [];
+  follower.length = 0;
+}
+
+/** What ends a run whose owner is gone, where no log can say it. */
+function lostEntry(after: number, at: number): LogEntry {
+  return { from: after + 1, to: after + 1, at, event: lostEvent };
+}
+
+/** How a run ends that nobody can go on with. */
+export const lostEvent: LogEntry["event"] = {
+  type: EventType.RUN_ERROR,
+  message: "The process that ran it is gone.",
+  code: "run-lost",
+};

@@ -1,0 +1,72 @@
+import type { RunKey, ThreadKey } from "@holodeck/agui-core";
+
+/** The names of a thread's keys: all in one slot of a cluster. */
+export interface ThreadKeys {
+  readonly session: string;
+  readonly lease: string;
+  /** The runs whose keys exist, so that a deleted thread takes them along. */
+  readonly runs: string;
+}
+
+export interface RunKeys {
+  readonly record: string;
+  readonly log: string;
+  readonly commands: string;
+  readonly watch: string;
+}
+
+export interface Keys {
+  thread(key: ThreadKey): ThreadKeys;
+  run(key: RunKey): RunKeys;
+  /** Says on which thread a principal's run is. */
+  pointer(principal: string, runId: string): string;
+  /** A principal's threads by their last activity. */
+  list(principal: string): string;
+  bucket(name: string): string;
+  /** Wakes the blocked reader of one process. */
+  wake(process: string): string;
+  /** Every session by its expiry, for `maxSessions`. */
+  readonly sessions: string;
+}
+
+/** Builds keys of encoded parts: no id can reach another thread's key or move its own to another slot. */
+export function createKeys(prefix: string): Keys {
+  if (/[{}]/.test(prefix)) throw new TypeError("A prefix has no braces: they choose the slot.");
+  const tag = (key: ThreadKey): string =>
+    `${prefix}:{${encodePart(key.principal)}:${encodePart(key.threadId)}}`;
+  return {
+    thread(key) {
+      const base = tag(key);
+      return { session: `${base}:session`, lease: `${base}:lease`, runs: `${base}:runs` };
+    },
+    run(key) {
+      const base = tag(key);
+      const run = encodePart(key.runId);
+      return {
+        record: `${base}:run:${run}`,
+        log: `${base}:log:${run}`,
+        commands: `${base}:cmd:${run}`,
+        watch: `${base}:watch:${run}`,
+      };
+    },
+    pointer: (principal, runId) => `${prefix}:run:${encodePart(principal)}:${encodePart(runId)}`,
+    list: (principal) => `${prefix}:list:${encodePart(principal)}`,
+    bucket: (name) => `${prefix}:bucket:${encodePart(name)}`,
+    wake: (process) => `${prefix}:wake:${process}`,
+    sessions: `${prefix}:sessions`,
+  };
+}
+
+/** One to one, also for what UTF-8 cannot say: half a surrogate pair is an id like any other. */
+export function encodePart(part: string): string {
+  return part.replace(
+    /[^\w.-]/g,
+    (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+export function decodePart(part: string): string {
+  return part.replace(/%([0-9a-f]{4})/g, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}

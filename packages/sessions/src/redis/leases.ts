@@ -1,0 +1,152 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Clock, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
+import type { Connection } from "./connection.ts";
+import { encodePart } from "./keys.ts";
+import type { Keys } from "./keys.ts";
+import { renewScript, runScriptKeys } from "./run-scripts.ts";
+import type { Tail, TailRow } from "./tail.ts";
+
+/** A run that this process owns. */
+interface OwnedRun {
+  readonly lease: Lease;
+  readonly controller: AbortController;
+  readonly listeners: Set<(command: RunCommand) => void>;
+  /** Came before anybody listened. */
+  early: RunCommand[];
+  readonly seen: Set<string>;
+  readonly onRow: (row: TailRow) => void;
+  /** An append was not answered: it may have landed. Its lease is left to run out. */
+  isDoubtful: boolean;
+}
+
+export interface LeasesOptions {
+  readonly connection: Connection;
+  readonly keys: Keys;
+  readonly tail: Tail;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  /** How long the keys of a run outlive its last renewal. */
+  readonly keepMs: number;
+  readonly ttlMs: number;
+  /** Told of every renewal, for what else must live as long. */
+  readonly onRenew: (key: RunKey) => Promise<unknown>;
+}
+
+/** The leases of this process: one timer renews them all. */
+export interface Leases {
+  add(key: RunKey, fence: number): Lease;
+  /** True once an append of it was not answered. */
+  isDoubtful(lease: Lease): boolean;
+  doubt(lease: Lease): void;
+  /** Another process has ended the run. */
+  lose(lease: Lease): AgentError;
+  release(lease: Lease): void;
+  listen(lease: Lease, on: (command: RunCommand) => void): () => void;
+  renew(): void;
+  close(): void;
+}
+
+export function createLeases(options: LeasesOptions): Leases {
+  const { connection, keys, tail, clock, leaseMs, keepMs, ttlMs, onRenew } = options;
+  const owned = new Map<string, OwnedRun>();
+  let timer: unknown;
+
+  const find = (lease: Lease): OwnedRun | undefined => owned.get(idOf(lease));
+
+  function arm(): void {
+    if (owned.size === 0) return;
+    timer ??= clock.setTimeout(() => {
+      timer = undefined;
+      renew();
+      arm();
+    }, leaseMs / 3);
+  }
+
+  function renew(): void {
+    // All in one turn: the client sends them as one pipeline.
+    for (const run of owned.values()) if (!run.isDoubtful) void renewOne(run);
+  }
+
+  async function renewOne({ lease }: OwnedRun): Promise<void> {
+    const scriptKeys = runScriptKeys(keys.thread(lease), keys.run(lease));
+    const args = [encodePart(lease.runId), lease.fence, leaseMs, keepMs, ttlMs];
+    try {
+      const renewed = connection.run(renewScript, { keys: scriptKeys, args });
+      const [answer] = await Promise.all([renewed, onRenew(lease)]);
+      if (answer === "lost") lose(lease);
+    } catch {
+      // Redis is away. The next renewal tells whether the run is still ours.
+    }
+  }
+
+  function release(lease: Lease): void {
+    const run = find(lease);
+    if (!run) return;
+    owned.delete(idOf(lease));
+    tail.remove(keys.run(lease).commands, run.onRow);
+  }
+
+  function lose(lease: Lease): AgentError {
+    const run = find(lease);
+    const reason = new AgentError("run-lost", `Run "${lease.runId}" was taken from its process.`);
+    release(lease);
+    run?.controller.abort(reason);
+    return reason;
+  }
+
+  function hear(run: OwnedRun, { fields }: TailRow): void {
+    const { f: fence, c: json = "", i: id = "" } = fields;
+    // Of an earlier run of the same name.
+    if (fence !== String(run.lease.fence) || run.seen.has(id)) return;
+    if (json === "lost") return void lose(run.lease);
+    run.seen.add(id);
+    const command = JSON.parse(json) as RunCommand;
+    if (run.listeners.size === 0) run.early.push(command);
+    for (const listener of run.listeners) listener(command);
+  }
+
+  return {
+    add({ principal, threadId, runId }, fence) {
+      const controller = new AbortController();
+      const run: OwnedRun = {
+        lease: { principal, threadId, runId, fence, lost: controller.signal },
+        controller,
+        listeners: new Set(),
+        early: [],
+        seen: new Set(),
+        onRow: (row) => hear(run, row),
+        isDoubtful: false,
+      };
+      owned.set(idOf(run.lease), run);
+      tail.add(keys.run(run.lease).commands, "0-0", run.onRow);
+      arm();
+      return run.lease;
+    },
+    isDoubtful: (lease) => find(lease)?.isDoubtful ?? false,
+    doubt(lease) {
+      const run = find(lease);
+      if (run) run.isDoubtful = true;
+    },
+    lose,
+    release,
+    listen(lease, on) {
+      const run = find(lease);
+      if (!run) return () => undefined;
+      run.listeners.add(on);
+      const { early } = run;
+      run.early = [];
+      for (const command of early) on(command);
+      return () => void run.listeners.delete(on);
+    },
+    renew,
+    close() {
+      if (timer !== undefined) clock.clearTimeout(timer);
+      timer = undefined;
+      for (const { lease } of owned.values()) lose(lease);
+    },
+  };
+}
+
+function idOf({ principal, runId, fence }: Lease): string {
+  return JSON.stringify([principal, runId, fence]);
+}

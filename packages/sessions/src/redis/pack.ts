@@ -1,0 +1,58 @@
+import type { LogEntry } from "@holodeck/agui-core";
+import { cutAfter, mergeInto } from "../merge.ts";
+import type { StoredEntry } from "../merge.ts";
+
+/** What becomes one entry of a stream. */
+export interface Pack {
+  readonly from: number;
+  readonly json: string;
+  readonly count: number;
+}
+
+/** Neighbouring deltas merged, then written as JSON: usually one pack. */
+export function packEntries(
+  entries: readonly LogEntry[],
+  bounds: { readonly count: number; readonly length: number },
+): Pack[] {
+  const packs: Pack[] = [];
+  let parts: string[] = [];
+  let from = 0;
+  let length = 0;
+  const flush = (): void => {
+    if (parts.length > 0) packs.push({ from, json: `[${parts.join()}]`, count: parts.length });
+    parts = [];
+    length = 0;
+  };
+  for (const entry of mergeEntries(entries)) {
+    if (parts.length === 0) from = entry.from;
+    const part = JSON.stringify(entry);
+    parts.push(part);
+    length += part.length;
+    if (length >= bounds.length || parts.length >= bounds.count) flush();
+  }
+  flush();
+  return packs;
+}
+
+/** The entries of packs that follow an offset, merged again over the bounds of the packs. */
+export function unpackEntries(packs: readonly string[], after: number): LogEntry[] {
+  const entries = packs.flatMap((json) => JSON.parse(json) as LogEntry[]);
+  return mergeEntries(entriesAfter(entries, after));
+}
+
+export function entriesAfter(entries: readonly LogEntry[], after: number): readonly LogEntry[] {
+  if (entries.length === 0 || entries[0]!.from > after) return entries;
+  return entries.filter((entry) => entry.to > after).map((entry) => cutAfter(entry, after));
+}
+
+function mergeEntries(entries: readonly LogEntry[]): LogEntry[] {
+  const merged: StoredEntry[] = [];
+  for (const entry of entries) {
+    if (mergeInto(merged.at(-1), entry)) continue;
+    const { from, to, at, event, cuts } = entry;
+    // A merged event grows in place; the caller's own must not.
+    const own = cuts ? { ...event } : event;
+    merged.push({ from, to, at, event: own, cuts: cuts && [...cuts] });
+  }
+  return merged;
+}

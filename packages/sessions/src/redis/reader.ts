@@ -1,0 +1,101 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { LogEntry, RunKey, RunRecord, RunStatus } from "@holodeck/agui-core";
+import type { Connection } from "./connection.ts";
+import { encodePart } from "./keys.ts";
+import type { Keys } from "./keys.ts";
+import { unpackEntries } from "./pack.ts";
+import { loseScript, peekScript, readScript, runScriptKeys } from "./run-scripts.ts";
+
+/** A run as the server has it now. */
+export interface FoundRun {
+  readonly record: RunRecord;
+  readonly fence: string;
+  /** Milliseconds for which its owner is taken to live. */
+  readonly leaseLeft: number;
+}
+
+export interface LogPage {
+  readonly fence: string;
+  readonly status: RunStatus;
+  readonly last: number;
+  readonly entries: readonly LogEntry[];
+}
+
+/** Reads records and logs, and ends a run whose owner is found dead. */
+export interface LogReader {
+  /** A run that claims to be running does. */
+  peek(key: RunKey): Promise<FoundRun | undefined>;
+  page(key: RunKey, after: number, limit: number): Promise<LogPage | undefined>;
+  /** Ends the run if its lease ran out; answers how long it still holds. */
+  lose(key: RunKey, fence: string): Promise<number>;
+}
+
+export interface LogReaderOptions {
+  readonly connection: Connection;
+  readonly keys: Keys;
+  readonly runLogMs: number;
+  /** The event that ends a lost run, as JSON. */
+  readonly lostEvent: string;
+}
+
+export function createLogReader(options: LogReaderOptions): LogReader {
+  const { connection, keys, runLogMs, lostEvent } = options;
+
+  async function look(key: RunKey): Promise<FoundRun | undefined> {
+    const scriptKeys = [keys.thread(key).lease, keys.run(key).record];
+    const answer = await connection.run(peekScript, { keys: scriptKeys, args: [] });
+    const [fence, status, first, last, agentId, version, left] = answer as string[];
+    if (!fence) return undefined;
+    const { principal, threadId, runId } = key;
+    const record: RunRecord = {
+      principal,
+      threadId,
+      runId,
+      format: 1,
+      agentId: agentId!,
+      protocolVersion: version || undefined,
+      status: status as RunStatus,
+      first: Number(first),
+      last: Number(last),
+    };
+    return { record, fence, leaseLeft: Number(left) };
+  }
+
+  async function lose(key: RunKey, fence: string): Promise<number> {
+    const scriptKeys = runScriptKeys(keys.thread(key), keys.run(key));
+    const args = [encodePart(key.runId), fence, runLogMs, lostEvent];
+    return Number(await connection.run(loseScript, { keys: scriptKeys, args }));
+  }
+
+  return {
+    lose,
+    async peek(key) {
+      for (;;) {
+        const found = await look(key);
+        if (found?.record.status !== "running" || found.leaseLeft > 0) return found;
+        await lose(key, found.fence);
+      }
+    },
+    async page(key, after, limit) {
+      const { record, log } = keys.run(key);
+      const call = { keys: [record, log], args: [after, limit] };
+      const answer = (await connection.run(readScript, call)) as [
+        string?,
+        RunStatus?,
+        string?,
+        string?,
+        string[]?,
+      ];
+      const [fence, status, first, last, packs] = answer;
+      if (!fence) return undefined;
+      if (after < Number(first) - 1) {
+        throw new AgentError(
+          "replay-gone",
+          `Run "${key.runId}" can be read from offset ${first}; ${after + 1} was trimmed.`,
+        );
+      }
+      const entries = unpackEntries(packs!, after).slice(0, limit);
+      return { fence, status: status!, last: Number(last), entries };
+    },
+  };
+}

@@ -1,0 +1,267 @@
+import { AgentError, ulid } from "@holodeck/agui-core";
+import type {
+  Clock,
+  Lease,
+  LogEntry,
+  RunCommand,
+  RunKey,
+  RunLog,
+  RunRecord,
+  ThreadKey,
+} from "@holodeck/agui-core";
+import type { RedisCommands } from "./commands.ts";
+import type { Connection } from "./connection.ts";
+import { createFollowers, lostEvent } from "./follow.ts";
+import { createGate } from "./gate.ts";
+import { decodePart, encodePart } from "./keys.ts";
+import type { Keys } from "./keys.ts";
+import { createLeases } from "./leases.ts";
+import { packEntries } from "./pack.ts";
+import { createLogReader } from "./reader.ts";
+import {
+  appendScript,
+  claimScript,
+  closeScript,
+  deleteScript,
+  openScript,
+  runScriptKeys,
+  sendScript,
+  undoScript,
+  watchScript,
+} from "./run-scripts.ts";
+import { createTail } from "./tail.ts";
+
+export interface RedisLogOptions {
+  readonly commands: RedisCommands;
+  readonly connection: Connection;
+  readonly keys: Keys;
+  readonly clock: Clock;
+  readonly commandMs: number;
+  readonly leaseMs: number;
+  readonly ttlMs: number;
+  readonly runLogEvents: number;
+  readonly runLogBytes: number;
+  readonly runLogMs: number;
+  /** Told of every renewal of a run, for what else must live as long. */
+  readonly onRenew: (key: ThreadKey) => Promise<unknown>;
+}
+
+export interface RedisLog extends RunLog {
+  /** The session, its runs and their logs. False: there was none. */
+  deleteThread(key: ThreadKey): Promise<boolean>;
+  shutdown(): void;
+}
+
+// More at once only makes every one of them slower.
+const appendsInFlight = 16;
+// Lua knows no Infinity as a number of ours.
+const bounded = (limit: number): number => Math.min(limit, Number.MAX_SAFE_INTEGER);
+
+/** Run logs on a Redis that several processes share. */
+export function createRedisLog(options: RedisLogOptions): RedisLog {
+  const { connection, keys, clock, leaseMs, ttlMs, runLogMs } = options;
+  const keepMs = leaseMs + runLogMs;
+  const runLogEvents = bounded(options.runLogEvents);
+  const runLogBytes = bounded(options.runLogBytes);
+  const packBounds = {
+    // A log is trimmed by whole packs, so one must not be most of it.
+    count: Math.max(1, Math.floor(runLogEvents / 4)),
+    length: Math.max(1, Math.min(64 * 1024, runLogBytes / 4)),
+  };
+  const lostJson = JSON.stringify(lostEvent);
+  const gate = createGate(appendsInFlight);
+  const reader = createLogReader({ connection, keys, runLogMs, lostEvent: lostJson });
+  const tail = createTail({
+    ...options,
+    wakeKey: keys.wake(ulid()),
+    onRestored() {
+      leases.renew();
+      followers.restored();
+    },
+  });
+  const followers = createFollowers({ connection, keys, tail, reader, clock, leaseMs });
+  const leases = createLeases({
+    ...options,
+    tail,
+    keepMs,
+    onRenew: (key) =>
+      Promise.all([
+        connection.call("PEXPIRE", keys.pointer(key.principal, key.runId), keepMs),
+        options.onRenew(key),
+      ]),
+  });
+
+  async function hold(
+    key: RunKey,
+    init: { agentId: string; protocolVersion?: string | undefined },
+  ): Promise<{ fence: number } | { busy: RunRecord }> {
+    const run = encodePart(key.runId);
+    const token = ulid();
+    let holder = "";
+    for (let attempt = 0; ; attempt++) {
+      const held = keys.run({ ...key, runId: decodePart(holder) });
+      const own = runScriptKeys(keys.thread(key), keys.run(key));
+      const [answer, value] = (await connection.run(openScript, {
+        keys: [...own, held.record, held.log, held.commands, held.watch],
+        args: [
+          ...[run, token, init.agentId, init.protocolVersion ?? ""],
+          ...[leaseMs, keepMs, runLogMs, ttlMs, holder, lostJson],
+        ],
+      })) as [string, string];
+      if (answer === "ok") return { fence: Number(value) };
+      holder = value;
+      if (answer === "expired") continue;
+      const busy = await reader.peek({ ...key, runId: decodePart(value) });
+      if (busy?.record.status === "running") return { busy: busy.record };
+      if (attempt > 10) throw new AgentError("thread-busy", `Thread "${key.threadId}" is busy.`);
+    }
+  }
+
+  // The pointer lives in another slot, so it is set after the run has begun: it never points to less.
+  async function claim(key: RunKey): Promise<RunRecord | undefined> {
+    const pointer = keys.pointer(key.principal, key.runId);
+    let from = "";
+    for (;;) {
+      const args = [encodePart(key.threadId), from, keepMs];
+      const other = (await connection.run(claimScript, { keys: [pointer], args })) as string | null;
+      if (!other) return undefined;
+      const otherKey = { ...key, threadId: decodePart(other) };
+      const found = await reader.peek(otherKey);
+      if (found?.record.status === "running") return found.record;
+      const { record, log } = keys.run(otherKey);
+      if (found) await connection.call("DEL", record, log);
+      from = other;
+    }
+  }
+
+  async function undo(key: RunKey, fence: number): Promise<void> {
+    const scriptKeys = runScriptKeys(keys.thread(key), keys.run(key));
+    await connection.run(undoScript, { keys: scriptKeys, args: [encodePart(key.runId), fence] });
+  }
+
+  async function write(lease: Lease, entries: readonly LogEntry[]): Promise<void> {
+    const run = keys.run(lease);
+    const packs = packEntries(entries, packBounds);
+    let answer: unknown;
+    try {
+      answer = await connection.run(appendScript, {
+        keys: [keys.thread(lease).lease, run.record, run.log],
+        args: [
+          ...[encodePart(lease.runId), lease.fence, entries[0]!.from, entries.at(-1)!.to],
+          ...[leaseMs, keepMs, runLogEvents, runLogBytes],
+          ...packs.flatMap(({ from, json, count }) => [from, json, count]),
+        ],
+      });
+    } catch (error) {
+      leases.doubt(lease);
+      throw error;
+    }
+    accepted(lease, entries[0]!.from, answer);
+  }
+
+  function accepted(lease: Lease, from: number, answer: unknown): void {
+    if (answer === "ok") return;
+    if (answer === "lost") throw leases.lose(lease);
+    throw new AgentError(
+      "internal",
+      `Run "${lease.runId}": offset ${from} does not follow ${String(answer)}.`,
+    );
+  }
+
+  async function send(key: RunKey, command: RunCommand): Promise<boolean> {
+    const answer = (await connection.run(sendScript, {
+      keys: [keys.thread(key).lease, keys.run(key).commands],
+      args: [encodePart(key.runId), JSON.stringify(command), ulid(), keepMs],
+    })) as string;
+    if (answer !== "ok" && answer !== "none") await reader.lose(key, answer);
+    return answer === "ok";
+  }
+
+  return {
+    async open(key, init) {
+      const held = await hold(key, init);
+      if ("busy" in held) return held;
+      try {
+        const busy = await claim(key);
+        if (!busy) return leases.add(key, held.fence);
+        await undo(key, held.fence);
+        return { busy };
+      } catch (error) {
+        undo(key, held.fence).catch(() => undefined);
+        throw error;
+      }
+    },
+    append(lease, entries) {
+      if (entries.length > 0) return gate(() => write(lease, entries));
+    },
+    async close(lease, terminal, status) {
+      // After an append without an answer nobody knows the next offset, except the server.
+      const from = leases.isDoubtful(lease) ? "" : terminal.from;
+      try {
+        const answer = await connection.run(closeScript, {
+          keys: runScriptKeys(keys.thread(lease), keys.run(lease)),
+          args: [
+            ...[encodePart(lease.runId), lease.fence, status, runLogMs, ttlMs, from],
+            ...[terminal.at, JSON.stringify(terminal.event), runLogEvents, runLogBytes],
+          ],
+        });
+        accepted(lease, terminal.from, answer);
+      } finally {
+        // Closed or not, it is not renewed any more: what could not be closed is lost when it runs out.
+        leases.release(lease);
+      }
+      const pointer = keys.pointer(lease.principal, lease.runId);
+      connection.call("PEXPIRE", pointer, runLogMs).catch(() => undefined);
+    },
+    async find(principal, runId) {
+      const thread = await connection.call("GET", keys.pointer(principal, runId));
+      if (typeof thread !== "string") return undefined;
+      return (await reader.peek({ principal, threadId: decodePart(thread), runId }))?.record;
+    },
+    async active(key) {
+      const run = await connection.call("HGET", keys.thread(key).lease, "run");
+      if (typeof run !== "string") return undefined;
+      const { principal, threadId } = key;
+      const found = await reader.peek({ principal, threadId, runId: decodePart(run) });
+      return found?.record.status === "running" ? found.record : undefined;
+    },
+    async read(key, after, limit = Number.POSITIVE_INFINITY) {
+      const entries: LogEntry[] = [];
+      for (let at = after; ; at = entries.at(-1)!.to) {
+        const page = await reader.page(key, at, Math.min(256, limit - entries.length));
+        if (!page) throw new AgentError("run-not-found", `There is no run "${key.runId}".`);
+        entries.push(...page.entries);
+        const isAll = page.entries.length === 0 || entries.at(-1)!.to >= page.last;
+        if (isAll || entries.length >= limit) return entries;
+      }
+    },
+    follow: followers.follow,
+    async watchers(key) {
+      const watch = [keys.run(key).watch];
+      return Number(await connection.run(watchScript, { keys: watch, args: [0] }));
+    },
+    send,
+    requestStop: (key) => send(key, { type: "stop" }),
+    commands: leases.listen,
+    async deleteThread(key) {
+      const thread = keys.thread(key);
+      for (;;) {
+        const runs = (await connection.call("ZRANGE", thread.runs, 0, -1)) as string[];
+        const perRun = runs.flatMap((run) => {
+          const { record, log, commands, watch } = keys.run({ ...key, runId: decodePart(run) });
+          return [record, log, commands, watch];
+        });
+        const answer = await connection.run(deleteScript, {
+          keys: [thread.lease, thread.session, thread.runs, ...perRun],
+          args: [lostJson, ...runs],
+        });
+        if (answer !== "more") return answer === "ok";
+      }
+    },
+    shutdown() {
+      leases.close();
+      followers.close();
+      tail.close();
+    },
+  };
+}

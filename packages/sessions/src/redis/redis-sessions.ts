@@ -1,0 +1,152 @@
+import { AgentError, defaultLimits, systemClock, ulid } from "@holodeck/agui-core";
+import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
+import type { PruneOptions } from "../prune-messages.ts";
+import { changeSession, newSession } from "../session-record.ts";
+import { toCommands } from "./commands.ts";
+import type { RedisClient } from "./commands.ts";
+import { createConnection } from "./connection.ts";
+import { createKeys, encodePart } from "./keys.ts";
+import { createRedisLog } from "./redis-log.ts";
+import { createSessionList } from "./session-list.ts";
+import { admitScript, takeScript, touchScript, writeScript } from "./session-scripts.ts";
+import { fromStored, toStored } from "./stored-session.ts";
+
+export interface RedisSessionsOptions {
+  /** A connected client of `redis` or `ioredis`. It stays the host's: `close` does not end it. */
+  readonly client: RedisClient;
+  /** Begins every key. By default `agui`. */
+  readonly prefix?: string;
+  /** How long a session lives after its last use. By default 30 minutes. */
+  readonly ttlMs?: number;
+  /** Of all processes together. By default they are not counted: memory is the server's to bound. */
+  readonly maxSessions?: number;
+  /** Bounds of the run logs, as in the handler's `limits`. */
+  readonly runLogEvents?: number;
+  readonly runLogBytes?: number;
+  readonly runLogMs?: number;
+  /** After so long without a word from its process a run is lost. By default 15 s. */
+  readonly leaseMs?: number;
+  /** How long a command may take before the store is unavailable. By default 2 s. */
+  readonly commandMs?: number;
+  /** History past this is pruned, oldest first. By default nothing is. */
+  readonly maxMessagesPerThread?: number;
+  readonly maxTokens?: number;
+  /** How tokens are counted for `maxTokens`. By default a quarter of the characters. */
+  readonly estimateTokens?: PruneOptions["estimate"];
+  readonly clock?: Clock;
+}
+
+// With one writer per thread a conflict is rare; so many in a row mean that something is wrong.
+const writeAttempts = 50;
+
+/**
+ * Sessions and run logs on a Redis that several processes share.
+ *
+ * @example
+ * ```ts
+ * const client = await createClient({ url: "redis://localhost" }).connect();
+ * createAgentHandler(agent, { sessions: redisSessions({ client }) });
+ * ```
+ */
+export function redisSessions(options: RedisSessionsOptions): SessionStore {
+  const { prefix = "agui", ttlMs = 30 * 60_000, maxSessions, clock = systemClock } = options;
+  const { commandMs = 2_000, leaseMs = 15_000 } = options;
+  const {
+    runLogEvents = defaultLimits.runLogEvents,
+    runLogBytes = defaultLimits.runLogBytes,
+    runLogMs = defaultLimits.runLogMs,
+  } = options;
+  const commands = toCommands(options.client);
+  const keys = createKeys(prefix);
+  const connection = createConnection({ commands, commandMs, clock });
+  const prune: PruneOptions = {
+    maxMessages: options.maxMessagesPerThread,
+    maxTokens: options.maxTokens,
+    ...(options.estimateTokens ? { estimate: options.estimateTokens } : {}),
+  };
+  const runs = createRedisLog({
+    ...{ commands, connection, keys, clock, commandMs, leaseMs, ttlMs },
+    ...{ runLogEvents, runLogBytes, runLogMs },
+    onRenew: async (key) => count(key, ttlMs + leaseMs),
+  });
+  const threads = createSessionList({ connection, keys, ttlMs, get });
+
+  async function get(key: ThreadKey): Promise<Session | undefined> {
+    const { session } = keys.thread(key);
+    const [json, at] = (await connection.call("HMGET", session, "d", "a")) as (string | null)[];
+    return json ? fromStored(key, json, Number(at)) : undefined;
+  }
+
+  /** False: another one was faster. */
+  async function put(session: Session, before: number): Promise<boolean> {
+    const { session: name, lease } = keys.thread(session);
+    const { version, lastActivity } = session;
+    const json = toStored(session);
+    const args = [ttlMs, leaseMs, before, version, json, ulid(), lastActivity];
+    const answer = await connection.run(writeScript, { keys: [name, lease], args });
+    if (answer !== "ok") return false;
+    await Promise.all([threads.add(session, lastActivity), count(session, ttlMs)]);
+    return true;
+  }
+
+  /** Only when sessions are counted at all. False: this one is too many. */
+  async function count(key: ThreadKey, ms: number, limit?: number): Promise<boolean> {
+    if (maxSessions === undefined) return true;
+    const args = [memberOf(key), ms, limit ?? Number.MAX_SAFE_INTEGER];
+    return (await connection.run(admitScript, { keys: [keys.sessions], args })) === 1;
+  }
+
+  return {
+    runs,
+    get,
+    async create(key, init) {
+      const session = newSession(key, init, clock.now());
+      if (!(await get(key)) && !(await count(key, ttlMs, maxSessions))) {
+        throw new AgentError("capacity-exceeded", `No more than ${maxSessions} sessions fit.`, {
+          retryAfter: 5,
+        });
+      }
+      if (await put(session, 0)) return session;
+      throw new AgentError("run-exists", `There is a session "${key.threadId}" already.`);
+    },
+    async update(key, change, { ifVersion } = {}) {
+      for (let attempt = 0; attempt < writeAttempts; attempt++) {
+        const session = await get(key);
+        if (!session) {
+          throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);
+        }
+        const now = clock.now();
+        const changed = changeSession(session, change, { ...prune, now, ifVersion });
+        if (await put(changed, session.version)) return changed;
+      }
+      throw new AgentError("thread-busy", `Session "${key.threadId}" changes too fast.`);
+    },
+    async delete(key) {
+      const [isDeleted] = await Promise.all([
+        runs.deleteThread(key),
+        threads.remove(key),
+        maxSessions === undefined ? 0 : connection.call("ZREM", keys.sessions, memberOf(key)),
+      ]);
+      return isDeleted;
+    },
+    async touch(key) {
+      const { session, lease } = keys.thread(key);
+      const now = clock.now();
+      const call = { keys: [session, lease], args: [ttlMs, leaseMs, now] };
+      if ((await connection.run(touchScript, call)) !== 1) return;
+      await Promise.all([threads.add(key, now), count(key, ttlMs)]);
+    },
+    list: threads.list,
+    // Redis expires by itself, at the very moment.
+    cleanupExpired: () => 0,
+    async take(bucket, cost, { tokens, perMs }) {
+      const call = { keys: [keys.bucket(bucket)], args: [cost, tokens, perMs] };
+      return Number(await connection.run(takeScript, call));
+    },
+    close: () => runs.shutdown(),
+  };
+}
+
+function memberOf({ principal, threadId }: ThreadKey): string {
+  return `${encodePart(principal)}:${encodePart(threadId)}`;
+}

@@ -1,0 +1,72 @@
+import type { Script } from "./connection.ts";
+
+const prelude = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+// A thread with a run in flight outlives its time; the run renews it.
+const ttl = `
+local held = redis.call('HGET', KEYS[2], 'until')
+local ttl = tonumber(ARGV[1])
+if held and tonumber(held) > now then ttl = ttl + tonumber(ARGV[2]) end
+redis.call('PEXPIRE', KEYS[1], ttl)
+`;
+
+/**
+ * KEYS: session, lease. ARGV: ttlMs, leaseMs, version it must have ('0': none), new version, JSON, token,
+ * last activity.
+ */
+export const writeScript: Script = {
+  name: "write",
+  lua: `${prelude}
+local current = redis.call('HMGET', KEYS[1], 'v', 'w')
+if (current[1] or '0') ~= ARGV[3] then return current[2] == ARGV[6] and 'ok' or 'conflict' end
+redis.call('HSET', KEYS[1], 'v', ARGV[4], 'd', ARGV[5], 'w', ARGV[6], 'a', ARGV[7])
+${ttl}
+return 'ok'
+`,
+};
+
+/** KEYS: session, lease. ARGV: ttlMs, leaseMs, last activity. */
+export const touchScript: Script = {
+  name: "touch",
+  lua: `${prelude}
+local before = redis.call('HGET', KEYS[1], 'a')
+if not before then return 0 end
+if tonumber(before) < tonumber(ARGV[3]) then redis.call('HSET', KEYS[1], 'a', ARGV[3]) end
+${ttl}
+return 1
+`,
+};
+
+/** KEYS: sessions. ARGV: member, ttlMs, how many fit. */
+export const admitScript: Script = {
+  name: "admit",
+  lua: `${prelude}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+local isKnown = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not isKnown and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
+redis.call('ZADD', KEYS[1], 'GT', now + tonumber(ARGV[2]), ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1
+`,
+};
+
+/** KEYS: bucket. ARGV: cost, tokens, perMs. Answers 0 or the milliseconds to wait. */
+export const takeScript: Script = {
+  name: "take",
+  lua: `${prelude}
+local cost, tokens, per_ms = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local before = tonumber(bucket[1] or tokens)
+local at = tonumber(bucket[2] or now)
+local available = math.min(tokens, before + math.max(0, now - at) * tokens / per_ms)
+local wait = 0
+if available >= cost then available = available - cost
+else wait = math.ceil((cost - available) * per_ms / tokens) end
+redis.call('HSET', KEYS[1], 'tokens', string.format('%.9f', available), 'at', string.format('%.0f', now))
+redis.call('PEXPIRE', KEYS[1], math.max(1, math.ceil((1 - available / tokens) * per_ms)))
+return wait
+`,
+};
