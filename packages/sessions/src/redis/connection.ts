@@ -2,7 +2,7 @@ import { AgentError } from "@holodeck/agui-core";
 import type { Clock } from "@holodeck/agui-core";
 import type { RedisCommands } from "./commands.ts";
 
-/** A script that runs on the server in one step. `numbers` of keys and arguments are the caller's. */
+/** A script that runs on the server in one step. */
 export interface Script {
   readonly name: string;
   readonly lua: string;
@@ -16,7 +16,7 @@ export interface ScriptCall {
 /** Commands that answer in time or fail with `store-unavailable`. */
 export interface Connection {
   call(...command: (string | number)[]): Promise<unknown>;
-  /** Every script may be sent twice: a repeated one finds its own work done. */
+  /** May be sent twice when a connection breaks: what writes a run or a session knows its own work. */
   run(script: Script, call: ScriptCall): Promise<unknown>;
 }
 

@@ -7,20 +7,23 @@ export interface IoRedisClient {
   call(command: string, ...args: string[]): Promise<unknown>;
   duplicate(override?: object): IoRedisClient;
   disconnect(): void;
-  on(event: string, listener: (...details: never[]) => void): unknown;
-  off(event: string, listener: (...details: never[]) => void): unknown;
+  on(event: string, listener: () => void): unknown;
 }
 
 export function wrapIoRedis(client: IoRedisClient): RedisCommands {
   // Every failure reaches a caller through its command.
   client.on("error", () => undefined);
+  const waiting = new Set<() => void>();
+  client.on("ready", () => {
+    for (const listener of waiting) listener();
+  });
   return {
     keyPrefix: client.options.keyPrefix ?? "",
     // `wait`: a lazy client connects with its first command.
     isReady: () => client.status === "ready" || client.status === "wait",
     onReady(listener) {
-      client.on("ready", listener);
-      return () => void client.off("ready", listener);
+      waiting.add(listener);
+      return () => void waiting.delete(listener);
     },
     call: ([name = "", ...args]) => client.call(name, ...args),
     duplicate() {

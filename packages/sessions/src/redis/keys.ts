@@ -59,10 +59,7 @@ export function createKeys(prefix: string): Keys {
 
 /** One to one, also for what UTF-8 cannot say: half a surrogate pair is an id like any other. */
 export function encodePart(part: string): string {
-  return part.replace(
-    /[^\w.-]/g,
-    (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return part.replace(/[^\w.-]/g, (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 export function decodePart(part: string): string {

@@ -15,7 +15,9 @@ interface OwnedRun {
   early: RunCommand[];
   readonly seen: Set<string>;
   readonly onRow: (row: TailRow) => void;
-  /** An append was not answered: it may have landed. Its lease is left to run out. */
+  /** A write failed: until one succeeds the lease is left to run out. */
+  isSuspended: boolean;
+  /** A write was not answered: it may have landed. */
   isDoubtful: boolean;
 }
 
@@ -35,9 +37,10 @@ export interface LeasesOptions {
 /** The leases of this process: one timer renews them all. */
 export interface Leases {
   add(key: RunKey, fence: number): Lease;
-  /** True once an append of it was not answered. */
+  /** True once a write of it was not answered. */
   isDoubtful(lease: Lease): boolean;
-  doubt(lease: Lease): void;
+  /** How a write went. `silent`: nobody knows. */
+  wrote(lease: Lease, result: "ok" | "refused" | "silent"): void;
   /** Another process has ended the run. */
   lose(lease: Lease): AgentError;
   release(lease: Lease): void;
@@ -64,7 +67,7 @@ export function createLeases(options: LeasesOptions): Leases {
 
   function renew(): void {
     // All in one turn: the client sends them as one pipeline.
-    for (const run of owned.values()) if (!run.isDoubtful) void renewOne(run);
+    for (const run of owned.values()) if (!run.isSuspended) void renewOne(run);
   }
 
   async function renewOne({ lease }: OwnedRun): Promise<void> {
@@ -115,6 +118,7 @@ export function createLeases(options: LeasesOptions): Leases {
         early: [],
         seen: new Set(),
         onRow: (row) => hear(run, row),
+        isSuspended: false,
         isDoubtful: false,
       };
       owned.set(idOf(run.lease), run);
@@ -123,9 +127,11 @@ export function createLeases(options: LeasesOptions): Leases {
       return run.lease;
     },
     isDoubtful: (lease) => find(lease)?.isDoubtful ?? false,
-    doubt(lease) {
+    wrote(lease, result) {
       const run = find(lease);
-      if (run) run.isDoubtful = true;
+      if (!run) return;
+      run.isSuspended = result !== "ok";
+      run.isDoubtful = result === "silent";
     },
     lose,
     release,

@@ -7,19 +7,22 @@ export interface NodeRedisClient {
   duplicate(): NodeRedisClient;
   connect(): Promise<unknown>;
   destroy(): void;
-  on(event: string, listener: (...details: never[]) => void): unknown;
-  off(event: string, listener: (...details: never[]) => void): unknown;
+  on(event: string, listener: () => void): unknown;
 }
 
 export function wrapNodeRedis(client: NodeRedisClient): RedisCommands {
   // Every failure reaches a caller through its command; without a listener it would end the process.
   client.on("error", () => undefined);
+  const waiting = new Set<() => void>();
+  client.on("ready", () => {
+    for (const listener of waiting) listener();
+  });
   return {
     keyPrefix: "",
     isReady: () => client.isReady,
     onReady(listener) {
-      client.on("ready", listener);
-      return () => void client.off("ready", listener);
+      waiting.add(listener);
+      return () => void waiting.delete(listener);
     },
     call: (command) => client.sendCommand(command),
     duplicate() {

@@ -10,7 +10,7 @@ import type {
   ThreadKey,
 } from "@holodeck/agui-core";
 import type { RedisCommands } from "./commands.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, Script, ScriptCall } from "./connection.ts";
 import { createFollowers, lostEvent } from "./follow.ts";
 import { createGate } from "./gate.ts";
 import { decodePart, encodePart } from "./keys.ts";
@@ -42,7 +42,7 @@ export interface RedisLogOptions {
   readonly runLogEvents: number;
   readonly runLogBytes: number;
   readonly runLogMs: number;
-  /** Told of every renewal of a run, for what else must live as long. */
+  /** Told when a run begins and of every renewal, for what else must live as long. */
   readonly onRenew: (key: ThreadKey) => Promise<unknown>;
 }
 
@@ -70,10 +70,13 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
   };
   const lostJson = JSON.stringify(lostEvent);
   const gate = createGate(appendsInFlight);
+  const self = ulid();
+  let writes = 0;
+  const writeId = (): string => `${self}:${++writes}`;
   const reader = createLogReader({ connection, keys, runLogMs, lostEvent: lostJson });
   const tail = createTail({
     ...options,
-    wakeKey: keys.wake(ulid()),
+    wakeKey: keys.wake(self),
     onRestored() {
       leases.renew();
       followers.restored();
@@ -141,30 +144,44 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
 
   async function write(lease: Lease, entries: readonly LogEntry[]): Promise<void> {
     const run = keys.run(lease);
-    const packs = packEntries(entries, packBounds);
-    let answer: unknown;
-    try {
-      answer = await connection.run(appendScript, {
-        keys: [keys.thread(lease).lease, run.record, run.log],
-        args: [
-          ...[encodePart(lease.runId), lease.fence, entries[0]!.from, entries.at(-1)!.to],
-          ...[leaseMs, keepMs, runLogEvents, runLogBytes],
-          ...packs.flatMap(({ from, json, count }) => [from, json, count]),
-        ],
-      });
-    } catch (error) {
-      leases.doubt(lease);
-      throw error;
+    for (const [index, { from }] of entries.entries()) {
+      const before = entries[index - 1]?.to ?? from - 1;
+      if (from !== before + 1) refuse(lease, from, before);
     }
-    accepted(lease, entries[0]!.from, answer);
+    const packs = packEntries(entries, packBounds);
+    await store(lease, entries[0]!.from, {
+      script: appendScript,
+      keys: [keys.thread(lease).lease, run.record, run.log],
+      args: [
+        ...[encodePart(lease.runId), lease.fence, entries[0]!.from, entries.at(-1)!.to],
+        ...[leaseMs, keepMs, runLogEvents, runLogBytes, writeId()],
+        ...packs.flatMap(({ from, json, count }) => [from, json, count]),
+      ],
+    });
   }
 
-  function accepted(lease: Lease, from: number, answer: unknown): void {
-    if (answer === "ok") return;
+  async function store(
+    lease: Lease,
+    from: number,
+    { script, ...call }: ScriptCall & { script: Script },
+  ): Promise<void> {
+    let answer: unknown;
+    try {
+      answer = await connection.run(script, call);
+    } catch (error) {
+      leases.wrote(lease, "silent");
+      throw error;
+    }
     if (answer === "lost") throw leases.lose(lease);
+    if (answer !== "ok") refuse(lease, from, answer);
+    leases.wrote(lease, "ok");
+  }
+
+  function refuse(lease: Lease, from: number, last: unknown): never {
+    leases.wrote(lease, "refused");
     throw new AgentError(
       "internal",
-      `Run "${lease.runId}": offset ${from} does not follow ${String(answer)}.`,
+      `Run "${lease.runId}": offset ${from} does not follow ${String(last)}.`,
     );
   }
 
@@ -182,7 +199,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
       const held = await hold(key, init);
       if ("busy" in held) return held;
       try {
-        const busy = await claim(key);
+        const [busy] = await Promise.all([claim(key), options.onRenew(key)]);
         if (!busy) return leases.add(key, held.fence);
         await undo(key, held.fence);
         return { busy };
@@ -195,21 +212,17 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
       if (entries.length > 0) return gate(() => write(lease, entries));
     },
     async close(lease, terminal, status) {
-      // After an append without an answer nobody knows the next offset, except the server.
+      // After a write without an answer nobody knows the next offset, except the server.
       const from = leases.isDoubtful(lease) ? "" : terminal.from;
-      try {
-        const answer = await connection.run(closeScript, {
-          keys: runScriptKeys(keys.thread(lease), keys.run(lease)),
-          args: [
-            ...[encodePart(lease.runId), lease.fence, status, runLogMs, ttlMs, from],
-            ...[terminal.at, JSON.stringify(terminal.event), runLogEvents, runLogBytes],
-          ],
-        });
-        accepted(lease, terminal.from, answer);
-      } finally {
-        // Closed or not, it is not renewed any more: what could not be closed is lost when it runs out.
-        leases.release(lease);
-      }
+      await store(lease, terminal.from, {
+        script: closeScript,
+        keys: runScriptKeys(keys.thread(lease), keys.run(lease)),
+        args: [
+          ...[encodePart(lease.runId), lease.fence, status, runLogMs, ttlMs, from],
+          ...[terminal.at, JSON.stringify(terminal.event), runLogEvents, runLogBytes, writeId()],
+        ],
+      });
+      leases.release(lease);
       const pointer = keys.pointer(lease.principal, lease.runId);
       connection.call("PEXPIRE", pointer, runLogMs).catch(() => undefined);
     },

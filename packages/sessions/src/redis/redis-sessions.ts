@@ -5,11 +5,18 @@ import { changeSession, newSession } from "../session-record.ts";
 import { toCommands } from "./commands.ts";
 import type { RedisClient } from "./commands.ts";
 import { createConnection } from "./connection.ts";
-import { createKeys, encodePart } from "./keys.ts";
+import { createKeys, decodePart, encodePart } from "./keys.ts";
 import { createRedisLog } from "./redis-log.ts";
 import { createSessionList } from "./session-list.ts";
-import { admitScript, takeScript, touchScript, writeScript } from "./session-scripts.ts";
+import {
+  admitScript,
+  expiredScript,
+  takeScript,
+  touchScript,
+  writeScript,
+} from "./session-scripts.ts";
 import { fromStored, toStored } from "./stored-session.ts";
+import { createTurns } from "./turns.ts";
 
 export interface RedisSessionsOptions {
   /** A connected client of `redis` or `ioredis`. It stays the host's: `close` does not end it. */
@@ -38,6 +45,7 @@ export interface RedisSessionsOptions {
 
 // With one writer per thread a conflict is rare; so many in a row mean that something is wrong.
 const writeAttempts = 50;
+const cleanupSize = 500;
 
 /**
  * Sessions and run logs on a Redis that several processes share.
@@ -67,8 +75,9 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
   const runs = createRedisLog({
     ...{ commands, connection, keys, clock, commandMs, leaseMs, ttlMs },
     ...{ runLogEvents, runLogBytes, runLogMs },
-    onRenew: async (key) => count(key, ttlMs + leaseMs),
+    onRenew: (key) => count(key, ttlMs + leaseMs),
   });
+  const turns = createTurns();
   const threads = createSessionList({ connection, keys, ttlMs, get });
 
   async function get(key: ThreadKey): Promise<Session | undefined> {
@@ -89,11 +98,41 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     return true;
   }
 
-  /** Only when sessions are counted at all. False: this one is too many. */
-  async function count(key: ThreadKey, ms: number, limit?: number): Promise<boolean> {
-    if (maxSessions === undefined) return true;
-    const args = [memberOf(key), ms, limit ?? Number.MAX_SAFE_INTEGER];
-    return (await connection.run(admitScript, { keys: [keys.sessions], args })) === 1;
+  /** Moves the expiry of a session in the index. With a limit it may be a new one; false: one too many. */
+  async function count(key: ThreadKey, ms: number, limit: number | "" = ""): Promise<boolean> {
+    const call = { keys: [keys.sessions], args: [memberOf(key), ms, limit] };
+    return (await connection.run(admitScript, call)) === 1;
+  }
+
+  async function change(...[key, changes, { ifVersion } = {}]: UpdateArguments): Promise<Session> {
+    for (let attempt = 0; attempt < writeAttempts; attempt++) {
+      const session = await get(key);
+      if (!session) {
+        throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);
+      }
+      const now = clock.now();
+      const changed = changeSession(session, changes, { ...prune, now, ifVersion });
+      if (await put(changed, session.version)) return changed;
+    }
+    throw new AgentError("thread-busy", `Session "${key.threadId}" changes too fast.`);
+  }
+
+  async function cleanupExpired(): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const call = { keys: [keys.sessions], args: [cleanupSize] };
+      const expired = (await connection.run(expiredScript, call)) as string[];
+      for (const member of expired) {
+        const key = keyOf(member);
+        // One that a run has kept alive is counted when it is gone.
+        if (await get(key)) await count(key, ttlMs, Number.MAX_SAFE_INTEGER);
+        else {
+          await threads.remove(key);
+          removed++;
+        }
+      }
+      if (expired.length < cleanupSize) return removed;
+    }
   }
 
   return {
@@ -101,7 +140,8 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     get,
     async create(key, init) {
       const session = newSession(key, init, clock.now());
-      if (!(await get(key)) && !(await count(key, ttlMs, maxSessions))) {
+      const limit = maxSessions ?? Number.MAX_SAFE_INTEGER;
+      if (!(await get(key)) && !(await count(key, ttlMs, limit))) {
         throw new AgentError("capacity-exceeded", `No more than ${maxSessions} sessions fit.`, {
           retryAfter: 5,
         });
@@ -109,23 +149,13 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
       if (await put(session, 0)) return session;
       throw new AgentError("run-exists", `There is a session "${key.threadId}" already.`);
     },
-    async update(key, change, { ifVersion } = {}) {
-      for (let attempt = 0; attempt < writeAttempts; attempt++) {
-        const session = await get(key);
-        if (!session) {
-          throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);
-        }
-        const now = clock.now();
-        const changed = changeSession(session, change, { ...prune, now, ifVersion });
-        if (await put(changed, session.version)) return changed;
-      }
-      throw new AgentError("thread-busy", `Session "${key.threadId}" changes too fast.`);
-    },
+    // In turn within a process: only two processes can be in each other's way.
+    update: (...update) => turns(memberOf(update[0]), () => change(...update)),
     async delete(key) {
       const [isDeleted] = await Promise.all([
         runs.deleteThread(key),
         threads.remove(key),
-        maxSessions === undefined ? 0 : connection.call("ZREM", keys.sessions, memberOf(key)),
+        connection.call("ZREM", keys.sessions, memberOf(key)),
       ]);
       return isDeleted;
     },
@@ -137,8 +167,7 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
       await Promise.all([threads.add(key, now), count(key, ttlMs)]);
     },
     list: threads.list,
-    // Redis expires by itself, at the very moment.
-    cleanupExpired: () => 0,
+    cleanupExpired,
     async take(bucket, cost, { tokens, perMs }) {
       const call = { keys: [keys.bucket(bucket)], args: [cost, tokens, perMs] };
       return Number(await connection.run(takeScript, call));
@@ -147,6 +176,13 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
   };
 }
 
+type UpdateArguments = Parameters<SessionStore["update"]>;
+
 function memberOf({ principal, threadId }: ThreadKey): string {
   return `${encodePart(principal)}:${encodePart(threadId)}`;
+}
+
+function keyOf(member: string): ThreadKey {
+  const [principal = "", threadId = ""] = member.split(":");
+  return { principal: decodePart(principal), threadId: decodePart(threadId) };
 }

@@ -2,8 +2,8 @@
  * What must happen in one step, as scripts for the server. They share an order of keys
  * (`runScriptKeys`), read the server's clock, and can be sent twice.
  *
- * Fields of a run's record: fence, token, agent, version, status, first, last, since (first offset of the
- * last append), count and bytes of the log. Fields of a lease: run, fence, token, until. Fields of an
+ * Fields of a run's record: fence, token, agent, version, status, first, last, done (the last write, to
+ * know it when it is sent again), count and bytes of the log. Fields of a lease: run, fence, token, until. Fields of an
  * entry of the log: e (entries as JSON), n (how many), f (fence), s (status, at the end only).
  */
 import type { Script } from "./connection.ts";
@@ -79,7 +79,7 @@ if held[2] and tonumber(held[2]) >= fence then fence = tonumber(held[2]) + 1 end
 fence = text(fence)
 redis.call('DEL', KEYS[4], KEYS[5], KEYS[7])
 redis.call('HSET', KEYS[4], 'fence', fence, 'token', token, 'agent', ARGV[3], 'version', ARGV[4],
-  'status', 'running', 'first', '1', 'last', '0', 'since', '0', 'count', '0', 'bytes', '0')
+  'status', 'running', 'first', '1', 'last', '0', 'done', '', 'count', '0', 'bytes', '0')
 redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'run', run, 'fence', fence, 'token', token, 'until', text(now + lease_ms))
 redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', text(now))
@@ -92,25 +92,23 @@ return { 'ok', fence }
 `,
 };
 
-/** KEYS: lease, record, log. ARGV: run, fence, from, to, leaseMs, keepMs, events, bytes, (from, json, count)+. */
+/** KEYS: lease, record, log. ARGV: run, fence, from, to, leaseMs, keepMs, events, bytes, id, (from, json, count)+. */
 export const appendScript: Script = {
   name: "append",
   lua: `${prelude}${trim}
 local held = redis.call('HMGET', KEYS[1], 'run', 'fence', 'until')
 if held[1] ~= ARGV[1] or held[2] ~= ARGV[2] then return 'lost' end
-local record = redis.call('HMGET', KEYS[2], 'last', 'since', 'count', 'bytes')
+local record = redis.call('HMGET', KEYS[2], 'last', 'done', 'count', 'bytes')
 if not record[1] then return 'lost' end
-if tonumber(ARGV[3]) ~= tonumber(record[1]) + 1 then
-  if record[1] == ARGV[4] and record[2] == ARGV[3] then return 'ok' end
-  return record[1]
-end
+if record[2] == ARGV[9] then return 'ok' end
+if tonumber(ARGV[3]) ~= tonumber(record[1]) + 1 then return record[1] end
 local count, bytes = tonumber(record[3]), tonumber(record[4])
-for at = 9, #ARGV, 3 do
+for at = 10, #ARGV, 3 do
   redis.call('XADD', KEYS[3], ARGV[at] .. '-0', 'e', ARGV[at + 1], 'n', ARGV[at + 2], 'f', ARGV[2])
   bytes = bytes + #ARGV[at + 1]
   count = count + tonumber(ARGV[at + 2])
 end
-redis.call('HSET', KEYS[2], 'last', ARGV[4], 'since', ARGV[3])
+redis.call('HSET', KEYS[2], 'last', ARGV[4], 'done', ARGV[9])
 trim(KEYS[2], KEYS[3], count, bytes, tonumber(ARGV[7]), tonumber(ARGV[8]))
 local lease_ms = tonumber(ARGV[5])
 if record[1] == '0' or tonumber(held[3]) - now < lease_ms * 0.8 then
@@ -121,18 +119,18 @@ return 'ok'
 `,
 };
 
-/** ARGV: run, fence, status, runLogMs, ttlMs, from (or '' for the next), at, event, events, bytes. */
+/** ARGV: run, fence, status, runLogMs, ttlMs, from (or '' for the next), at, event, events, bytes, id. */
 export const closeScript: Script = {
   name: "close",
   lua: `${prelude}${trim}
 local held = redis.call('HMGET', KEYS[1], 'run', 'fence')
-local record = redis.call('HMGET', KEYS[4], 'last', 'fence', 'status', 'count', 'bytes')
-if record[2] == ARGV[2] and record[3] == ARGV[3] then return 'ok' end
+local record = redis.call('HMGET', KEYS[4], 'last', 'fence', 'done', 'count', 'bytes')
+if record[3] == ARGV[11] then return 'ok' end
 if held[1] ~= ARGV[1] or held[2] ~= ARGV[2] or record[2] ~= ARGV[2] then return 'lost' end
 local last = tonumber(record[1])
 if ARGV[6] ~= '' and tonumber(ARGV[6]) ~= last + 1 then return record[1] end
 local to = terminal(KEYS[5], last, { at = ARGV[7], event = ARGV[8], fence = ARGV[2], status = ARGV[3] })
-redis.call('HSET', KEYS[4], 'status', ARGV[3], 'last', to)
+redis.call('HSET', KEYS[4], 'status', ARGV[3], 'last', to, 'done', ARGV[11])
 trim(KEYS[4], KEYS[5], tonumber(record[4]) + 1, tonumber(record[5]) + #ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10]))
 redis.call('DEL', KEYS[1], KEYS[6], KEYS[7])
 redis.call('ZADD', KEYS[3], now + tonumber(ARGV[4]), ARGV[1])

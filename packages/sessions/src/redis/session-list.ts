@@ -52,7 +52,8 @@ export function createSessionList(options: SessionListOptions): SessionList {
         for (const [place, row] of rows.entries()) {
           const session = found[place];
           if (!session) gone.push(row.thread);
-          if (!session || !isAfter(row, after) || (agentId && session.agentId !== agentId)) continue;
+          if (!session || !isAfter(row, after) || (agentId && session.agentId !== agentId))
+            continue;
           if (items.length === limit) {
             next = last && `${last.score}:${last.thread}`;
             break;

@@ -40,16 +40,32 @@ return 1
 `,
 };
 
-/** KEYS: sessions. ARGV: member, ttlMs, how many fit. */
+/** KEYS: sessions. ARGV: member, ttlMs, how many fit ('' when it is one of them already). */
 export const admitScript: Script = {
   name: "admit",
   lua: `${prelude}
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-local isKnown = redis.call('ZSCORE', KEYS[1], ARGV[1])
-if not isKnown and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
-redis.call('ZADD', KEYS[1], 'GT', now + tonumber(ARGV[2]), ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
+local ttl, fits = tonumber(ARGV[2]), tonumber(ARGV[3])
+if fits then
+  -- What expired a while ago was not cleaned up by anybody.
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ttl)
+  if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then
+    if redis.call('ZCOUNT', KEYS[1], string.format('(%.0f', now), '+inf') >= fits then return 0 end
+    redis.call('ZADD', KEYS[1], now + ttl, ARGV[1])
+  end
+end
+redis.call('ZADD', KEYS[1], 'XX', 'GT', now + ttl, ARGV[1])
+if redis.call('PTTL', KEYS[1]) < ttl * 2 then redis.call('PEXPIRE', KEYS[1], ttl * 3) end
 return 1
+`,
+};
+
+/** KEYS: sessions. ARGV: how many at most. Answers those that have expired, to one who asks. */
+export const expiredScript: Script = {
+  name: "expired",
+  lua: `${prelude}
+local gone = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
+for _, member in ipairs(gone) do redis.call('ZREM', KEYS[1], member) end
+return gone
 `,
 };
 

@@ -9,5 +9,5 @@ export function toStored(session: Session): string {
 export function fromStored(key: ThreadKey, json: string, lastActivity: number): Session {
   const rest = JSON.parse(json) as Omit<Session, "principal" | "threadId" | "lastActivity">;
   const { principal, threadId } = key;
-  return { state: undefined, ...rest, principal, threadId, lastActivity } as Session;
+  return { ...rest, state: rest.state, principal, threadId, lastActivity };
 }

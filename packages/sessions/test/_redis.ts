@@ -1,0 +1,108 @@
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { Redis } from "ioredis";
+import type { RedisOptions } from "ioredis";
+import { createClient } from "redis";
+import type { RedisClientOptions } from "redis";
+import type { IoRedisClient, NodeRedisClient } from "../src/redis/index.ts";
+
+/** A Redis of our own on a free port, without a disk. */
+export interface TestRedis {
+  readonly port: number;
+  /** SIGKILL: everything it had is gone. */
+  kill(): Promise<void>;
+  /** Again, on the same port. */
+  start(): Promise<void>;
+  /** It keeps its connections and answers nothing. */
+  pause(): void;
+  resume(): void;
+  /** A client of each kind; all are closed by `stop`. */
+  nodeRedis(options?: RedisClientOptions): Promise<NodeRedisClient>;
+  ioRedis(options?: RedisOptions): Promise<IoRedisClient>;
+  stop(): Promise<void>;
+}
+
+export const clientKinds = ["nodeRedis", "ioRedis"] as const;
+
+/**
+ * Nothing when there is no `redis-server` and none can be had; then the caller skips, and this says so.
+ * With a directory it keeps its data there.
+ */
+export async function startRedis(suite: string, dir?: string): Promise<TestRedis | undefined> {
+  if (!hasServer() && !install()) {
+    const line = `NOT RUN: ${suite}. It needs redis-server: apt-get install redis-server.`;
+    if (process.env.CI === "true") throw new Error(line);
+    process.stderr.write(`${line}\n`);
+    return undefined;
+  }
+  const port = await freePort();
+  const closers: (() => void)[] = [];
+  let server: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    const disk = dir
+      ? ["--appendonly", "yes", "--appendfsync", "always", "--dir", dir]
+      : ["--appendonly", "no"];
+    const flags = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", ...disk];
+    server = spawn("redis-server", flags, { stdio: ["ignore", "pipe", "inherit"] });
+    for await (const chunk of server.stdout!) {
+      if (String(chunk).includes("Ready to accept connections")) break;
+    }
+  }
+
+  async function kill(): Promise<void> {
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const exited = once(server, "exit");
+    server.kill("SIGKILL");
+    await exited;
+  }
+
+  await start();
+  return {
+    port,
+    start,
+    kill,
+    pause: () => void server?.kill("SIGSTOP"),
+    resume: () => void server?.kill("SIGCONT"),
+    async nodeRedis(options = {}) {
+      const client = createClient({ ...options, socket: { host: "127.0.0.1", port } });
+      await client.connect();
+      closers.push(() => client.isOpen && client.destroy());
+      return client as NodeRedisClient;
+    },
+    async ioRedis(options = {}) {
+      const client = new Redis(port, "127.0.0.1", options);
+      await once(client, "ready");
+      closers.push(() => client.disconnect());
+      return client;
+    },
+    async stop() {
+      for (const close of closers) close();
+      await kill();
+    },
+  };
+}
+
+function hasServer(): boolean {
+  return spawnSync("redis-server", ["--version"]).status === 0;
+}
+
+function install(): boolean {
+  if (process.getuid?.() !== 0 || spawnSync("apt-get", ["--version"]).status !== 0) return false;
+  const lock = ["-o", "DPkg::Lock::Timeout=120"];
+  spawnSync("apt-get", [...lock, "update"]);
+  spawnSync("apt-get", [...lock, "install", "-y", "--no-install-recommends", "redis-server"]);
+  return hasServer();
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,3 @@
+import { testRedisSessions } from "./_redis-suites.ts";
+
+await testRedisSessions("nodeRedis");
