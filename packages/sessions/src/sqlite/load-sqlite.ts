@@ -14,7 +14,7 @@ export interface Connection {
   close(): void;
 }
 
-export type SqlValue = string | number | null;
+type SqlValue = string | number | null;
 
 export interface SqliteModule {
   readonly DatabaseSync: new (path: string) => Connection;

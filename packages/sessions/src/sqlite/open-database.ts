@@ -1,12 +1,12 @@
-import { constants } from "node:fs";
-import { access, open, stat } from "node:fs/promises";
+import { accessSync, closeSync, constants, openSync } from "node:fs";
+import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AgentError, isAgentError } from "@holodeck/agui-core";
 import { createDatabase, resultCode } from "./database.ts";
 import type { Database } from "./database.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 import type { Connection } from "./load-sqlite.ts";
-import { migrate } from "./schema.ts";
+import { checkVersion, migrate } from "./schema.ts";
 
 const busyCode = 5;
 const attempts = 20;
@@ -17,7 +17,7 @@ export async function openDatabase(path: string): Promise<Database> {
   for (let attempt = 1; ; attempt++) {
     let connection: Connection | undefined;
     try {
-      await makePrivate(path);
+      makePrivate(path);
       connection = new DatabaseSync(path);
       return prepare(connection);
     } catch (error) {
@@ -36,6 +36,8 @@ export async function openDatabase(path: string): Promise<Database> {
 function prepare(connection: Connection): Database {
   const db = createDatabase(connection);
   connection.exec("PRAGMA busy_timeout = 5000");
+  // Before anything is written: the file may be somebody else's.
+  checkVersion(db);
   const { journal_mode } = db.sql("PRAGMA journal_mode = WAL").get() as { journal_mode: string };
   if (journal_mode !== "wal") {
     throw new AgentError("store-unavailable", "The file system of the database knows no WAL.");
@@ -48,10 +50,19 @@ function prepare(connection: Connection): Database {
   return db;
 }
 
-// Conversations are nobody else's business; SQLite gives its side files the same rights.
-async function makePrivate(path: string): Promise<void> {
-  const file = await open(path, "a", 0o600);
-  await file.close();
+/**
+ * Conversations are nobody else's business; SQLite gives its side files the same rights. Only a new file
+ * is touched, and in one go: closing a handle of a file that SQLite has open in this process would drop
+ * SQLite's locks on it.
+ */
+function makePrivate(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if ((error as { code?: string }).code !== "EEXIST") throw error;
+    // SQLite would open it for reading and fail at the first write.
+    accessSync(path, constants.W_OK);
+  }
 }
 
 async function explain(path: string, error: unknown): Promise<AgentError> {
@@ -65,9 +76,14 @@ async function explain(path: string, error: unknown): Promise<AgentError> {
 async function reasonOf(path: string, error: unknown): Promise<string> {
   if (await stat(path).then((found) => found.isDirectory(), never)) return "is a directory";
   if (!(await stat(dirname(path)).catch(() => undefined))) return "is in a folder that is absent";
-  if (await access(path, constants.W_OK).then(never, () => true)) return "cannot be written";
+  if (await isForbidden(path)) return "cannot be written";
+  if (await isForbidden(dirname(path))) return "is in a folder that cannot be written";
   const code = resultCode(error);
   return (code !== undefined && reasons[code]) || "cannot be opened";
+}
+
+async function isForbidden(path: string): Promise<boolean> {
+  return access(path, constants.W_OK).then(never, () => true);
 }
 
 const never = (): boolean => false;

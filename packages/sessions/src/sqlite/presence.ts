@@ -7,8 +7,8 @@ const pollMs = 100;
 interface Owned {
   readonly lost: AbortController;
   readonly listeners: Set<(command: RunCommand) => void>;
-  /** What came before anybody listened. */
-  early: RunCommand[];
+  /** What came before anybody listened; absent once somebody does. */
+  early: RunCommand[] | undefined;
 }
 
 interface CommandRow {
@@ -18,7 +18,7 @@ interface CommandRow {
 }
 
 /** One reader that waits for more. */
-export interface Waiter {
+interface Waiter {
   wake(): void;
   /** When the owner of the run counts as dead unless it has renewed its lease. */
   expiresAt: number;
@@ -137,8 +137,8 @@ export function createPresence(
 
   function deliver(fence: number, command: RunCommand): void {
     const run = owned.get(fence);
-    if (run?.listeners.size === 0) run.early.push(command);
-    else run?.listeners.forEach((listener) => listener(command));
+    run?.early?.push(command);
+    for (const listener of run?.listeners ?? []) listener(command);
   }
 
   function saveWatchers(fence: number, expiresAt: number): void {
@@ -185,9 +185,15 @@ export function createPresence(
     deliver,
     listen(fence, on) {
       const run = owned.get(fence);
-      run?.listeners.add(on);
-      for (const command of run?.early.splice(0) ?? []) on(command);
-      return () => void run?.listeners.delete(on);
+      if (!run) return () => {};
+      run.listeners.add(on);
+      const { early = [] } = run;
+      run.early = undefined;
+      // Later, so that the caller can stop listening on hearing the first.
+      queueMicrotask(() => {
+        for (const command of early) if (run.listeners.has(on)) on(command);
+      });
+      return () => void run.listeners.delete(on);
     },
     watch(fence) {
       count(fence, 1);
@@ -218,12 +224,16 @@ export function createPresence(
       closed = true;
       if (heartbeat !== undefined) clock.clearTimeout(heartbeat);
       clearTimeout(poll);
-      db.write(() => {
-        db.sql("DELETE FROM watchers WHERE process = ?").run(id);
-        // Whoever looks next need not wait for the leases to run out.
-        const release = db.sql("UPDATE runs SET expires_at = 0 WHERE fence = ?");
-        for (const fence of owned.keys()) release.run(fence);
-      });
+      try {
+        db.write(() => {
+          db.sql("DELETE FROM watchers WHERE process = ?").run(id);
+          // Whoever looks next need not wait for the leases to run out.
+          const release = db.sql("UPDATE runs SET expires_at = 0 WHERE fence = ?");
+          for (const fence of owned.keys()) release.run(fence);
+        });
+      } catch {
+        // Then they run out by themselves.
+      }
       for (const fence of owned.keys()) lose(fence);
       for (const set of waiters.values()) for (const waiter of set) waiter.wake();
     },

@@ -96,11 +96,21 @@ export const migrations: readonly string[] = [
   `,
 ];
 
-/** Brings a database to the newest version. Refuses one that is newer, or not ours. */
+/** Brings a database to the newest version. */
 export function migrate(db: Database, steps: readonly string[] = migrations): void {
-  if (versionOf(db) === steps.length && isOurs(db)) return;
+  if (checkVersion(db, steps) === steps.length) return;
   db.write(() => {
     // Read again under the lock: another process may have been here first.
+    const version = checkVersion(db, steps);
+    for (const step of steps.slice(version)) db.exec(step);
+    db.exec(`PRAGMA application_id = ${applicationId}`);
+    db.exec(`PRAGMA user_version = ${steps.length}`);
+  });
+}
+
+/** The version of a database. Refuses one that is newer than we are, or not ours; writes nothing. */
+export function checkVersion(db: Database, steps: readonly string[] = migrations): number {
+  return db.read(() => {
     const version = versionOf(db);
     if (!isOurs(db) && (version !== 0 || !isEmpty(db))) {
       throw new AgentError("store-unavailable", "The database belongs to another program.");
@@ -111,9 +121,7 @@ export function migrate(db: Database, steps: readonly string[] = migrations): vo
         `The session database has version ${version}; this release knows up to ${steps.length}.`,
       );
     }
-    for (const step of steps.slice(version)) db.exec(step);
-    db.exec(`PRAGMA application_id = ${applicationId}`);
-    db.exec(`PRAGMA user_version = ${steps.length}`);
+    return version;
   });
 }
 
