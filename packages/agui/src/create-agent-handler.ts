@@ -1,4 +1,4 @@
-import { AgentError, createTicker, toFetch, ulid } from "@holodeck/agui-core";
+import { AgentError, createTicker, describeValue, toFetch, ulid } from "@holodeck/agui-core";
 import type {
   AgentLike,
   Call,
@@ -263,12 +263,6 @@ function toDefinition({ name, description, parameters, metadata }: ServerTool): 
   };
 }
 
-// Without an id of its own it would be the nobody whom all strangers are.
-function assertPrincipal(principal: Principal): Principal {
-  if (typeof principal.id === "string" && principal.id !== "") return principal;
-  throw new TypeError("authenticate must return null or an object with an id, a string.");
-}
-
 // Several protocols describe themselves under one key, such as `protocols`.
 function mergeFacts(all: readonly Json[]): Json {
   const merged: Json = {};
@@ -312,6 +306,14 @@ function notAllowed(
     new AgentError("method-not-allowed", `${method} is not answered here; ${headers.allow} are.`, {
       headers,
     }),
+  );
+}
+
+// Whoever has no id would share the threads of everybody else without one.
+function assertPrincipal(principal: Principal): Principal {
+  if (typeof principal.id === "string" && principal.id !== "") return principal;
+  throw new TypeError(
+    `authenticate must return { id: string } or null, not ${describeValue(principal)}.`,
   );
 }
 

@@ -17,9 +17,14 @@ export {
   ulid,
 } from "@holodeck/agui-core";
 export type {
+  AgentEvent,
   AgentFunction,
   AgentLike,
+  AgentObject,
+  AgentRequest,
   BaseEvent,
+  DisconnectPolicy,
+  Emit,
   HandlerMiddleware,
   Limits,
   Logger,
@@ -30,6 +35,9 @@ export type {
   Run,
   RunAgentInput,
   RunContext,
+  RunState,
+  ServerTool,
+  Session,
   SessionStore,
 } from "@holodeck/agui-core";
 export { agui } from "@holodeck/agui-protocol";

@@ -1,4 +1,4 @@
-import { AgentError, EventType, foldRun, LiveRun } from "@holodeck/agui-core";
+import { AgentError, EventType, foldRun, LiveRun, ulid } from "@holodeck/agui-core";
 import type {
   Lease,
   Message,
@@ -123,8 +123,7 @@ export function createLauncher(options: HostOptions): Launcher {
     });
   }
 
-  function launch(init: ConstructorParameters<typeof LiveRun>[0], key: RunKey): LiveRun {
-    const id = liveId(key);
+  function launch(init: ConstructorParameters<typeof LiveRun>[0], id: string): LiveRun {
     const run = new LiveRun(
       {
         ...init,
@@ -168,7 +167,7 @@ export function createLauncher(options: HostOptions): Launcher {
         const forget = sessions.runs.commands(lease, (command) => {
           if (command.type === "stop" && run) obey(run, command);
         });
-        run = launch({ ...init, log: { runs: sessions.runs, lease } }, asked.key);
+        run = launch({ ...init, log: { runs: sessions.runs, lease } }, liveId(lease));
         void run.done.then(forget);
         return run;
       } catch (error) {
@@ -176,12 +175,11 @@ export function createLauncher(options: HostOptions): Launcher {
         throw error;
       }
     },
-    async ephemeral({ key, request, loaded, context }) {
+    async ephemeral({ request, loaded, context }) {
       const input = { ...request.input, state: request.input.state ?? {} };
-      return launch(
-        { agent: loaded.agent, input, middleware: settings.runMiddleware, context },
-        key,
-      );
+      const init = { agent: loaded.agent, input, middleware: settings.runMiddleware, context };
+      // Beside its thread a run may have the id of one in it, and must not take its place.
+      return launch(init, ulid());
     },
   };
 }

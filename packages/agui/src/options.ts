@@ -17,7 +17,9 @@ import type {
 } from "@holodeck/agui-core";
 import { agui } from "@holodeck/agui-protocol";
 import { memorySessions } from "@holodeck/agui-sessions";
+import type { MemorySessionsOptions } from "@holodeck/agui-sessions";
 import type { BusyPolicy } from "./acquire.ts";
+import { checkOptions } from "./check-options.ts";
 import { jsonLogger } from "./json-logger.ts";
 import type { CreateSession } from "./resources.ts";
 
@@ -49,6 +51,7 @@ export interface AgentHandlerOptions {
   trustClientHistory?: boolean;
   /** Resources of one thread, disposed of on delete, expiry and close. */
   createSession?: CreateSession;
+  /** Bounds that differ from the defaults, like `{ runTimeoutMs: 60_000 }`. */
   limits?: Partial<Limits>;
   /** Server tools, for `context.callTool`. */
   tools?: readonly ServerTool[];
@@ -97,21 +100,15 @@ export interface Settings extends Required<
 
 /** Every option with its default; a wrong one is refused with its name and value. */
 export function resolveOptions(options: AgentHandlerOptions): Settings {
+  checkOptions(options);
   const limits = resolveLimits(options.limits ?? {});
   const { debug = false, clock = systemClock, heartbeatMs = 15_000, strict = false } = options;
   const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
   const { onBusy = "reject", onUnknownThread = "create", trustClientHistory = false } = options;
-  assertPositive("heartbeatMs", heartbeatMs);
-  assertDisconnect(onDisconnect);
-  assertOneOf("onBusy", onBusy, ["reject", "queue", "replace"]);
-  assertOneOf("onUnknownThread", onUnknownThread, ["create", "reject"]);
-  if (options.history !== undefined) assertOneOf("history", options.history, ["client", "server"]);
-  assertBasePath(basePath);
   const middleware = options.middleware ?? [];
-  middleware.forEach(assertMiddleware);
   return {
     protocols: options.protocols ?? [agui()],
-    sessions: options.sessions ?? memorySessions({ ...limits, clock }),
+    sessions: options.sessions ?? memorySessions(storeOptions(limits, clock)),
     basePath: basePath === "/" ? "" : basePath.replace(/\/$/, ""),
     onDisconnect,
     onBusy,
@@ -133,44 +130,13 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
   };
 }
 
+// Only what the store asks for: it refuses options that it does not know.
+function storeOptions(limits: Limits, clock: Clock): MemorySessionsOptions {
+  const { maxSessions, runLogEvents, runLogBytes, runLogMs, logBytes } = limits;
+  return { maxSessions, runLogEvents, runLogBytes, runLogMs, logBytes, clock };
+}
+
 function resolveLimits(given: Partial<Limits>): Limits {
-  for (const [name, value] of Object.entries(given)) {
-    if (!(name in defaultLimits)) {
-      const known = Object.keys(defaultLimits).join(", ");
-      throw new TypeError(`limits.${name} is not a limit. There are: ${known}.`);
-    }
-    if (value !== undefined) assertPositive(`limits.${name}`, value);
-  }
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return { ...defaultLimits, ...set };
-}
-
-function assertPositive(name: string, value: unknown): void {
-  if (typeof value === "number" && value > 0) return;
-  throw new TypeError(`${name} must be a number above 0, not ${JSON.stringify(value)}.`);
-}
-
-function assertOneOf(name: string, value: unknown, allowed: readonly string[]): void {
-  if (allowed.includes(value as string)) return;
-  const list = allowed.map((one) => `"${one}"`).join(", ");
-  throw new TypeError(`${name} must be one of ${list}, not ${JSON.stringify(value)}.`);
-}
-
-function assertDisconnect(value: unknown): void {
-  if (value === "abort" || value === "continue") return;
-  const graceMs = (value as { graceMs?: unknown } | null)?.graceMs;
-  if (typeof graceMs === "number" && graceMs >= 0) return;
-  throw new TypeError(
-    `onDisconnect must be "abort", "continue" or { graceMs: number }, not ${JSON.stringify(value)}.`,
-  );
-}
-
-function assertBasePath(value: unknown): void {
-  if (value === "" || (typeof value === "string" && /^\/[^?#]*$/.test(value))) return;
-  throw new TypeError(`basePath must start with "/", like "/api", not ${JSON.stringify(value)}.`);
-}
-
-function assertMiddleware(value: unknown, index: number): void {
-  if (typeof value === "function" || (typeof value === "object" && value !== null)) return;
-  throw new TypeError(`middleware[${index}] must be a function or an object, not ${typeof value}.`);
 }

@@ -1,3 +1,4 @@
+import { EventSchemas } from "@ag-ui/core/schemas";
 import { applyPatch } from "@holodeck/agui-core";
 import type { BaseEvent } from "@holodeck/agui-core";
 
@@ -25,6 +26,28 @@ export function lossesOf(
     ...lostActivities(said, events),
     ...lostStates(said, events),
   ];
+}
+
+/** The state that an agent meant to leave: what is no patch, or does not apply, changes nothing. */
+export function intendedState(initial: unknown, values: readonly unknown[]): unknown {
+  let state = initial;
+  for (const event of beforeTheEnd(values).filter(isRecord)) {
+    if (event.type === "STATE_SNAPSHOT") {
+      const snapshot = toJson(event.snapshot);
+      if (snapshot !== undefined) state = snapshot;
+    }
+    if (event.type === "STATE_DELTA") state = patched(state, toJson(event.delta));
+  }
+  return state;
+}
+
+function patched(state: unknown, delta: unknown): unknown {
+  if (!EventSchemas.safeParse({ type: "STATE_DELTA", delta }).success) return state;
+  try {
+    return applyPatch(state, delta as never);
+  } catch {
+    return state;
+  }
 }
 
 /** The state that a client has after these events; throws when a delta does not apply. */
@@ -74,16 +97,28 @@ function lostSteps(said: readonly Loose[], events: readonly Loose[], isLegacy: b
 }
 
 function lostActivities(said: readonly Loose[], events: readonly Loose[]): string[] {
-  const isWhole = (event: Loose): boolean =>
-    event.type === "ACTIVITY_SNAPSHOT" &&
-    typeof event.activityType === "string" &&
-    isRecord(event.content) &&
-    isRecord(toJson(event.content));
-  const view = ({ activityType, content }: Loose): string =>
-    JSON.stringify([activityType, toJson(content)]);
-  const wanted = said.filter(isWhole).map(view);
-  const got = events.filter(isWhole).map(view);
-  return isPart(wanted, got) ? [] : [`ACTIVITY_SNAPSHOT: ${wanted.join(" ")}`];
+  const views = (list: readonly Loose[]): string[] =>
+    list.flatMap(({ type, activityType, content, patch }) => {
+      if (type !== "ACTIVITY_SNAPSHOT" && type !== "ACTIVITY_DELTA") return [];
+      const payload = toJson(type === "ACTIVITY_SNAPSHOT" ? { content } : { patch });
+      const bare = { type, messageId: "any", activityType, ...(payload as object | undefined) };
+      const isValid =
+        EventSchemas.safeParse(bare).success && !toJsonList(patch).some(movesIntoItself);
+      return isValid ? [JSON.stringify(bare)] : [];
+    });
+  const wanted = views(said);
+  return isPart(wanted, views(events)) ? [] : [`activities: ${wanted.join(" ")}`];
+}
+
+// RFC 6902 forbids it, which a schema cannot say.
+function movesIntoItself(operation: unknown): boolean {
+  if (!isRecord(operation) || operation.op !== "move") return false;
+  return String(operation.path).startsWith(`${String(operation.from)}/`);
+}
+
+function toJsonList(value: unknown): readonly unknown[] {
+  const list = toJson(value);
+  return Array.isArray(list) ? list : [];
 }
 
 function lostStates(said: readonly Loose[], events: readonly Loose[]): string[] {

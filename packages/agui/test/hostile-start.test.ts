@@ -53,7 +53,9 @@ describe("requests at the same moment", () => {
       middleware: [{ name: "slow", admit: () => new Promise((resolve) => setImmediate(resolve)) }],
     });
     const all = await Promise.all(Array.from({ length: 6 }, () => fetch(post({ messages: [] }))));
-    expect(all.map(({ status }) => status).sort()).toEqual([200, 200, 429, 429, 429, 429]);
+    expect(all.map(({ status }) => status).sort((a, b) => a - b)).toEqual([
+      200, 200, 429, 429, 429, 429,
+    ]);
     await close({ timeoutMs: 50 });
   });
 
@@ -90,7 +92,7 @@ describe("requests at the same moment", () => {
         states.push(input.state);
         if (!first) return;
         first = false;
-        context.state.set({ step: 1 });
+        void context.state.set({ step: 1 });
         context.session.set("key", "value");
         started.resolve();
         await untilAborted(context);

@@ -10,7 +10,7 @@ import { createAgentHandler } from "../src/index.ts";
 import { agentKinds, plannedAgent } from "./_agent-kinds.ts";
 import type { Plan } from "./_agent-kinds.ts";
 import { memoryLogger } from "./_helpers.ts";
-import { lossesOf, onTheWire, stateAfter } from "./_losses.ts";
+import { intendedState, lossesOf, onTheWire, stateAfter } from "./_losses.ts";
 import { ask, isTerminal, sse, wires } from "./_wires.ts";
 import type { Received, Wire } from "./_wires.ts";
 
@@ -137,7 +137,9 @@ describe.for(wires)(
       forAll(scenario, async (plan) => {
         const { events, session } = await serveOnce(wire, plan);
         expect(lossesOf(plan.values, events, isLegacy)).toEqual([]);
-        expect(stateAfter(plan.state, events)).toEqual(session.state);
+        const state = stateAfter(plan.state, events);
+        expect(state).toEqual(session.state);
+        expect(state).toEqual(intendedState(plan.state, plan.values));
       }));
 
     test("gets a valid run as the agent made it", () =>

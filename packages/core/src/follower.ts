@@ -19,7 +19,7 @@ export interface FollowerOptions {
   readonly onGone: (follower: Follower, complete: boolean) => void;
   /** Whether the client keeps up has changed. */
   readonly onPace: () => void;
-  /** The encoder threw; the client is cut. */
+  /** The encoder or the sink threw; the client is cut. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -119,7 +119,11 @@ export class Follower {
   /** Drops the client and what it is owed. */
   cut(): void {
     if (this.#gone) return;
-    this.#options.sink.destroy();
+    try {
+      this.#options.sink.destroy();
+    } catch (error) {
+      this.#options.onError(error);
+    }
     this.#leave(false);
   }
 
@@ -190,7 +194,7 @@ export class Follower {
     if (this.#gone) return;
     this.ended = true;
     this.#lastWrite = this.#options.now();
-    sink.end();
+    this.#attempt(() => sink.end());
     if (sink.pending === 0) this.#leave(true);
   }
 

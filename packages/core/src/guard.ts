@@ -41,6 +41,8 @@ export interface Guard {
   readonly ended: boolean;
   /** How often each repair was made. */
   readonly repairs: ReadonlyMap<RepairKind, number>;
+  /** The first of them in words: which, and of what. */
+  readonly firstRepair: string | undefined;
 }
 
 /**
@@ -61,10 +63,12 @@ export function createGuard(options: GuardOptions): Guard {
   let closing = false;
   let ended = false;
   let subject = "";
+  let firstRepair: string | undefined;
   let isStrict = options.strict ?? false;
 
   function repair(kind: RepairKind): void {
     repairs.set(kind, (repairs.get(kind) ?? 0) + 1);
+    firstRepair ??= `${kind}, ${subject}`;
     // What comes too late cannot spoil a run that is over.
     if (!isStrict || kind === "after-end") return;
     throw new Violation(`The agent broke the protocol: ${kind}, ${subject}.`);
@@ -99,6 +103,7 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   function pushText(delta: string): void {
+    subject = "text";
     if (closing) return repair("after-end");
     if (delta === "") return;
     ensureStarted();
@@ -296,6 +301,9 @@ export function createGuard(options: GuardOptions): Guard {
     fail,
     cancel,
     repairs,
+    get firstRepair() {
+      return firstRepair;
+    },
     get ended() {
       return ended;
     },

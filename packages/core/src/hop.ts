@@ -31,7 +31,13 @@ export function createBreath(): () => Promise<void> | undefined {
 function drain(): void {
   const tasks = waiting;
   waiting = [];
-  for (const task of tasks) task();
+  let next = 0;
+  try {
+    while (next < tasks.length) tasks[next++]!();
+  } finally {
+    // One that throws must not take the turn of the others, who are other runs.
+    for (const task of tasks.slice(next)) hop(task);
+  }
 }
 
 function createScheduler(): (task: Task) => void {

@@ -1,5 +1,6 @@
 export { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 export type { BaseEvent, Message, RunAgentInput, Tool } from "@ag-ui/core";
+export { assertHandler, assertOptions, describeValue, unknownName } from "./check-options.ts";
 export { systemClock, createTicker } from "./clock.ts";
 export type { Ticker, Tickable } from "./clock.ts";
 export { chain, compose } from "./compose.ts";
@@ -31,7 +32,7 @@ export type { DisconnectPolicy, RunFold, RunInit, RunSettings, RunSummary } from
 export { sizeOf } from "./size.ts";
 export { createStateTracker } from "./state.ts";
 export type { StateTracker } from "./state.ts";
-export { assertAgent, toAgent } from "./to-agent.ts";
+export { assertAgent, isReturned, toAgent } from "./to-agent.ts";
 export type { Agent } from "./to-agent.ts";
 export type {
   ActiveFold,

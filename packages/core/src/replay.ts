@@ -1,7 +1,8 @@
+import { EventType } from "@ag-ui/core";
 import { AgentError } from "./errors.ts";
-import { Follower } from "./follower.ts";
+import { Follower, noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
-import { toPrelude } from "./join.ts";
+import { isTerminal, toPrelude } from "./join.ts";
 import type { FoldedRun } from "./join.ts";
 import { safeLogger } from "./logger.ts";
 import type { RunSettings } from "./run.ts";
@@ -65,10 +66,12 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
       wake?.();
     },
     onPace: () => wake?.(),
-    onError: (error) => logger.error({ error, runId: record.runId }, "An encoder failed."),
+    onError: (error) =>
+      logger.error({ error, runId: record.runId }, "A client could not be written to."),
   });
   ticker.add(follower);
   follower.open();
+  let isOver = record.status !== "running" || folded?.terminal !== undefined;
   try {
     if (folded) {
       const offset = folded.terminal ? folded.offset - 1 : folded.offset;
@@ -77,10 +80,12 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
     }
     for await (const entries of runs.follow(record, from, left.signal)) {
       follower.deliver(entries.map(sized));
+      isOver ||= isTerminal(entries.at(-1)!.event);
       while (follower.blocked && !left.signal.aborted) {
         await new Promise<void>((resolve) => (wake = resolve));
       }
     }
+    if (!isOver) follower.deliver([lostEntry(clock.now())]);
     follower.close();
   } catch (error) {
     logger.error({ error, runId: record.runId }, "A replay failed.");
@@ -90,4 +95,11 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
 
 function sized(entry: LogEntry): SizedEntry {
   return { ...entry, size: sizeOf(entry.event) };
+}
+
+// The log ended before its run did: the thread was deleted, or its store was closed.
+function lostEntry(at: number): SizedEntry {
+  const message = "The run was lost.";
+  const event = { type: EventType.RUN_ERROR, message, code: "run-lost" };
+  return { from: noOffset, to: noOffset, at, event, size: 64 };
 }

@@ -564,7 +564,7 @@ export class LiveRun {
   }
 
   #encoderFailed(error: unknown): void {
-    this.#logger.error({ error, runId: this.context.runId }, "An encoder failed.");
+    this.#logger.error({ error, runId: this.context.runId }, "A client could not be written to.");
   }
 
   // ── The end: save, close the log, tell the clients ───────────────────────────────────────────
@@ -601,7 +601,7 @@ export class LiveRun {
       if (!this.#catchingUp.has(follower)) follower.close();
     }
     const stage = this.#init.middleware.length > 0 ? "middleware" : "agent";
-    reportRepairs(this.context, stage, this.#guard.repairs);
+    reportRepairs(this.context, stage, this.#guard);
     // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent.
     if (this.status === "failed" && !this.#controller.signal.aborted) {
       this.#stop(this.#error ?? errorOf(terminal.event));
@@ -614,7 +614,10 @@ export class LiveRun {
   }
 
   // The store is away: the clients still get an end, without an offset of its own.
-  #storeFailed(error: unknown): void {
+  #storeFailed(
+    error: unknown,
+    reason = new AgentError("store-unavailable", "The run could not be stored."),
+  ): void {
     if (this.#told) return;
     const { clock } = this.#settings;
     const { runId, threadId } = this.context;
@@ -622,7 +625,6 @@ export class LiveRun {
     this.#over = true;
     this.#unlogged = [];
     this.status = "failed";
-    const reason = new AgentError("store-unavailable", "The run could not be stored.");
     this.#error = reason;
     const { code, message } = reason;
     const event = { type: EventType.RUN_ERROR, message, code };
@@ -645,7 +647,8 @@ export class LiveRun {
   }
 
   readonly #leaseLost = (): void => {
-    this.#storeFailed(new Error("The lease of the run was lost."));
+    const reason = new AgentError("run-lost", "The run was lost.");
+    this.#storeFailed(new Error("The lease of the run was lost."), reason);
   };
 
   #finish(terminal: BaseEvent): void {

@@ -21,8 +21,8 @@ describe("an agent's abort listener", () => {
             const { emit, signal, state, session } = context;
             signal.addEventListener("abort", () => {
               heard++;
-              emit.text("bye");
-              state.set({ a: 1 });
+              void emit.text("bye");
+              void state.set({ a: 1 });
               session.set("a", 1);
             });
             act(context);

@@ -1,7 +1,7 @@
 import { mockSink } from "@holodeck/agui-testing";
 import { Subject } from "rxjs";
 import { describe, expect, test } from "vitest";
-import type { BaseEvent, Encoder } from "../src/index.ts";
+import type { BaseEvent } from "../src/index.ts";
 import { lease, setup, tellingLog, turn, types } from "./_hostile-kit.ts";
 
 describe("a client that joins late", () => {
@@ -47,7 +47,7 @@ describe("a client that joins late", () => {
       say(2);
       await turn();
       const late = mockSink();
-      run.follow({ ...late.encoder, key } as Encoder, late, 0);
+      run.follow({ ...late.encoder, key }, late, 0);
       await turn();
       log.ack();
       await turn();

@@ -21,7 +21,7 @@ describe("an agent", () => {
     let saved = false;
     const sink = mockSink();
     const { run } = setup(async function* () {
-      yield { type: "RUN_FINISHED", threadId: "t", runId: "r" } as BaseEvent;
+      yield { type: "RUN_FINISHED", threadId: "t", runId: "r" };
       await turn();
       await turn();
       await turn();

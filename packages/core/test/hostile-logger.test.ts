@@ -1,7 +1,6 @@
 import { mockSink } from "@holodeck/agui-testing";
 import { describe, expect, test } from "vitest";
 import { mapEvents } from "../src/index.ts";
-import type { BaseEvent } from "../src/index.ts";
 import { broken, setup, turn } from "./_hostile-kit.ts";
 import { uncaughtDuring } from "./_uncaught.ts";
 
@@ -11,7 +10,7 @@ describe("a hostile logger", () => {
     const logger = { debug: broken, info: broken, warn: broken, error: broken };
     const { run } = setup(
       async function* () {
-        yield { type: "TEXT_MESSAGE_CONTENT", messageId: "never opened", delta: "x" } as BaseEvent;
+        yield { type: "TEXT_MESSAGE_CONTENT", messageId: "never opened", delta: "x" };
         throw new Error("agent");
       },
       { logger, init: { middleware: layers === 0 ? [] : [mapEvents((event) => event)] } },

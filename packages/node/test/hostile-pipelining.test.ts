@@ -23,7 +23,7 @@ test("a client that leaves aborts the runs it had asked for one behind the other
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
   const handler = createAgentHandler(
     async (_input, { signal, runId, emit }) => {
-      emit.text("a");
+      void emit.text("a");
       if (++began === 3) allBegan();
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
       aborted.push(runId);

@@ -1,4 +1,4 @@
-import { AgentError, PROTOCOL_VERSION } from "@holodeck/agui-core";
+import { AgentError, assertOptions, PROTOCOL_VERSION } from "@holodeck/agui-core";
 import type { Call, Encoder, Protocol, ProtocolHost, Reply, Route } from "@holodeck/agui-core";
 import { decodeRunInput } from "./decode-run-input.ts";
 import { negotiate } from "./negotiate.ts";
@@ -25,6 +25,7 @@ export interface AguiOptions {
  * ```
  */
 export function agui(options: AguiOptions = {}): Protocol {
+  assertOptions("agui", options, ["path"]);
   const { path = "/agui" } = options;
   const paths = (typeof path === "string" ? [path] : path).map(checkPath);
   if (paths.length === 0) throw new TypeError('agui({ path }) needs at least one, e.g. "/agui".');

@@ -63,11 +63,12 @@ export function cost({ event, cuts }: StoredEntry): number {
 }
 
 /**
- * Merged text is a tree of all its pieces until somebody looks inside: ten times the memory of
- * its characters.
+ * Merged text is a tree of its pieces until somebody looks inside. Of small pieces that is ten times
+ * the memory of their characters; large ones are better shared with the message they also stand in.
  */
-export function flatten({ event }: StoredEntry): void {
-  if (typeof event.delta === "string") event.delta.charCodeAt(0);
+export function flatten({ event, cuts }: StoredEntry): void {
+  const { delta } = event;
+  if (cuts && typeof delta === "string" && delta.length < cuts.length * 256) delta.charCodeAt(0);
 }
 
 /** Resolves at the next news of a run, or when its reader leaves. */

@@ -1,4 +1,10 @@
-import { AgentError, defaultLimits, systemClock } from "@holodeck/agui-core";
+import {
+  AgentError,
+  assertOptions,
+  defaultLimits,
+  describeValue,
+  systemClock,
+} from "@holodeck/agui-core";
 import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { createMemoryLog, threadId } from "./memory-log.ts";
 import type { PruneOptions } from "./prune-messages.ts";
@@ -34,6 +40,16 @@ const bucketSweep = 10_000;
 
 const sweepMs = 60_000;
 
+const optionNames: readonly (keyof MemorySessionsOptions)[] = [
+  "ttlMs",
+  "maxSessions",
+  "runLogEvents",
+  "runLogBytes",
+  "runLogMs",
+  "logBytes",
+  "clock",
+];
+
 /**
  * Sessions and run logs in the memory of this process: the default store.
  *
@@ -43,6 +59,7 @@ const sweepMs = 60_000;
  * ```
  */
 export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {
+  assertOptions("memorySessions", options, optionNames);
   const { ttlMs = 30 * 60_000, maxSessions = defaultLimits.maxSessions } = options;
   const { clock = systemClock } = options;
   const {
@@ -51,6 +68,13 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     runLogMs = defaultLimits.runLogMs,
     logBytes = defaultLimits.logBytes,
   } = options;
+  const bounds = { ttlMs, maxSessions, runLogEvents, runLogBytes, runLogMs, logBytes };
+  for (const [name, value] of Object.entries(bounds)) {
+    if (typeof value === "number" && value > 0) continue;
+    throw new TypeError(
+      `${name} of memorySessions must be a number above 0, not ${describeValue(value)}.`,
+    );
+  }
   const runs = createMemoryLog({ runLogEvents, runLogBytes, runLogMs, logBytes, clock });
   const prune: PruneOptions = {
     maxMessages: options.maxMessagesPerThread,

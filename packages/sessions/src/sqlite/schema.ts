@@ -23,7 +23,7 @@ export const migrations: readonly string[] = [
     metadata TEXT NOT NULL,
     pending TEXT NOT NULL,
     last_run_id TEXT,
-    active_run_id TEXT,
+    active TEXT,
     UNIQUE (principal, thread_id)
   );
   CREATE INDEX sessions_recent ON sessions (principal, last_activity DESC, thread_id);

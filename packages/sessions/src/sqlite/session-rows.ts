@@ -1,5 +1,5 @@
 import { AgentError } from "@holodeck/agui-core";
-import type { Message, Pending, Session, SessionChange, ThreadKey } from "@holodeck/agui-core";
+import type { Message, ActiveFold, Pending, Session, SessionChange, ThreadKey } from "@holodeck/agui-core";
 import type { PruneOptions } from "../prune-messages.ts";
 import { changeSession, newSession } from "../session-record.ts";
 import type { Database } from "./database.ts";
@@ -18,7 +18,7 @@ interface SessionRow {
   readonly metadata: string;
   readonly pending: string;
   readonly last_run_id: string | null;
-  readonly active_run_id: string | null;
+  readonly active: string | null;
 }
 
 interface MessageRow {
@@ -129,7 +129,7 @@ export function createSessionRows(db: Database): SessionRows {
       writeMessages(row.id, before, after);
       db.sql(
         `UPDATE sessions SET version = ?, last_activity = ?, message_count = ?, state = ?,
-           metadata = ?, pending = ?, last_run_id = ?, active_run_id = ? WHERE id = ?`,
+           metadata = ?, pending = ?, last_run_id = ?, active = ? WHERE id = ?`,
       ).run(
         session.version,
         session.lastActivity,
@@ -138,7 +138,7 @@ export function createSessionRows(db: Database): SessionRows {
         JSON.stringify(session.metadata),
         JSON.stringify(session.pending),
         session.lastRunId === undefined ? null : toText(session.lastRunId),
-        session.activeRunId === undefined ? null : toText(session.activeRunId),
+        session.active === undefined ? null : JSON.stringify(session.active),
         row.id,
       );
       return session;
@@ -208,7 +208,7 @@ function toSession(row: SessionRow, messages: readonly MessageRow[]): Session {
     metadata: JSON.parse(row.metadata) as Session["metadata"],
     pending: JSON.parse(row.pending) as Pending[],
     lastRunId: row.last_run_id === null ? undefined : fromText(row.last_run_id),
-    activeRunId: row.active_run_id === null ? undefined : fromText(row.active_run_id),
+    active: row.active === null ? undefined : (JSON.parse(row.active) as ActiveFold),
   };
 }
 

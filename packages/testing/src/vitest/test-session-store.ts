@@ -1,6 +1,7 @@
 /**
  * Longer than our usual file on purpose: the list of cases is the contract of a store, on one page.
  */
+import { EventType } from "@holodeck/agui-core";
 import type { Json, Message, RunLog, Session, SessionStore } from "@holodeck/agui-core";
 import { afterEach, describe, expect } from "vitest";
 import {
@@ -65,7 +66,7 @@ export function testSessionStore(
         expect(created.lastActivity).toBe(created.createdAt);
         expect(created.state).toBeUndefined();
         expect(created.lastRunId).toBeUndefined();
-        expect(created.activeRunId).toBeUndefined();
+        expect(created.active).toBeUndefined();
         expect(await store.get(key)).toEqual(created);
       });
 
@@ -242,17 +243,18 @@ export function testSessionStore(
           { id: "c1", kind: "tool", runId: "r1", value: { name: "f", args: {} } },
           { id: "i1", kind: "interrupt", runId: "r1", value: {} },
         ] as const;
-        await store.update(key, { pending, lastRunId: "r0", activeRunId: "r1" });
+        const active = { runId: "r1", offset: 3, open: [{ type: EventType.STEP_STARTED, stepName: "s" }] };
+        await store.update(key, { pending, lastRunId: "r0", active });
         await store.update(key, { metadata: { a: 1 } });
         expect(await store.get(key)).toMatchObject({
           pending,
           lastRunId: "r0",
-          activeRunId: "r1",
+          active,
         });
-        await store.update(key, { pending: [], lastRunId: "r1", activeRunId: null });
+        await store.update(key, { pending: [], lastRunId: "r1", active: null });
         const session = (await store.get(key))!;
         expect(session).toMatchObject({ pending: [], lastRunId: "r1" });
-        expect(session.activeRunId).toBeUndefined();
+        expect(session.active).toBeUndefined();
       });
 
       define("moves the version by one and the last activity on, never the creation", async () => {
