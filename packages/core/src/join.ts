@@ -14,6 +14,8 @@ export interface RunView {
   readonly state: unknown;
   /** The START events of what is open, owners first. */
   open(): readonly BaseEvent[];
+  /** Whether an earlier list of these messages may have been in another order. */
+  readonly isReordered: boolean;
 }
 
 export interface RunViewStart {
@@ -21,6 +23,8 @@ export interface RunViewStart {
   readonly state: unknown;
   /** What was open where this view begins. */
   readonly open?: readonly BaseEvent[];
+  /** The messages hold a part of the run already; how it came about is not known. */
+  readonly isReordered?: boolean;
   readonly maxBytes?: number;
 }
 
@@ -45,6 +49,9 @@ export function createRunView(start: RunViewStart): RunView {
       return state;
     },
     open: () => reducer.open().map(({ event }) => event),
+    get isReordered() {
+      return start.isReordered === true || reducer.isReordered;
+    },
   };
 }
 
@@ -55,16 +62,25 @@ export function createRunView(start: RunViewStart): RunView {
  */
 export function toPrelude(
   { threadId, runId }: { threadId: string; runId: string },
-  view: Pick<RunView, "messages" | "state" | "open">,
+  view: Pick<RunView, "messages" | "state" | "open" | "isReordered">,
   place: { offset: number; at: number },
 ): SizedEntry[] {
-  const events: BaseEvent[] = [
-    { type: EventType.RUN_STARTED, threadId, runId, protocolVersion: PROTOCOL_VERSION },
+  const begin = {
+    type: EventType.RUN_STARTED,
+    threadId,
+    runId,
+    protocolVersion: PROTOCOL_VERSION,
+  };
+  const open = view.open().map(withoutMetadata);
+  const past: BaseEvent[] = [
     { type: EventType.MESSAGES_SNAPSHOT, messages: view.messages },
     { type: EventType.STATE_SNAPSHOT, snapshot: view.state ?? null },
     ...view.messages.flatMap(toActivity),
-    ...view.open(),
   ];
+  // What is open may have been taken from the messages: then its START must not put it back.
+  const events: BaseEvent[] = view.isReordered
+    ? [begin, ...open, toClearing(view.messages), ...past]
+    : [begin, ...past, ...open];
   const { offset, at } = place;
   return events.map((event, index) => {
     const to = index === events.length - 1 ? offset : noOffset;
@@ -72,9 +88,29 @@ export function toPrelude(
   });
 }
 
-// A client that keeps its activities over a snapshot still gets their newest content.
+// A client changes the messages it has in their places, and adds the others behind them. Whoever may
+// have them in another order has to let go of them first. Reasoning and activities it lets go of only
+// for others of their kind; those go with the next snapshot, which has the real ones.
+function toClearing(messages: readonly Message[]): BaseEvent {
+  const has = (role: Message["role"]): boolean => messages.some((message) => message.role === role);
+  const instead: Message[] = [];
+  if (has("reasoning")) instead.push({ id: "join-reasoning", role: "reasoning", content: "" });
+  if (has("activity")) {
+    instead.push({ id: "join-activity", role: "activity", activityType: "join", content: {} });
+  }
+  return { type: EventType.MESSAGES_SNAPSHOT, messages: instead };
+}
+
+// It is in the snapshot, where what came later has its say too.
+function withoutMetadata(event: BaseEvent): BaseEvent {
+  const { metadata: _metadata, ...rest } = event;
+  return rest;
+}
+
+// A client that keeps its activities over a snapshot still gets their newest content. One of a
+// subagent's would lose its owner, who may have ended.
 function toActivity(message: Message): BaseEvent[] {
-  if (message.role !== "activity") return [];
+  if (message.role !== "activity" || message.subagentRunId !== undefined) return [];
   const { id, activityType, content } = message;
   return [
     { type: EventType.ACTIVITY_SNAPSHOT, messageId: id, activityType, content, replace: true },
@@ -104,6 +140,7 @@ export async function foldRun(
     messages: session?.messages ?? [],
     state: session?.state,
     open: active?.open ?? [],
+    isReordered: isHeld || (active?.offset ?? 0) > 0,
   });
   // A finished run is in its session, and so may be newer ones: only its end is read.
   let offset = isHeld && record.status !== "running" ? record.last - 1 : (active?.offset ?? 0);
