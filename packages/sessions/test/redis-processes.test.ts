@@ -102,14 +102,14 @@ describe.runIf(redis)("several processes on one Redis", { timeout: 30_000 }, () 
     const logs = await Promise.all([openLog(prefix), openLog(prefix)]);
     for (let round = 0; round < 20; round++) {
       const opened = await Promise.all(
-        logs.map((runs, index) => {
+        logs.map(async (runs, index) => {
           const threadId = `${round}-${index}`;
           return runs.open({ principal: "ann", threadId, runId: `run-${round}` }, { agentId: "a" });
         }),
       );
       const leases = opened.filter((one) => !("busy" in one));
       expect(leases).toHaveLength(1);
-      const found = await logs[0]!.find("ann", `run-${round}`);
+      const found = await logs[0].find("ann", `run-${round}`);
       expect(found).toMatchObject({ status: "running" });
     }
   });
@@ -133,20 +133,20 @@ describe.runIf(redis)("several processes on one Redis", { timeout: 30_000 }, () 
     const monitor = await createClient({
       socket: { host: "127.0.0.1", port: redis!.port },
     }).connect();
-    await monitor.monitor((line) => void seen.push(String(line)));
+    await monitor.monitor((line) => void seen.push(line));
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     monitor.destroy();
     for (const { leave } of followers) leave();
     await Promise.all(followers.map(({ ended }) => ended));
 
-    const commands = seen.filter((line) => ours!.some((address) => line.includes(address)));
+    const commands = seen.filter((line) => ours.some((address) => line.includes(address)));
     expect(commands.map((line) => /"(\w+)"/.exec(line)![1]!.toLowerCase())).toEqual(
       commands.map(() => "xread"),
     );
     expect(commands.length).toBeLessThanOrEqual(2);
     // Nobody else asks in their place: what remains is the owner's renewals.
     const others = seen.filter((line) => !line.includes(" lua]") && !commands.includes(line));
-    expect(others.filter((line) => !owners!.some((address) => line.includes(address)))).toEqual([]);
+    expect(others.filter((line) => !owners.some((address) => line.includes(address)))).toEqual([]);
 
     /** Of the store's connections, and of all that were there before the monitor. */
     async function addresses(): Promise<[string[], string[]]> {
@@ -193,7 +193,7 @@ describe.runIf(redis)("several processes on one Redis", { timeout: 30_000 }, () 
     );
     await until(() => inFlight === 0);
     most = 0;
-    await Promise.all(leases.map((lease) => store.runs.append(lease, [mark(1)])));
+    await Promise.all(leases.map(async (lease) => store.runs.append(lease, [mark(1)])));
     expect(most).toBe(16);
     for (const lease of leases) expect(await store.runs.read(lease, 0)).toEqual([mark(1)]);
   });
