@@ -1,4 +1,4 @@
-import type { RunLog } from "@holodeck/agui-core";
+import type { LogEntry, RunLog } from "@holodeck/agui-core";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -48,6 +48,29 @@ describe.runIf(redis)("several processes on one Redis", { timeout: 30_000 }, () 
       const rest = Array.from({ length: 301 - after }, (_, place) => after + 1 + place);
       expect(offsets(entries)).toEqual(rest);
     }
+  });
+
+  test("wait for a slow reader, which misses nothing of what was too much to keep for it", async () => {
+    const prefix = nextPrefix();
+    const owner = await openLog(prefix);
+    const view = await openLog(prefix);
+    const lease = await open(owner, key);
+    await owner.append(lease, [mark(1)]);
+    const quick = follow(view, key);
+    const slow = view.follow(key, 0, new AbortController().signal)[Symbol.asyncIterator]();
+    const seen = offsets((await slow.next()).value as LogEntry[]);
+    const text = "x".repeat(100_000);
+    for (let offset = 2; offset <= 40; offset++) await owner.append(lease, [mark(offset, text)]);
+    await owner.close(lease, ending(41), "finished");
+    await quick.ended;
+    for (;;) {
+      const { value, done } = await slow.next();
+      if (done) break;
+      seen.push(...offsets(value));
+    }
+    const all = Array.from({ length: 41 }, (_, index) => index + 1);
+    expect(offsets(quick.entries)).toEqual(all);
+    expect(seen).toEqual(all);
   });
 
   test("see the end of a run whose process was killed, and get its thread", async () => {

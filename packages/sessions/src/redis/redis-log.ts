@@ -157,7 +157,14 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
       return "busy" in opened ? opened : leases.add(key, opened.fence);
     },
     append(lease, entries) {
-      if (entries.length > 0) return gate(() => write(lease, entries));
+      if (entries.length === 0) return;
+      const since = clock.now();
+      return gate(() => {
+        // Those before it have not been answered for so long: Redis is away, and it would wait in vain.
+        if (clock.now() - since < options.commandMs) return write(lease, entries);
+        leases.wrote(lease, "refused");
+        throw new AgentError("store-unavailable", "The store does not answer.", { retryAfter: 2 });
+      });
     },
     async close(lease, terminal, status) {
       // After a write without an answer nobody knows the next offset, except the server.
