@@ -52,6 +52,7 @@ describe.runIf(redis)("several processes on one Redis", { timeout: 30_000 }, () 
 
   test("wait for a slow reader, which misses nothing of what was too much to keep for it", async () => {
     const prefix = nextPrefix();
+    const began = Date.now();
     const owner = await openLog(prefix);
     const view = await openLog(prefix);
     const lease = await open(owner, key);
@@ -71,6 +72,8 @@ describe.runIf(redis)("several processes on one Redis", { timeout: 30_000 }, () 
     const all = Array.from({ length: 41 }, (_, index) => index + 1);
     expect(offsets(quick.entries)).toEqual(all);
     expect(seen).toEqual(all);
+    // Not by the look at the lease, which would find it out too, in the end.
+    expect(Date.now() - began).toBeLessThan(8_000);
   });
 
   test("see the end of a run whose process was killed, and get its thread", async () => {
