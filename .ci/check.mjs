@@ -17,6 +17,7 @@ const checks = [
   command("lint", [...bin("oxlint"), "--type-aware"]),
   command("format", [...bin("oxfmt"), "--check"]),
   command("snippets", [node, ".ci/snippets.mjs"]),
+  command("requirements", [node, ".ci/requirements.mjs"]),
   command("unused", [...bin("knip", "bin/knip.js"), "--no-progress", "--no-config-hints"]),
   command("workspace", [...bin("sherif")]),
   command("engines", [node, ".ci/engines.mjs"]),

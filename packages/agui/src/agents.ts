@@ -1,4 +1,4 @@
-import { AgentError, assertAgent } from "@holodeck/agui-core";
+import { AgentError, assertAgent, isReturned } from "@holodeck/agui-core";
 import type { AgentLike, AgentObject, Json } from "@holodeck/agui-core";
 
 /** An agent with what discovery tells of it. */
@@ -25,7 +25,7 @@ export interface Agents {
 
 /** One agent or a map of them, in one form. */
 export function loadAgents(source: AgentLike | AgentMap, defaultAgent: string | undefined): Agents {
-  const all = isSingle(source) ? [load(defaultAgent ?? "default", source)] : loadMap(source);
+  const all = isSingle(source) ? [loadOne(source, defaultAgent)] : loadMap(source);
   const byId = new Map(all.map((loaded) => [loaded.id, loaded]));
   const first = defaultAgent === undefined ? all[0] : byId.get(defaultAgent);
   if (!first) {
@@ -50,8 +50,14 @@ export function loadAgents(source: AgentLike | AgentMap, defaultAgent: string | 
 // An object whose `run` is a function is an agent, so no agent of a map can be called "run".
 function isSingle(source: AgentLike | AgentMap): source is AgentLike {
   if (typeof source === "function") return true;
-  if (typeof source !== "object" || source === null || Array.isArray(source)) assertAgent(source);
+  if (typeof source !== "object" || source === null || Array.isArray(source) || isReturned(source))
+    assertAgent(source);
   return typeof (source as AgentObject).run === "function";
+}
+
+function loadOne(agent: AgentLike, id = "default"): LoadedAgent {
+  assertAgent(agent);
+  return load(id, agent);
 }
 
 function loadMap(source: AgentMap): LoadedAgent[] {
@@ -65,7 +71,7 @@ function loadMap(source: AgentMap): LoadedAgent[] {
 }
 
 function load(id: string, agent: AgentLike, info: Json = {}): LoadedAgent {
-  assertAgent(agent);
+  assertAgent(agent, `Agent "${id}"`);
   const { name, description } = agent as { name?: unknown; description?: unknown };
   return {
     id,

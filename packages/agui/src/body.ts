@@ -6,14 +6,14 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 /** The JSON body of a request, read no further than the limit. */
 export async function readJson(exchange: Exchange, limits: Limits): Promise<unknown> {
   const type = exchange.header("content-type");
+  const declared = Number(exchange.header("content-length") ?? Number.NaN);
+  if (declared > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
   if (exchange.parsedBody !== undefined) {
     // A form parser in front must not let through what we would refuse ourselves.
     if (type !== undefined) assertJsonType(type);
     cleanParsed(exchange.parsedBody, limits.jsonDepth);
     return exchange.parsedBody;
   }
-  const declared = Number(exchange.header("content-length") ?? Number.NaN);
-  if (declared > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
   if (declared > 0) assertJsonType(type);
   const bytes = await readBytes(exchange, limits.bodyBytes);
   if (bytes.length === 0) {

@@ -1,4 +1,4 @@
-import { AgentError, createTicker, toFetch, ulid } from "@holodeck/agui-core";
+import { AgentError, createTicker, describeValue, toFetch, ulid } from "@holodeck/agui-core";
 import type {
   AgentLike,
   Call,
@@ -9,13 +9,15 @@ import type {
   Principal,
   Reply,
   RunStatus,
+  ServerTool,
   SessionStore,
 } from "@holodeck/agui-core";
 import { loadAgents } from "./agents.ts";
 import type { AgentMap } from "./agents.ts";
 import { readJson } from "./body.ts";
-import { createHost, stopped } from "./host.ts";
+import { createHost } from "./host.ts";
 import type { RunRegistry } from "./host.ts";
+import { stopped } from "./launch.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import type { HandlerState } from "./lifecycle.ts";
 import { resolveOptions } from "./options.ts";
@@ -23,6 +25,7 @@ import type { AgentHandlerOptions } from "./options.ts";
 import { problemReply, toAgentError } from "./problem.ts";
 import { createRouter } from "./router.ts";
 import type { MountedRoute, RouteMatch } from "./router.ts";
+import { createResources, withResources } from "./resources.ts";
 import { sendReply } from "./send.ts";
 import { version } from "./version.ts";
 
@@ -49,8 +52,8 @@ export interface AgentHandler extends ExchangeHandler {
   readonly runs: {
     get(runId: string): RunInfo | undefined;
     list(): readonly RunInfo[];
-    /** False when no such run is going. */
-    stop(runId: string): boolean;
+    /** Stops a run, in whichever process it is. False when no such run is going. */
+    stop(runId: string, options?: { principal?: string }): Promise<boolean>;
   };
   readonly sessions: SessionStore;
   /** Called on every change of state; returns how to stop listening. */
@@ -73,8 +76,13 @@ export function createAgentHandler(
   agent: AgentLike | AgentMap,
   options: AgentHandlerOptions = {},
 ): AgentHandler {
-  const settings = resolveOptions(options);
+  const resolved = resolveOptions(options);
+  const resources = options.createSession && createResources(options.createSession, resolved);
+  const settings = resources
+    ? { ...resolved, sessions: withResources(resolved.sessions, resources) }
+    : resolved;
   const { protocols, sessions, limits, logger, debug, clock, heartbeatMs, basePath } = settings;
+  const { tools } = settings;
   const agents = loadAgents(agent, options.defaultAgent);
   const runs: RunRegistry = { live: new Map(), lingering: new Set() };
   const graceMs = typeof settings.onDisconnect === "object" ? settings.onDisconnect.graceMs : 1e9;
@@ -86,28 +94,30 @@ export function createAgentHandler(
     graceMs,
   );
   const ticker = createTicker(clock, Math.min(1_000, Math.max(5, shortest / 4)));
-  const lifecycle = createLifecycle({ agents, settings, runs });
+  const lifecycle = createLifecycle({ agents, settings, runs, resources });
 
   const host = createHost({
     settings,
     agents,
     runs,
     runSettings: { ...settings, ticker },
+    resources,
     info,
     onRun: lifecycle.ran,
   });
   const router = createRouter(
     protocols.flatMap((protocol) =>
-      protocol.routes(host).map((route): MountedRoute => ({ protocol, route })),
+      protocol.routes(host(protocol)).map((route): MountedRoute => ({ protocol, route })),
     ),
   );
 
+  const toolInfo = tools.length > 0 ? { tools: tools.map(toDefinition) } : {};
   function info(): Json {
     return {
       service: "holodeck-agui",
       version,
       ...settings.info,
-      agents: Object.fromEntries(agents.all.map((loaded) => [loaded.id, loaded.info])),
+      agents: Object.fromEntries(agents.all.map(({ id, info }) => [id, { ...toolInfo, ...info }])),
       defaultAgent: agents.get(undefined).id,
       ...mergeFacts(protocols.map((protocol) => protocol.describe?.() ?? {})),
       routes: router.routes.map(({ route }) => `${route.method} ${basePath}${route.path}`),
@@ -141,7 +151,14 @@ export function createAgentHandler(
     // A middleware may have answered something else than the run it was given.
     for (const made of started)
       if (made.stream && made.stream !== reply.stream) made.stream.discard();
-    sendReply(exchange, reply, requestId);
+    try {
+      sendReply(exchange, reply, requestId);
+    } catch (error) {
+      // Headers that nobody can send, say; the run behind the answer must not wait for a client.
+      reply.stream?.discard();
+      logger.error({ error, requestId }, "An answer could not be sent.");
+      throw error;
+    }
     return true;
   }
 
@@ -201,7 +218,7 @@ export function createAgentHandler(
   async function authenticate(exchange: Exchange): Promise<Principal | undefined> {
     if (!settings.authenticate) return undefined;
     const principal = await settings.authenticate(exchange.request);
-    if (principal) return principal;
+    if (principal) return assertPrincipal(principal);
     throw new AgentError("authentication-required", "This server wants to know who you are.", {
       headers: { "www-authenticate": "Bearer" },
     });
@@ -222,16 +239,28 @@ export function createAgentHandler(
         return run && toInfo(run);
       },
       list: () => [...runs.live.values()].map(toInfo),
-      stop(runId) {
+      async stop(runId, { principal = "" } = {}) {
         const run = findRun(runs, runId);
         run?.abort(stopped());
-        return run !== undefined;
+        if (run) return true;
+        const record = await sessions.runs.find(principal, runId);
+        return record?.status === "running" && (await sessions.runs.requestStop(record));
       },
     },
     sessions,
     on: lifecycle.on,
   };
   return handler;
+}
+
+// What a client may know of a server tool: AG-UI's definition of one, and nothing of ours.
+function toDefinition({ name, description, parameters, metadata }: ServerTool): Json {
+  return {
+    name,
+    description,
+    ...(parameters === undefined ? {} : { parameters: parameters as unknown }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
 }
 
 // Several protocols describe themselves under one key, such as `protocols`.
@@ -277,6 +306,14 @@ function notAllowed(
     new AgentError("method-not-allowed", `${method} is not answered here; ${headers.allow} are.`, {
       headers,
     }),
+  );
+}
+
+// Whoever has no id would share the threads of everybody else without one.
+function assertPrincipal(principal: Principal): Principal {
+  if (typeof principal.id === "string" && principal.id !== "") return principal;
+  throw new TypeError(
+    `authenticate must return { id: string } or null, not ${describeValue(principal)}.`,
   );
 }
 

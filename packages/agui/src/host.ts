@@ -2,16 +2,17 @@ import {
   AgentError,
   assertReadable,
   createRunContext,
-  LiveRun,
+  foldRun,
   replayReply,
 } from "@holodeck/agui-core";
 import type {
   ActiveRun,
   Call,
   Encoder,
+  FoldedRun,
   HandlerMiddleware,
-  Lease,
-  Pending,
+  LiveRun,
+  Protocol,
   ProtocolHost,
   Reply,
   RunContextInit,
@@ -19,12 +20,15 @@ import type {
   RunRecord,
   RunRequest,
   RunSettings,
-  RunSummary,
   RunTarget,
-  Session,
 } from "@holodeck/agui-core";
+import { acquire, threadBusy } from "./acquire.ts";
 import type { Agents, LoadedAgent } from "./agents.ts";
+import { createLauncher } from "./launch.ts";
+import type { Launch } from "./launch.ts";
 import type { Settings } from "./options.ts";
+import { createQueue } from "./queue.ts";
+import type { Resources } from "./resources.ts";
 
 /** The runs of this process, by principal and run id. */
 export interface RunRegistry {
@@ -38,27 +42,51 @@ export interface HostOptions {
   readonly agents: Agents;
   readonly runs: RunRegistry;
   readonly runSettings: RunSettings;
+  readonly resources: Resources | undefined;
   readonly info: ProtocolHost["info"];
   /** False: the handler has begun to close. */
   readonly onRun: () => boolean;
 }
 
-/** What protocols may ask of the handler: start a run, attach to one, send it a command. */
-export function createHost(options: HostOptions): ProtocolHost {
-  const { settings, agents, runs, runSettings, info, onRun } = options;
-  const { sessions, limits, logger, debug, tools } = settings;
+/** What a protocol may ask of the handler: start a run, attach to one, send it a command. */
+export function createHost(options: HostOptions): (protocol: Protocol) => ProtocolHost {
+  const { settings, agents, runs, runSettings, info } = options;
+  const { sessions, limits, logger, debug, tools, clock } = settings;
   const admitting = settings.handlerMiddleware.filter((one) => one.admit !== undefined);
+  const launcher = createLauncher(options);
+  const queue = createQueue(settings, runSettings);
+  const acquiring = {
+    runs: sessions.runs,
+    policy: settings.onBusy,
+    clock,
+    patienceMs: limits.appendMs,
+    mayBeUnfollowed: settings.onDisconnect !== "abort",
+  };
+  let starting = 0;
 
-  async function start(call: Call, request: RunRequest): Promise<ActiveRun> {
+  async function start(protocol: Protocol, call: Call, request: RunRequest): Promise<ActiveRun> {
     const loaded = agents.get(request.agentId);
-    const { input } = request;
-    if (runs.live.size >= limits.maxConcurrentRuns) {
+    if (runs.live.size + starting >= limits.maxConcurrentRuns) {
       throw new AgentError(
         "capacity-exceeded",
         `No more than ${limits.maxConcurrentRuns} runs at once.`,
         { retryAfter: 5 },
       );
     }
+    starting++;
+    try {
+      return await admitted(protocol, call, { request, loaded });
+    } finally {
+      starting--;
+    }
+  }
+
+  async function admitted(
+    protocol: Protocol,
+    call: Call,
+    { request, loaded }: { request: RunRequest; loaded: LoadedAgent },
+  ): Promise<ActiveRun> {
+    const { input, protocolVersion } = request;
     const context: RunContextInit = {
       threadId: input.threadId,
       runId: input.runId,
@@ -69,95 +97,27 @@ export function createHost(options: HostOptions): ProtocolHost {
       tools,
     };
     await admit(admitting, request, { ...context, logger });
-    if (request.ephemeral) return begin({ call, request, loaded, context });
-    const key = toKey(call, input);
-    const session =
-      (await sessions.get(key)) ?? (await sessions.create(key, { agentId: loaded.id }));
-    const lease = await acquire(key, { loaded, protocolVersion: request.protocolVersion });
-    return begin({ call, request, loaded, context, session, lease });
-  }
-
-  async function acquire(
-    key: RunKey,
-    init: { loaded: LoadedAgent; protocolVersion: string | undefined },
-  ): Promise<Lease> {
-    const open = { agentId: init.loaded.id, protocolVersion: init.protocolVersion };
-    let lease = await sessions.runs.open(key, open);
-    if ("busy" in lease) {
-      // A run that nobody follows any more yields to the one somebody wants to see.
-      const holder = runs.live.get(liveId(lease.busy));
-      if (holder && holder.followers === 0 && holder.wasFollowed) {
-        holder.abort(new AgentError("replaced", "A new run took its thread."));
-        await holder.done;
-        lease = await sessions.runs.open(key, open);
-      }
-    }
-    if (!("busy" in lease)) return lease;
-    const { busy } = lease;
-    throw busy.runId === key.runId
-      ? new AgentError("run-exists", `Run "${key.runId}" is running already.`)
-      : new AgentError("thread-busy", `Thread "${key.threadId}" is busy with another run.`);
-  }
-
-  interface Beginning {
-    call: Call;
-    request: RunRequest;
-    loaded: LoadedAgent;
-    context: RunContextInit;
-    session?: Session;
-    lease?: Lease;
-  }
-
-  function begin({ call, request, loaded, context, session, lease }: Beginning): ActiveRun {
-    const { input } = request;
-    const state = hasState(input.state) ? input.state : (session?.state ?? input.state ?? {});
-    const id = liveId(toKey(call, input));
-    const run = new LiveRun(
-      {
-        agent: loaded.agent,
-        input: { ...input, state },
-        middleware: settings.runMiddleware,
-        context: { ...context, ...(session ? { metadata: session.metadata } : {}) },
-        prologue: session ? prologue(settings, session) : [],
-        log: lease && { runs: sessions.runs, lease },
-        save: lease && ((summary) => save(toKey(call, input), summary)),
-        onEnd: (ended) => {
-          if (runs.live.get(id) === ended) runs.live.delete(id);
-          runs.lingering.add(ended);
-        },
-        onIdle: (idle) => runs.lingering.delete(idle),
-      },
-      runSettings,
-    );
-    runs.live.set(id, run);
-    if (lease) {
-      sessions.runs.commands(lease, (command) => {
-        if (command.type === "stop") run.abort(stopped());
-      });
-    }
-    // Its request came in before the doors were closed; its client gets an end all the same.
-    if (!onRun()) run.abort(shuttingDown());
+    const key: RunKey = { ...keyOf(call, input.threadId), runId: input.runId };
+    const owner = settings.history ?? protocol.history;
+    const launch: Launch = { key, request, loaded, context, owner };
     const record: RunRecord = {
-      ...toKey(call, input),
+      ...key,
       format: 1,
       agentId: loaded.id,
-      protocolVersion: request.protocolVersion,
+      protocolVersion,
       status: "running",
       first: 1,
       last: 0,
     };
-    return toActive(record, run);
-  }
-
-  async function save(key: RunKey, summary: RunSummary): Promise<void> {
-    // The thread may have been deleted in the meantime; then there is nothing to keep.
-    if (!(await sessions.get(key))) return;
-    await sessions.update(key, {
-      messages: summary.messages,
-      state: summary.state,
-      metadata: summary.metadata,
-      pending: toPending(key.runId, summary),
-      lastRunId: key.runId,
+    if (request.ephemeral) return toActive(record, await launcher.ephemeral(launch));
+    await launcher.check(launch);
+    const init = { agentId: loaded.id, protocolVersion };
+    const lease = await acquire(key, init, acquiring);
+    if (!("busy" in lease)) return toActive(record, await launcher.leased(launch, lease));
+    if (settings.onBusy !== "queue") throw threadBusy(key.threadId);
+    return queue.enter(record, {
+      acquire: () => acquire(key, init, acquiring),
+      begin: async (granted) => launcher.leased(launch, granted),
     });
   }
 
@@ -168,39 +128,49 @@ export function createHost(options: HostOptions): ProtocolHost {
       : sessions.runs.active({ principal, threadId: target.threadId });
   }
 
-  return {
+  async function attach(call: Call, target: RunTarget): Promise<ActiveRun | undefined> {
+    const record = await locate(call, target);
+    if (!record) return undefined;
+    const run = runs.live.get(liveId(record));
+    if (run) return toActive(record, run);
+    // The session first, then the log: what the run has put into it by then is not folded again.
+    const session = await sessions.get(record);
+    const folded = await foldRun(sessions.runs, record, session);
+    return toForeign(record, folded);
+  }
+
+  function toForeign(record: RunRecord, folded: FoldedRun): ActiveRun {
+    return {
+      record,
+      stream(encoder, from, headers = {}) {
+        const replay = { runs: sessions.runs, record, settings: runSettings };
+        return replayReply(
+          { encoder, headers },
+          from === "join"
+            ? { ...replay, from, folded }
+            : { ...replay, from: from === "start" ? 0 : from },
+        );
+      },
+      collect: () =>
+        Promise.reject(
+          new AgentError("run-not-found", `Run "${record.runId}" is not running here.`),
+        ),
+    };
+  }
+
+  return (protocol) => ({
     sessions,
     logger,
     limits,
     debug,
     info,
-    start,
-    async attach(call, target) {
-      const record = await locate(call, target);
-      if (!record) return undefined;
-      const run = runs.live.get(liveId(record));
-      if (run) return toActive(record, run);
-      return {
-        record,
-        stream: (encoder, from, headers) =>
-          replayReply(
-            { encoder, headers: { ...headers } },
-            {
-              runs: sessions.runs,
-              record,
-              after: from === "start" ? 0 : from,
-              settings: runSettings,
-            },
-          ),
-        collect: () =>
-          Promise.reject(new AgentError("run-not-found", `Run "${record.runId}" is not running.`)),
-      };
-    },
+    start: (call, request) => start(protocol, call, request),
+    attach,
     async send(call, target, command) {
       const record = await locate(call, target);
-      return record ? sessions.runs.send(record, command) : false;
+      return record?.status === "running" ? sessions.runs.send(record, command) : false;
     },
-  };
+  });
 }
 
 async function admit(
@@ -217,13 +187,15 @@ function toActive(record: RunRecord, run: LiveRun): ActiveRun {
   return {
     record,
     stream(encoder: Encoder, from, headers): Reply {
-      const after = from === "start" ? 0 : from;
-      assertReadable(record, encoder.key === undefined ? 0 : after);
+      if (from !== "join") {
+        const after = from === "start" || encoder.key === undefined ? 0 : from;
+        assertReadable(record, after);
+      }
       return {
         status: 200,
         headers: { "content-type": encoder.contentType, ...encoder.headers, ...headers },
         stream: {
-          attach: (sink) => run.follow(encoder, sink, after),
+          attach: (sink) => run.follow(encoder, sink, from === "start" ? 0 : from),
           discard: () => run.discard(),
           done: run.done,
         },
@@ -233,50 +205,10 @@ function toActive(record: RunRecord, run: LiveRun): ActiveRun {
   };
 }
 
-function prologue(settings: Settings, session: Session): unknown[] {
-  if (!settings.exposeSessionState) return [];
-  const snapshot = settings.exposeSessionState(session);
-  return snapshot === undefined ? [] : [{ type: "STATE_SNAPSHOT", snapshot }];
+function keyOf(call: Call, threadId: string): { principal: string; threadId: string } {
+  return { principal: call.principal?.id ?? "", threadId };
 }
 
-function toPending(runId: string, { terminal }: RunSummary): Pending[] {
-  const outcome = terminal.outcome as
-    | { pendingToolCallIds?: string[]; interrupts?: { id: string }[] }
-    | undefined;
-  return [
-    ...(outcome?.pendingToolCallIds ?? []).map((id): Pending => ({
-      id,
-      kind: "tool",
-      runId,
-      value: {},
-    })),
-    ...(outcome?.interrupts ?? []).map((interrupt): Pending => ({
-      id: interrupt.id,
-      kind: "interrupt",
-      runId,
-      value: interrupt,
-    })),
-  ];
-}
-
-function hasState(state: unknown): boolean {
-  if (state === undefined || state === null) return false;
-  // A fresh client sends `{}`; that must not wipe what the thread has.
-  return typeof state !== "object" || Object.keys(state).length > 0;
-}
-
-function toKey(call: Call, { threadId, runId }: { threadId: string; runId: string }): RunKey {
-  return { principal: call.principal?.id ?? "", threadId, runId };
-}
-
-function liveId(key: { principal: string; runId: string }): string {
+export function liveId(key: { principal: string; runId: string }): string {
   return JSON.stringify([key.principal, key.runId]);
-}
-
-export function shuttingDown(): AgentError {
-  return new AgentError("shutting-down", "The server is shutting down.");
-}
-
-export function stopped(): AgentError {
-  return new AgentError("stopped", "The run was stopped.");
 }

@@ -3,6 +3,8 @@ export type { AgentEntry, AgentMap } from "./agents.ts";
 export { createAgentHandler } from "./create-agent-handler.ts";
 export type { AgentHandler, RunInfo } from "./create-agent-handler.ts";
 export { jsonLogger } from "./json-logger.ts";
+export type { BusyPolicy } from "./acquire.ts";
+export type { CreateSession, SessionResources } from "./resources.ts";
 export type { HandlerState } from "./lifecycle.ts";
 export type { AgentHandlerOptions } from "./options.ts";
 export {
@@ -15,9 +17,14 @@ export {
   ulid,
 } from "@holodeck/agui-core";
 export type {
+  AgentEvent,
   AgentFunction,
   AgentLike,
+  AgentObject,
+  AgentRequest,
   BaseEvent,
+  DisconnectPolicy,
+  Emit,
   HandlerMiddleware,
   Limits,
   Logger,
@@ -28,6 +35,9 @@ export type {
   Run,
   RunAgentInput,
   RunContext,
+  RunState,
+  ServerTool,
+  Session,
   SessionStore,
 } from "@holodeck/agui-core";
 export { agui } from "@holodeck/agui-protocol";

@@ -1,9 +1,10 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { AgentObject } from "@holodeck/agui-core";
 import type { Agents } from "./agents.ts";
-import { shuttingDown } from "./host.ts";
 import type { RunRegistry } from "./host.ts";
+import { shuttingDown } from "./launch.ts";
 import type { Settings } from "./options.ts";
+import type { Resources } from "./resources.ts";
 
 export type HandlerState = "initializing" | "ready" | "running" | "shutting_down" | "stopped";
 
@@ -31,8 +32,9 @@ export function createLifecycle(options: {
   agents: Agents;
   settings: Settings;
   runs: RunRegistry;
+  resources: Resources | undefined;
 }): Lifecycle {
-  const { agents, settings, runs } = options;
+  const { agents, settings, runs, resources } = options;
   const { logger, clock, protocols, sessions } = settings;
   const listeners = new Set<(state: HandlerState) => void>();
   let state: HandlerState = "initializing";
@@ -92,7 +94,10 @@ export function createLifecycle(options: {
     await within(settled(), (deadline - clock.now()) / 2);
     for (const run of [...runs.live.values(), ...runs.lingering]) run.cut();
     stopBeat();
-    await within(Promise.resolve(sessions.close()), Math.max(0, deadline - clock.now()));
+    await within(Promise.resolve(resources?.close()), Math.max(0, deadline - clock.now()));
+    // A store may throw instead of rejecting; the handler is closed all the same.
+    const ending = Promise.resolve().then(() => sessions.close());
+    await within(ending, Math.max(0, deadline - clock.now()));
     go("stopped");
   }
 

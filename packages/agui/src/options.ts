@@ -17,7 +17,11 @@ import type {
 } from "@holodeck/agui-core";
 import { agui } from "@holodeck/agui-protocol";
 import { memorySessions } from "@holodeck/agui-sessions";
+import type { MemorySessionsOptions } from "@holodeck/agui-sessions";
+import type { BusyPolicy } from "./acquire.ts";
+import { checkOptions } from "./check-options.ts";
 import { jsonLogger } from "./json-logger.ts";
+import type { CreateSession } from "./resources.ts";
 
 export interface AgentHandlerOptions {
   /** By default `[agui()]`. */
@@ -34,6 +38,20 @@ export interface AgentHandlerOptions {
   authenticate?: (request: AgentRequest) => Awaitable<Principal | null>;
   /** What a run does when its last client leaves. By default it is aborted. */
   onDisconnect?: DisconnectPolicy;
+  /** A second run on a thread: refused with 409, queued, or taking the first one's place. */
+  onBusy?: BusyPolicy;
+  /** A thread this server has never seen: made, or refused with 404. By default made. */
+  onUnknownThread?: "create" | "reject";
+  /** Who owns the messages of a thread. By default each protocol says. */
+  history?: "client" | "server";
+  /**
+   * Takes tool results and system messages from clients as sent. By default they are checked against
+   * what the server asked for. Approvals are always bound to what this server issued.
+   */
+  trustClientHistory?: boolean;
+  /** Resources of one thread, disposed of on delete, expiry and close. */
+  createSession?: CreateSession;
+  /** Bounds that differ from the defaults, like `{ runTimeoutMs: 60_000 }`. */
   limits?: Partial<Limits>;
   /** Server tools, for `context.callTool`. */
   tools?: readonly ServerTool[];
@@ -60,6 +78,9 @@ export interface Settings extends Required<
     | "sessions"
     | "basePath"
     | "onDisconnect"
+    | "onBusy"
+    | "onUnknownThread"
+    | "trustClientHistory"
     | "tools"
     | "strict"
     | "heartbeatMs"
@@ -71,6 +92,7 @@ export interface Settings extends Required<
 > {
   readonly limits: Limits;
   readonly authenticate: AgentHandlerOptions["authenticate"];
+  readonly history: AgentHandlerOptions["history"];
   readonly exposeSessionState: AgentHandlerOptions["exposeSessionState"];
   readonly runMiddleware: readonly Middleware[];
   readonly handlerMiddleware: readonly HandlerMiddleware[];
@@ -78,19 +100,21 @@ export interface Settings extends Required<
 
 /** Every option with its default; a wrong one is refused with its name and value. */
 export function resolveOptions(options: AgentHandlerOptions): Settings {
+  checkOptions(options);
   const limits = resolveLimits(options.limits ?? {});
   const { debug = false, clock = systemClock, heartbeatMs = 15_000, strict = false } = options;
   const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
-  assertPositive("heartbeatMs", heartbeatMs);
-  assertDisconnect(onDisconnect);
-  assertBasePath(basePath);
+  const { onBusy = "reject", onUnknownThread = "create", trustClientHistory = false } = options;
   const middleware = options.middleware ?? [];
-  middleware.forEach(assertMiddleware);
   return {
     protocols: options.protocols ?? [agui()],
-    sessions: options.sessions ?? memorySessions({ ...limits, clock }),
+    sessions: options.sessions ?? memorySessions(storeOptions(limits, clock)),
     basePath: basePath === "/" ? "" : basePath.replace(/\/$/, ""),
     onDisconnect,
+    onBusy,
+    onUnknownThread,
+    trustClientHistory,
+    history: options.history,
     tools,
     strict,
     heartbeatMs,
@@ -106,38 +130,13 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
   };
 }
 
+// Only what the store asks for: it refuses options that it does not know.
+function storeOptions(limits: Limits, clock: Clock): MemorySessionsOptions {
+  const { maxSessions, runLogEvents, runLogBytes, runLogMs, logBytes } = limits;
+  return { maxSessions, runLogEvents, runLogBytes, runLogMs, logBytes, clock };
+}
+
 function resolveLimits(given: Partial<Limits>): Limits {
-  for (const [name, value] of Object.entries(given)) {
-    if (!(name in defaultLimits)) {
-      const known = Object.keys(defaultLimits).join(", ");
-      throw new TypeError(`limits.${name} is not a limit. There are: ${known}.`);
-    }
-    if (value !== undefined) assertPositive(`limits.${name}`, value);
-  }
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return { ...defaultLimits, ...set };
-}
-
-function assertPositive(name: string, value: unknown): void {
-  if (typeof value === "number" && value > 0) return;
-  throw new TypeError(`${name} must be a number above 0, not ${JSON.stringify(value)}.`);
-}
-
-function assertDisconnect(value: unknown): void {
-  if (value === "abort" || value === "continue") return;
-  const graceMs = (value as { graceMs?: unknown } | null)?.graceMs;
-  if (typeof graceMs === "number" && graceMs >= 0) return;
-  throw new TypeError(
-    `onDisconnect must be "abort", "continue" or { graceMs: number }, not ${JSON.stringify(value)}.`,
-  );
-}
-
-function assertBasePath(value: unknown): void {
-  if (value === "" || (typeof value === "string" && /^\/[^?#]*$/.test(value))) return;
-  throw new TypeError(`basePath must start with "/", like "/api", not ${JSON.stringify(value)}.`);
-}
-
-function assertMiddleware(value: unknown, index: number): void {
-  if (typeof value === "function" || (typeof value === "object" && value !== null)) return;
-  throw new TypeError(`middleware[${index}] must be a function or an object, not ${typeof value}.`);
 }

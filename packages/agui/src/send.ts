@@ -4,6 +4,11 @@ import type { Exchange, Reply } from "@holodeck/agui-core";
 export function sendReply(exchange: Exchange, reply: Reply, requestId: string): void {
   const { status, body, stream } = reply;
   const headers: Record<string, string> = { ...reply.headers, "x-request-id": requestId };
+  if (stream && exchange.method === "HEAD") {
+    exchange.reply(status, headers).end();
+    stream.discard();
+    return;
+  }
   if (stream) {
     const sink = exchange.reply(status, headers);
     if (stream.done) exchange.waitUntil?.(stream.done);

@@ -578,12 +578,12 @@ describe("runs", () => {
     expect(handler.runs.list()).toEqual([
       { runId: "r", threadId: "t", agentId: "default", principal: "", status: "running" },
     ]);
-    expect(handler.runs.stop("r")).toBe(true);
+    expect(await handler.runs.stop("r")).toBe(true);
     const events = await eventsOf(response);
     expect(typesOf(events).slice(-2)).toEqual(["TEXT_MESSAGE_END", "RUN_FINISHED"]);
     expect(events.at(-1)).toMatchObject({ outcome: { type: "cancelled" } });
     expect(signal.reason).toMatchObject({ code: "stopped" });
-    expect([handler.runs.stop("r"), handler.runs.list()]).toEqual([false, []]);
+    expect([await handler.runs.stop("r"), handler.runs.list()]).toEqual([false, []]);
   });
 
   test("reach the agent's signal when their client leaves", async () => {
@@ -622,7 +622,7 @@ describe("runs", () => {
     expect([second.status, (await problem(second)).code]).toEqual([409, "thread-busy"]);
     const same = await handler.fetch(post({ ...body, threadId: "t2" }));
     expect([same.status, (await problem(same)).code]).toEqual([409, "run-exists"]);
-    handler.runs.stop("r");
+    await handler.runs.stop("r");
     await first.text();
     expect(handler.runs.list()).toEqual([]);
   });
@@ -637,7 +637,7 @@ describe("runs", () => {
     await begun.promise;
     const refused = await handler.fetch(post({ messages: [] }));
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
-    handler.runs.stop("r");
+    await handler.runs.stop("r");
     await first.text();
   });
 

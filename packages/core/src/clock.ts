@@ -1,10 +1,13 @@
 import type { Clock } from "./types.ts";
 
+const longest = 2 ** 31 - 1;
+
 /** The real time. Its timers never keep a process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout(callback, ms) {
-    const timer = setTimeout(callback, ms) as unknown;
+    // Longer than a timer can be, it would fire at once.
+    const timer = setTimeout(callback, Math.min(ms, longest)) as unknown;
     // Node's timers hold the process open unless told otherwise; a browser's is a number.
     if (typeof timer === "object" && timer && "unref" in timer)
       (timer as { unref(): void }).unref();

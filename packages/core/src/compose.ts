@@ -1,5 +1,6 @@
 import { Observable } from "rxjs/internal/Observable";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
+import { describeValue } from "./check-options.ts";
 import { standaloneContext } from "./context.ts";
 import { toRun } from "./to-agent.ts";
 import type { AgentLike, Middleware, Run, RunContext, Subscribable } from "./types.ts";
@@ -31,7 +32,14 @@ export function chain(run: Run, middleware: readonly Middleware[]): Run {
 // Any rxjs copy may be returned, and a middleware may throw before it returns: both become ours.
 function toObservable(make: () => Subscribable<BaseEvent>): Observable<BaseEvent> {
   return new Observable((subscriber) => {
-    const subscription = make().subscribe({
+    const made = make();
+    if (typeof (made as Partial<typeof made> | undefined)?.subscribe !== "function") {
+      throw new TypeError(
+        `A middleware must return an Observable, as next(input, context) does, ` +
+          `not ${describeValue(made)}.`,
+      );
+    }
+    const subscription = made.subscribe({
       next: (event) => subscriber.next(event),
       error: (reason) => subscriber.error(reason),
       complete: () => subscriber.complete(),

@@ -43,6 +43,8 @@ export interface RunContextInit {
   /** The session's metadata; `session.set` writes into `changed`. */
   readonly metadata?: Readonly<Json>;
   readonly changed?: Json;
+  /** What `createSession` made for the thread. */
+  readonly data?: unknown;
 }
 
 /** The far end of `context.emit`: where its events go, and what the guard in front of them knows. */
@@ -56,6 +58,8 @@ export interface Outlet {
 export interface RunMode {
   ready(): Promise<void> | undefined;
   readonly strict: boolean;
+  /** True while the agent's abort listeners are called. */
+  readonly aborting?: () => boolean;
 }
 
 const modes = new WeakMap<RunContext, RunMode>();
@@ -65,14 +69,19 @@ const freeMode: RunMode = { ready: () => undefined, strict: false };
 export function createRunContext(init: RunContextInit, mode: RunMode = freeMode): RunContext {
   const { threadId, runId, metadata = {}, changed = {} } = init;
   const session: RunSession = {
-    get: (key) => (Object.hasOwn(changed, key) ? changed[key] : metadata[key]),
+    get: (key) => (Object.hasOwn(changed, key) ? changed[key] : ownOf(metadata, key)),
     set(key, value) {
-      if (signal.aborted) throw ended(runId);
-      changed[key] = value;
+      if (signal.aborted) {
+        if (mode.aborting?.()) return;
+        throw ended(runId);
+      }
+      // By definition, since a key may be `__proto__`.
+      Object.defineProperty(changed, key, { value, ...ordinary });
     },
     get metadata() {
       return { ...metadata, ...changed };
     },
+    data: init.data,
   };
   const signal = init.signal ?? new AbortController().signal;
   const context: RunContext = {
@@ -104,6 +113,12 @@ export function createRunContext(init: RunContextInit, mode: RunMode = freeMode)
   });
   modes.set(context, mode);
   return context;
+}
+
+const ordinary = { enumerable: true, configurable: true, writable: true };
+
+function ownOf(record: Readonly<Json>, key: string): unknown {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 const toolSettings = new WeakMap<RunContext, { timeoutMs: number; clock: Clock }>();

@@ -1,5 +1,6 @@
 import { EventType } from "@ag-ui/core";
 import type { ContentPart } from "@ag-ui/core";
+import { describeValue } from "./check-options.ts";
 import { describeError } from "./errors.ts";
 import type { RunEnding } from "./guard.ts";
 import { ulid } from "./ids.ts";
@@ -151,7 +152,10 @@ function createLane(options: EmitOptions, subagentRunId: string | undefined): Em
         content: toResultContent(content),
         role: "tool",
       }),
-    step,
+    step(stepName, body) {
+      assertBody("step", body);
+      return step(stepName, body);
+    },
     activity(activityType, content, { id = newId(), replace } = {}) {
       const event = { type: EventType.ACTIVITY_SNAPSHOT, messageId: id, activityType };
       const copy = { ...event, content: cloneJson(content).value };
@@ -164,7 +168,10 @@ function createLane(options: EmitOptions, subagentRunId: string | undefined): Em
     custom,
     raw: (event, source) =>
       send({ type: EventType.RAW, event, ...(source === undefined ? {} : { source }) }),
-    subagent,
+    subagent(name, body, about) {
+      assertBody("subagent", body);
+      return subagent(name, body, about);
+    },
     interrupt(interrupt) {
       const id = interrupt.id ?? newId();
       ending.interrupts.push({ ...tag, ...interrupt, id });
@@ -180,6 +187,15 @@ function createLane(options: EmitOptions, subagentRunId: string | undefined): Em
   function custom(name: string, value: unknown): void | Promise<void> {
     return send({ type: EventType.CUSTOM, name, value: cloneJson(value).value });
   }
+}
+
+// Thrown, not rejected: who forgot the body has most likely forgotten to await, too.
+function assertBody(method: string, body: unknown): void {
+  if (typeof body === "function") return;
+  throw new TypeError(
+    `emit.${method}(name, body) brackets what body does; it must be a function, ` +
+      `not ${describeValue(body)}. Try await emit.${method}("name", async () => {}).`,
+  );
 }
 
 async function finishWith<T>(

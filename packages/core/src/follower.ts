@@ -19,6 +19,8 @@ export interface FollowerOptions {
   readonly onGone: (follower: Follower, complete: boolean) => void;
   /** Whether the client keeps up has changed. */
   readonly onPace: () => void;
+  /** The encoder or the sink threw; the client is cut. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** The offset of an entry that stands in no log: an end that could not be stored. */
@@ -42,6 +44,8 @@ export class Follower {
   #blockedAt = 0;
   #closing = false;
   #begun = false;
+  /** The last offset it was given. */
+  #heard = 0;
   readonly #after: number;
   readonly #options: FollowerOptions;
 
@@ -49,20 +53,38 @@ export class Follower {
     this.#options = options;
     this.#after = options.after ?? 0;
     this.#lastWrite = options.now();
-    const { sink, encoder } = options;
+    const { sink } = options;
     sink.onDrain = () => this.#drain();
     sink.onClose = () => this.#leave(false);
-    const head = encoder.open?.();
-    if (head?.length) this.#write(head);
+  }
+
+  /** Sends what stands before the first entry. */
+  open(): void {
+    this.#attempt((encoder) => this.#write(encoder.open?.() ?? ""));
   }
 
   get encoder(): Encoder {
     return this.#options.encoder;
   }
 
+  /** What stands for the past of a run: entries without offsets, but for the last. */
+  prelude(entries: readonly SizedEntry[]): void {
+    if (this.#gone) return;
+    this.#heard = entries.at(-1)!.to;
+    this.#attempt(() => this.#deliverAll(entries));
+  }
+
   /** Entries in order. `chunk` holds their bytes when another follower has encoded them already. */
   deliver(entries: readonly SizedEntry[], chunk?: Chunk): void {
     if (this.#gone) return;
+    const last = entries.at(-1)!.to;
+    // Read from the log before the run knew that the log has it.
+    if (entries[0]!.to <= this.#heard && last !== noOffset) {
+      const rest = entries.filter(({ to }) => to > this.#heard);
+      if (rest.length > 0) this.deliver(rest);
+      return;
+    }
+    if (last !== noOffset) this.#heard = last;
     if (entries[0]!.to > this.#after || entries[0]!.to === noOffset) {
       this.#deliverAll(entries, chunk);
       return;
@@ -97,7 +119,11 @@ export class Follower {
   /** Drops the client and what it is owed. */
   cut(): void {
     if (this.#gone) return;
-    this.#options.sink.destroy();
+    try {
+      this.#options.sink.destroy();
+    } catch (error) {
+      this.#options.onError(error);
+    }
     this.#leave(false);
   }
 
@@ -114,7 +140,17 @@ export class Follower {
       return;
     }
     if (now - this.#lastWrite >= heartbeatMs && encoder.keepAlive) {
-      this.#write(encoder.keepAlive(this.#begun));
+      this.#attempt(() => this.#write(encoder.keepAlive!(this.#begun)));
+    }
+  }
+
+  // Called by timers and sockets, where a throw would end the process.
+  #attempt(work: (encoder: Encoder) => void): void {
+    try {
+      work(this.encoder);
+    } catch (error) {
+      this.#options.onError(error);
+      this.cut();
     }
   }
 
@@ -130,10 +166,12 @@ export class Follower {
   #drain(): void {
     if (this.#gone || !this.blocked) return;
     this.blocked = false;
-    while (this.#backlog.length > 0 && !this.blocked) {
-      this.#write(encodeAll(this.#options.encoder, this.#nextPortion()));
-    }
-    if (this.blocked) return;
+    this.#attempt((encoder) => {
+      while (this.#backlog.length > 0 && !this.blocked) {
+        this.#write(encodeAll(encoder, this.#nextPortion()));
+      }
+    });
+    if (this.blocked || this.#gone) return;
     if (this.#closing) this.#finish();
     this.#options.onPace();
   }
@@ -148,12 +186,15 @@ export class Follower {
 
   #finish(): void {
     if (this.ended || this.#gone) return;
-    const { sink, encoder } = this.#options;
-    const tail = encoder.close?.();
-    if (tail?.length) sink.write(tail);
+    const { sink } = this.#options;
+    this.#attempt((encoder) => {
+      const tail = encoder.close?.();
+      if (tail?.length) sink.write(tail);
+    });
+    if (this.#gone) return;
     this.ended = true;
     this.#lastWrite = this.#options.now();
-    sink.end();
+    this.#attempt(() => sink.end());
     if (sink.pending === 0) this.#leave(true);
   }
 

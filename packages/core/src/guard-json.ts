@@ -8,8 +8,8 @@ const deepest = 200;
  * a converted copy when it holds dates and the like, `notJson` when it cannot be written.
  */
 export function toJson(value: unknown): unknown {
-  if (isPlainData(value, [])) return value;
   try {
+    if (isPlainData(value, [])) return value;
     const text = JSON.stringify(value) as string | undefined;
     return text === undefined ? notJson : JSON.parse(text);
   } catch {

@@ -81,14 +81,18 @@ const toolCall = object(
   optional("metadata", record),
 );
 
+const calls = optional("toolCalls", list(toolCall));
+// Only an assistant makes calls. Elsewhere the official verifier would learn of them, and the official
+// client, which strips them first, would not.
+const noCalls = optional("toolCalls", () => bad);
+
 function message(...fields: readonly Field[]): Check {
   return object(
     required("id", text),
     optional("subagentRunId", text),
     optional("metadata", record),
     optional("encryptedValue", text),
-    // Only an assistant makes calls, but the official client looks for them on every message.
-    optional("toolCalls", list(toolCall)),
+    ...(fields.includes(calls) ? [] : [noCalls]),
     ...fields,
   );
 }
@@ -102,7 +106,7 @@ export const messages: Check = plain(
       developer: instruction,
       system: instruction,
       user: message(contentOrParts, optional("name", text)),
-      assistant: message(optional("content", text), optional("name", text)),
+      assistant: message(optional("content", text), optional("name", text), calls),
       tool: message(contentOrParts, required("toolCallId", text), optional("error", text)),
       activity: message(required("activityType", text), required("content", record)),
       reasoning: message(content),

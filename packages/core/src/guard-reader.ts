@@ -1,4 +1,5 @@
 import { EventType } from "@ag-ui/core";
+import { describeValue } from "./check-options.ts";
 import { bad, isRecord } from "./guard-check.ts";
 import { checkEvent, isKnown } from "./guard-events.ts";
 import type { LooseEvent } from "./guard-events.ts";
@@ -14,6 +15,13 @@ import type { Json } from "./types.ts";
  */
 export type Reader = (value: unknown, onType: (type: string) => void) => LooseEvent | undefined;
 
+// What the author most likely meant.
+function remedy(type: string): string {
+  const upper = type.toUpperCase();
+  if (Object.hasOwn(EventType, upper)) return `; it has ${upper}`;
+  return upper.startsWith("TEXT") ? "; for text yield a string" : "";
+}
+
 /** A reader for one run; the legacy events need a memory. */
 export function createReader(repair: Repair): Reader {
   const translate = createThinking();
@@ -22,13 +30,16 @@ export function createReader(repair: Repair): Reader {
     // An instance of a class may be written as something else than it seems.
     const data = isRecord(value) && !isPlainObject(value) ? toJson(value) : value;
     if (!isRecord(data) || typeof data.type !== "string") {
-      onType("a value without a type");
+      onType(`${describeValue(value)} instead of a string or an event with a type`);
       repair("not-an-event");
       return undefined;
     }
     onType(data.type);
     const event = isKnown(data) ? data : translate(data);
-    if (!event) return wrap(data, "unknown-type");
+    if (!event) {
+      onType(`${data.type.slice(0, 80)}, which AG-UI does not have${remedy(data.type)}`);
+      return wrap(data, "unknown-type");
+    }
     if (event !== data) repair("legacy-thinking");
     const checked = checkEvent(event, repair);
     if (checked === bad) return wrap(event, "malformed");

@@ -18,6 +18,8 @@ export type { RepairKind } from "./guard-repairs.ts";
 export interface GuardOptions {
   readonly threadId: string;
   readonly runId: string;
+  /** The run this one goes on from, told with the start. */
+  readonly parentRunId?: string | undefined;
   /** Receives the valid run, event by event, synchronously. */
   readonly emit: (event: BaseEvent) => void;
   /** Follows the state events that pass. */
@@ -39,6 +41,8 @@ export interface Guard {
   readonly ended: boolean;
   /** How often each repair was made. */
   readonly repairs: ReadonlyMap<RepairKind, number>;
+  /** The first of them in words: which, and of what. */
+  readonly firstRepair: string | undefined;
 }
 
 /**
@@ -46,7 +50,7 @@ export interface Guard {
  * accepts. What is valid already passes as the very object the agent made.
  */
 export function createGuard(options: GuardOptions): Guard {
-  const { threadId, runId, emit, state } = options;
+  const { threadId, runId, parentRunId, emit, state } = options;
   const repairs = new Map<RepairKind, number>();
   const parts = createParts(send, repair);
   const brackets = createBrackets(send, repair);
@@ -59,10 +63,12 @@ export function createGuard(options: GuardOptions): Guard {
   let closing = false;
   let ended = false;
   let subject = "";
+  let firstRepair: string | undefined;
   let isStrict = options.strict ?? false;
 
   function repair(kind: RepairKind): void {
     repairs.set(kind, (repairs.get(kind) ?? 0) + 1);
+    firstRepair ??= `${kind}, ${subject}`;
     // What comes too late cannot spoil a run that is over.
     if (!isStrict || kind === "after-end") return;
     throw new Violation(`The agent broke the protocol: ${kind}, ${subject}.`);
@@ -79,7 +85,13 @@ export function createGuard(options: GuardOptions): Guard {
 
   function ensureStarted(): void {
     if (started) return;
-    start({ type: EventType.RUN_STARTED, threadId, runId, protocolVersion: PROTOCOL_VERSION });
+    start({
+      type: EventType.RUN_STARTED,
+      threadId,
+      runId,
+      ...(parentRunId === undefined ? {} : { parentRunId }),
+      protocolVersion: PROTOCOL_VERSION,
+    });
   }
 
   function push(value: unknown): void {
@@ -91,6 +103,7 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   function pushText(delta: string): void {
+    subject = "text";
     if (closing) return repair("after-end");
     if (delta === "") return;
     ensureStarted();
@@ -288,6 +301,9 @@ export function createGuard(options: GuardOptions): Guard {
     fail,
     cancel,
     repairs,
+    get firstRepair() {
+      return firstRepair;
+    },
     get ended() {
       return ended;
     },

@@ -15,10 +15,29 @@ export function nextTurn(): Promise<void> {
   return new Promise(hop);
 }
 
+// As often as the pump lets an iterable breathe.
+const breath = 64;
+
+/** Counts what an agent emits; now and then a promise of the next turn, so that others get theirs. */
+export function createBreath(): () => Promise<void> | undefined {
+  let count = 0;
+  return () => {
+    if (++count < breath) return undefined;
+    count = 0;
+    return nextTurn();
+  };
+}
+
 function drain(): void {
   const tasks = waiting;
   waiting = [];
-  for (const task of tasks) task();
+  let next = 0;
+  try {
+    while (next < tasks.length) tasks[next++]!();
+  } finally {
+    // One that throws must not take the turn of the others, who are other runs.
+    for (const task of tasks.slice(next)) hop(task);
+  }
 }
 
 function createScheduler(): (task: Task) => void {

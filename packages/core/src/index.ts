@@ -1,5 +1,6 @@
 export { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 export type { BaseEvent, Message, RunAgentInput, Tool } from "@ag-ui/core";
+export { assertHandler, assertOptions, describeValue, unknownName } from "./check-options.ts";
 export { systemClock, createTicker } from "./clock.ts";
 export type { Ticker, Tickable } from "./clock.ts";
 export { chain, compose } from "./compose.ts";
@@ -12,6 +13,8 @@ export type { FetchExchange, FetchExchangeOptions, ToFetchOptions } from "./fetc
 export { createGuard } from "./guard.ts";
 export type { Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
 export { isOpaqueId, ulid } from "./ids.ts";
+export { createRunView, foldRun } from "./join.ts";
+export type { FoldedRun, RunView, RunViewStart } from "./join.ts";
 export { defaultLimits } from "./limits.ts";
 export { silentLogger } from "./logger.ts";
 export { mapEvents } from "./map-events.ts";
@@ -25,13 +28,14 @@ export { createReducer } from "./reducer.ts";
 export type { Reducer, ReducerOptions } from "./reducer.ts";
 export { assertReadable, replayReply } from "./replay.ts";
 export { LiveRun } from "./run.ts";
-export type { DisconnectPolicy, RunInit, RunSettings, RunSummary } from "./run.ts";
+export type { DisconnectPolicy, RunFold, RunInit, RunSettings, RunSummary } from "./run.ts";
 export { sizeOf } from "./size.ts";
 export { createStateTracker } from "./state.ts";
 export type { StateTracker } from "./state.ts";
-export { assertAgent, toAgent } from "./to-agent.ts";
+export { assertAgent, isReturned, toAgent } from "./to-agent.ts";
 export type { Agent } from "./to-agent.ts";
 export type {
+  ActiveFold,
   ActiveRun,
   AgentEvent,
   AgentFunction,

@@ -22,8 +22,8 @@ export interface MessageList {
   ownerOf(toolCallId: string): Slot | undefined;
   append(message: Message): Slot;
   appendCall(slot: Slot, call: ToolCall): void;
-  /** Puts a tool message behind the results that already follow its call. */
-  insertAfter(owner: Slot, message: Message): void;
+  /** Puts a tool message behind the results that already follow its call. True: others follow it. */
+  insertAfter(owner: Slot, message: Message): boolean;
   /** Puts another message with the same id in a place. */
   replace(slot: Slot, message: Message): void;
   /** Takes another list of slots. */
@@ -95,6 +95,7 @@ export function createMessageList(initial: readonly Message[]): MessageList {
       slots.splice(at, 0, slot);
       if (byId.has(message.id)) reset(slots);
       else index(slot);
+      return at < slots.length - 1;
     },
     replace(slot, message) {
       const hadCalls = toolCallsOf(slot.message) !== undefined;
@@ -106,7 +107,8 @@ export function createMessageList(initial: readonly Message[]): MessageList {
 }
 
 function toolCallsOf(message: Message): ToolCall[] | undefined {
-  return (message as AssistantMessage).toolCalls;
+  // Others may carry such a member, but it means nothing there.
+  return message.role === "assistant" ? message.toolCalls : undefined;
 }
 
 function copyMessage(message: Message): Message {

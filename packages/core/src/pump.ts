@@ -26,7 +26,13 @@ function subscribe(source: Subscribable<unknown>, target: PumpTarget): () => voi
   const live =
     <T extends unknown[]>(forward: (...values: T) => void) =>
     (...values: T): void => {
-      if (!stopped) forward(...values);
+      if (stopped) return;
+      // Thrown into an Observable it would come out of a timer, and end the process.
+      try {
+        forward(...values);
+      } catch (error) {
+        target.error(error);
+      }
     };
   const subscription = source.subscribe({
     next: live((value: unknown) => target.next(value)),
@@ -35,7 +41,12 @@ function subscribe(source: Subscribable<unknown>, target: PumpTarget): () => voi
   });
   return () => {
     stopped = true;
-    subscription.unsubscribe();
+    // A teardown that throws, or none at all; the run is over by then.
+    try {
+      subscription.unsubscribe();
+    } catch {
+      return;
+    }
   };
 }
 
@@ -44,12 +55,16 @@ function settle(promise: PromiseLike<unknown>, target: PumpTarget): () => void {
   let stopped = false;
   promise.then(
     (value) => {
-      if (stopped) return;
-      // An array is a result; only what streams by nature is taken as a stream.
-      const streams = isSubscribable(value) || isAsyncIterable(value) || isIterator(value);
-      if (!streams) return target.complete(value);
       try {
-        stop = pump(value, target);
+        if (stopped) {
+          // Nobody wants it any more, and whoever feeds it has to know.
+          if (isAsyncIterable(value)) void close(value[Symbol.asyncIterator]());
+          return;
+        }
+        // An array is a result; only what streams by nature is taken as a stream.
+        const streams = isSubscribable(value) || isAsyncIterable(value) || isIterator(value);
+        if (streams) stop = pump(value, target);
+        else target.complete(value);
       } catch (error) {
         target.error(error);
       }
@@ -73,10 +88,11 @@ const turnMs = 4;
 
 function iterate(iterator: AnyIterator, target: PumpTarget): () => void {
   let stopped = false;
+  let finished = false;
   void run();
   return () => {
     stopped = true;
-    void close(iterator);
+    if (!finished) void close(iterator);
   };
 
   async function run(): Promise<void> {
@@ -91,6 +107,7 @@ function iterate(iterator: AnyIterator, target: PumpTarget): () => void {
         }
         const step = await iterator.next();
         if (stopped) return;
+        finished = step.done === true;
         if (step.done) return target.complete(step.value);
         target.next(step.value);
         values++;

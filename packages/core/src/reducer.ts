@@ -40,6 +40,8 @@ export interface Reducer {
   readonly messages: readonly Message[];
   /** Roughly what the run has added. */
   readonly bytes: number;
+  /** True once a message came to stand before an older one, or one or a call of one was taken away. */
+  readonly isReordered: boolean;
   /** What is open, in the order in which a late client must be told. */
   open(): readonly OpenPart[];
 }
@@ -64,6 +66,7 @@ export function createReducer(
   const list = createMessageList(initial);
   const parts = createOpenParts();
   let bytes = 0;
+  let isReordered = false;
   let cached: readonly Message[] | undefined;
 
   // Where the last delta went: the next one nearly always goes there too.
@@ -198,8 +201,8 @@ export function createReducer(
     }
     merge(message, event.metadata);
     const slot = list.ownerOf(toolCallId);
-    if (slot?.message.role === "assistant") list.insertAfter(slot, message);
-    else list.append(message);
+    if (slot?.message.role !== "assistant") list.append(message);
+    else if (list.insertAfter(slot, message)) isReordered = true;
   }
 
   function showActivity(event: ActivitySnapshotEvent): void {
@@ -247,7 +250,10 @@ export function createReducer(
   }
 
   function takeSnapshot(event: MessagesSnapshotEvent): void {
-    list.reset(mergeSnapshot(list.slots, event));
+    const merged = mergeSnapshot(list.slots, event);
+    const stayed = new Set(merged.flatMap(namesIn));
+    isReordered ||= list.slots.flatMap(namesIn).some((name) => !stayed.has(name));
+    list.reset(merged);
     bytes = 0;
     for (const { message, isHistory } of list.slots) if (!isHistory) bytes += sizeOf(message);
   }
@@ -318,11 +324,20 @@ export function createReducer(
     get bytes() {
       return bytes;
     },
+    get isReordered() {
+      return isReordered;
+    },
     open: () => parts.list(),
   };
 }
 
 function ignore(): void {}
+
+/** The ids of a message and of its calls. */
+function namesIn({ message }: Slot): string[] {
+  const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
+  return [message.id, ...calls.map(({ id }) => id)];
+}
 
 function truncate(target: { metadata?: Metadata }): void {
   if (target.metadata?.truncated !== true)

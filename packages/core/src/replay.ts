@@ -1,13 +1,20 @@
+import { EventType } from "@ag-ui/core";
 import { AgentError } from "./errors.ts";
-import { Follower } from "./follower.ts";
+import { Follower, noOffset } from "./follower.ts";
+import type { SizedEntry } from "./follower.ts";
+import { isTerminal, toPrelude } from "./join.ts";
+import type { FoldedRun } from "./join.ts";
+import { safeLogger } from "./logger.ts";
 import type { RunSettings } from "./run.ts";
 import { sizeOf } from "./size.ts";
-import type { Encoder, Reply, RunLog, RunRecord, Sink } from "./types.ts";
+import type { Encoder, LogEntry, Reply, RunLog, RunRecord, Sink } from "./types.ts";
 
 export interface Replay {
   readonly runs: RunLog;
   readonly record: RunRecord;
-  readonly after: number;
+  /** `'join'` needs `folded`. */
+  readonly from: number | "join";
+  readonly folded?: FoldedRun | undefined;
   readonly settings: RunSettings;
 }
 
@@ -16,7 +23,9 @@ export function replayReply(
   { encoder, headers }: { encoder: Encoder; headers?: Readonly<Record<string, string>> },
   replay: Replay,
 ): Reply {
-  assertReadable(replay.record, encoder.key === undefined ? 0 : replay.after);
+  if (replay.from !== "join") {
+    assertReadable(replay.record, encoder.key === undefined ? 0 : replay.from);
+  }
   return {
     status: 200,
     headers: { "content-type": encoder.contentType, ...encoder.headers, ...headers },
@@ -34,10 +43,12 @@ export function assertReadable(record: RunRecord, after: number): void {
 }
 
 async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<void> {
-  const { runs, record, after, settings } = replay;
-  const { limits, clock, heartbeatMs, ticker, logger } = settings;
+  const { runs, record, folded, settings } = replay;
+  const after = replay.from === "join" ? 0 : replay.from;
+  const { limits, clock, heartbeatMs, ticker } = settings;
+  const logger = safeLogger(settings.logger);
   // An encoder with memory hears the log from its start; the follower keeps what was seen to itself.
-  const from = encoder.key === undefined ? 0 : after;
+  const from = folded ? folded.offset : encoder.key === undefined ? 0 : after;
   const left = new AbortController();
   let wake: (() => void) | undefined;
   const follower = new Follower({
@@ -55,18 +66,40 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
       wake?.();
     },
     onPace: () => wake?.(),
+    onError: (error) =>
+      logger.error({ error, runId: record.runId }, "A client could not be written to."),
   });
   ticker.add(follower);
+  follower.open();
+  let isOver = record.status !== "running" || folded?.terminal !== undefined;
   try {
+    if (folded) {
+      const offset = folded.terminal ? folded.offset - 1 : folded.offset;
+      follower.prelude(toPrelude(record, folded.view, { offset, at: clock.now() }));
+      if (folded.terminal) follower.deliver([sized(folded.terminal)]);
+    }
     for await (const entries of runs.follow(record, from, left.signal)) {
-      follower.deliver(entries.map((entry) => ({ ...entry, size: sizeOf(entry.event) })));
+      follower.deliver(entries.map(sized));
+      isOver ||= isTerminal(entries.at(-1)!.event);
       while (follower.blocked && !left.signal.aborted) {
         await new Promise<void>((resolve) => (wake = resolve));
       }
     }
+    if (!isOver) follower.deliver([lostEntry(clock.now())]);
     follower.close();
   } catch (error) {
     logger.error({ error, runId: record.runId }, "A replay failed.");
     follower.cut();
   }
+}
+
+function sized(entry: LogEntry): SizedEntry {
+  return { ...entry, size: sizeOf(entry.event) };
+}
+
+// The log ended before its run did: the thread was deleted, or its store was closed.
+function lostEntry(at: number): SizedEntry {
+  const message = "The run was lost.";
+  const event = { type: EventType.RUN_ERROR, message, code: "run-lost" };
+  return { from: noOffset, to: noOffset, at, event, size: 64 };
 }

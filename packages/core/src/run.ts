@@ -4,7 +4,7 @@
  * (append, deliver, end) is decided, and it reads best in one piece.
  */
 import { EventType } from "@ag-ui/core";
-import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
+import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
 import type { Ticker } from "./clock.ts";
 import { chain } from "./compose.ts";
 import { bindContext, createOutlet, createRunContext, ended } from "./context.ts";
@@ -14,14 +14,16 @@ import { encodeAll, Follower, noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
-import { hop } from "./hop.ts";
+import { createBreath, hop } from "./hop.ts";
 import { cloneJson } from "./json.ts";
-import { createReducer } from "./reducer.ts";
-import type { Reducer } from "./reducer.ts";
+import { createRunView, isTerminal, toPrelude } from "./join.ts";
+import type { RunView } from "./join.ts";
 import { reportRepairs } from "./repairs.ts";
+import { safeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
-import { sizeOf } from "./size.ts";
+import { isEndless, sizeOf, withoutEndless } from "./size.ts";
 import { callAgent, createSpeech, toRun } from "./to-agent.ts";
+import { withoutTaken } from "./tool-calls.ts";
 import type {
   AgentLike,
   Awaitable,
@@ -62,20 +64,32 @@ export interface RunInit {
   readonly context: Omit<RunContextInit, "signal" | "changed" | "logger" | "clock">;
   /** Said before the agent says anything. */
   readonly prologue?: readonly unknown[];
+  /** The thread's messages, when there are more than the agent is given. */
+  readonly history?: readonly Message[];
   /** Absent: nothing of the run is kept. */
   readonly log?: { readonly runs: RunLog; readonly lease: Lease } | undefined;
   /** Stores what the run did to its thread; awaited before the end is told to anyone. */
   readonly save?: ((summary: RunSummary) => Awaitable<unknown>) | undefined;
+  /** Stores how far the run has come, before its log is trimmed. */
+  readonly checkpoint?: ((fold: RunFold) => Awaitable<unknown>) | undefined;
   /** After the terminal event was delivered. Called once, also for a run that never began. */
   readonly onEnd?: (run: LiveRun) => void;
   /** After the last client has everything, or is gone. */
   readonly onIdle?: (run: LiveRun) => void;
 }
 
+/** A run in the middle: everything up to an offset. */
+export interface RunFold {
+  readonly messages: RunView["messages"];
+  readonly state: unknown;
+  readonly offset: number;
+  readonly open: readonly BaseEvent[];
+}
+
 export interface RunSummary {
   readonly status: RunStatus;
   readonly terminal: BaseEvent;
-  readonly messages: Reducer["messages"];
+  readonly messages: RunView["messages"];
   readonly state: unknown;
   readonly metadata: Json;
 }
@@ -97,9 +111,11 @@ export class LiveRun {
 
   readonly #init: RunInit;
   readonly #settings: RunSettings;
+  readonly #logger: Logger;
   readonly #controller = new AbortController();
   readonly #changed: Json = {};
-  readonly #reducer: Reducer;
+  /** What the clients have been told; the guard is ahead of it while a store is asked. */
+  readonly #view: RunView;
   readonly #guard: Guard;
   readonly #outlet: ReturnType<typeof createOutlet>;
   readonly #followers = new Set<Follower>();
@@ -115,14 +131,18 @@ export class LiveRun {
   #unlogged: SizedEntry[] = [];
   #appending = false;
   #unacknowledged = 0;
+  #sinceCheckpoint = 0;
   #turnOpen = false;
   #terminal: SizedEntry | undefined;
   /** Nothing is appended any more: the end is being stored, or the store failed. */
   #over = false;
   #told = false;
+  /** The end of a run whose store failed: no log has it. */
+  #unstored: SizedEntry | undefined;
   #storingSince = Number.POSITIVE_INFINITY;
   #guarding = false;
   #abortLater: AgentError | undefined;
+  #aborting = false;
 
   #sized: unknown;
   #size = 0;
@@ -131,10 +151,16 @@ export class LiveRun {
   #graceUntil = Number.POSITIVE_INFINITY;
 
   constructor(init: RunInit, settings: RunSettings) {
-    this.#init = init;
+    const input = withoutTaken(init.input, { ...init.context, logger: settings.logger });
+    this.#init = input === init.input ? init : { ...init, input };
     this.#settings = settings;
+    this.#logger = safeLogger(settings.logger);
     this.#began = settings.clock.now();
-    this.#reducer = createReducer(init.input.messages, { maxBytes: settings.limits.runLogBytes });
+    this.#view = createRunView({
+      messages: init.history ?? init.input.messages,
+      state: init.input.state,
+      maxBytes: settings.limits.runLogBytes,
+    });
     this.#outlet = createOutlet(init.input.state);
     this.context = createRunContext(
       {
@@ -145,11 +171,16 @@ export class LiveRun {
         clock: settings.clock,
         toolTimeoutMs: settings.limits.toolTimeoutMs,
       },
-      { ready: () => this.ready(), strict: settings.strict },
+      {
+        ready: () => this.ready(),
+        strict: settings.strict,
+        aborting: () => this.#aborting,
+      },
     );
     this.#guard = createGuard({
       threadId: this.context.threadId,
       runId: this.context.runId,
+      parentRunId: init.input.parentRunId,
       emit: (event) => this.#accept(event),
       state: this.#outlet.state,
       ending: this.#outlet.ending,
@@ -158,6 +189,8 @@ export class LiveRun {
     this.done = new Promise((resolve) => (this.#resolveDone = resolve));
     this.idle = new Promise((resolve) => (this.#resolveIdle = resolve));
     init.log?.lease.lost.addEventListener("abort", this.#leaseLost, { once: true });
+    // From now on, not from its beginning: whoever asked for it may never come to follow it.
+    settings.ticker.add(this);
   }
 
   get ended(): boolean {
@@ -175,9 +208,8 @@ export class LiveRun {
 
   /** Starts the agent. Called by the first follower, or by `collect`. */
   begin(): void {
-    if (this.#started) return;
+    if (this.#started || this.ended) return;
     this.#started = true;
-    this.#settings.ticker.add(this);
     for (const event of this.#init.prologue ?? []) this.#push(event);
     try {
       this.#stopAgent = this.#init.middleware.length > 0 ? this.#runChain() : this.#runBare();
@@ -199,7 +231,8 @@ export class LiveRun {
    * Adds a client. `after` is the offset it has seen; entries before the live ones come from the log,
    * for an encoder with memory all of them, told up to the offset in silence.
    */
-  follow(encoder: Encoder, sink: Sink, after = 0): void {
+  follow(encoder: Encoder, sink: Sink, from: number | "join" = 0): void {
+    const after = from === "join" ? 0 : from;
     const { limits, clock, heartbeatMs } = this.#settings;
     let onPace: (() => void) | undefined;
     const follower = new Follower({
@@ -218,11 +251,19 @@ export class LiveRun {
         onPace?.();
         this.#paceChanged();
       },
+      onError: (error) => this.#encoderFailed(error),
     });
     this.#followers.add(follower);
     this.wasFollowed = true;
     this.#graceUntil = Number.POSITIVE_INFINITY;
     if (this.#over) this.#settings.ticker.add(this);
+    follower.open();
+    if (!this.#followers.has(follower)) return this.begin();
+    if (from === "join" && this.#delivered > 0 && !this.#told) {
+      const place = { offset: this.#delivered, at: clock.now() };
+      follower.prelude(toPrelude(this.context, this.#view, place));
+      return;
+    }
     if (after === this.#delivered && !this.#over) {
       this.begin();
       return;
@@ -230,10 +271,11 @@ export class LiveRun {
     const { log } = this.#init;
     if (!log) return follower.cut();
     this.#catchingUp.add(follower);
-    const from = encoder.key === undefined ? 0 : after;
-    void this.#catchUp({ follower, after: from, log: log.runs }, (wait) => (onPace = wait)).catch(
+    // An encoder with memory has to hear all of it.
+    const start = encoder.key === undefined ? 0 : after;
+    void this.#catchUp({ follower, after: start, log: log.runs }, (wait) => (onPace = wait)).catch(
       (error: unknown) => {
-        this.#settings.logger.error({ error, runId: this.context.runId }, "A replay failed.");
+        this.#logger.error({ error, runId: this.context.runId }, "A replay failed.");
         follower.cut();
       },
     );
@@ -261,8 +303,7 @@ export class LiveRun {
     this.#error = cancelling.has(reason.code) ? undefined : reason;
     if (cancelling.has(reason.code)) this.#guard.cancel();
     else this.#guard.fail({ message: reason.message, code: reason.code });
-    this.#controller.abort(reason);
-    this.#stopAgent?.();
+    this.#stop(reason);
   }
 
   /** A promise while every client is behind or too much waits for the store; else nothing. */
@@ -294,12 +335,13 @@ export class LiveRun {
       speech.heard(value);
       this.#push(value);
     };
+    const breathe = createBreath();
     const context = bindContext(this.context, {
       ...this.#outlet,
       push: (value) => {
-        if (this.ended) throw ended(this.context.runId);
+        if (this.#isLate()) return;
         say(value);
-        return this.ready();
+        return this.ready() ?? breathe();
       },
     });
     return pump(callAgent(this.#init.agent, this.#init.input, context), {
@@ -315,13 +357,14 @@ export class LiveRun {
 
   #runChain(): () => void {
     const run = chain(toRun(this.#init.agent), this.#init.middleware);
+    const breathe = createBreath();
     // What middleware itself emits does not pass the middleware again.
     const context = bindContext(this.context, {
       ...this.#outlet,
       push: (value) => {
-        if (this.ended) throw ended(this.context.runId);
+        if (this.#isLate()) return;
         this.#push(value);
-        return this.ready();
+        return this.ready() ?? breathe();
       },
     });
     return pump(run(this.#init.input, context), {
@@ -332,8 +375,26 @@ export class LiveRun {
     });
   }
 
-  #push(value: unknown): void {
-    const size = sizeOf(value);
+  // What is thrown into an abort listener ends the process, so there a last word is only dropped.
+  #isLate(): boolean {
+    if (this.ended && !this.#aborting) throw ended(this.context.runId);
+    return this.ended;
+  }
+
+  #stop(reason: AgentError | undefined): void {
+    this.#aborting = true;
+    this.#controller.abort(reason);
+    this.#aborting = false;
+    this.#stopAgent?.();
+  }
+
+  #push(said: unknown): void {
+    let value = said;
+    let size = measure(value);
+    if (isEndless(size)) {
+      value = withoutEndless(said);
+      size = measure(value);
+    }
     if (size > this.#settings.limits.eventBytes) {
       const type = (value as { type?: unknown } | null)?.type;
       return this.abort(
@@ -347,15 +408,21 @@ export class LiveRun {
     this.#sized = value;
     this.#size = size;
     this.#guarding = true;
-    this.#guard.push(value);
-    this.#guarding = false;
+    try {
+      this.#guard.push(value);
+    } finally {
+      this.#guarding = false;
+    }
     if (this.#abortLater) this.#abortNow(this.#abortLater);
   }
 
   #complete(): void {
     this.#guarding = true;
-    this.#guard.complete();
-    this.#guarding = false;
+    try {
+      this.#guard.complete();
+    } finally {
+      this.#guarding = false;
+    }
     if (this.#abortLater) this.#abortNow(this.#abortLater);
   }
 
@@ -367,9 +434,9 @@ export class LiveRun {
 
   #failed(reason: unknown): void {
     if (this.ended) return;
-    const { logger, debug } = this.#settings;
+    const { debug } = this.#settings;
     const { runId, threadId, agentId } = this.context;
-    logger.error({ error: reason, runId, threadId, agentId }, "The agent failed.");
+    this.#logger.error({ error: reason, runId, threadId, agentId }, "The agent failed.");
     const { code, message } = describeError(reason, debug);
     this.abort(new AgentError(code, message, { cause: reason }));
   }
@@ -380,13 +447,12 @@ export class LiveRun {
     if (this.#terminal) return;
     // The agent's own object, which it may change or use again while ours waits to be sent.
     const isForeign = said === this.#sized;
-    const event = isForeign ? copyEvent(said) : said;
+    const event = copyEvent(said, isForeign);
     const size = isForeign ? this.#size : sizeOf(event);
     const offset = ++this.#offset;
     const at = this.#settings.clock.now();
     const entry: SizedEntry = { from: offset, to: offset, at, event, size };
-    this.#reducer.apply(event);
-    if (event.type === "RUN_FINISHED" || event.type === "RUN_ERROR") {
+    if (isTerminal(event)) {
       this.#terminal = entry;
       this.#flush();
       return;
@@ -396,7 +462,7 @@ export class LiveRun {
     if (!this.#turnOpen) this.#openTurn();
     else if (this.#unacknowledged > turnBytes) this.#flush();
     // An agent that cannot be paused, and a store that does not answer.
-    if (this.#unacknowledged > this.#settings.limits.runLogBytes) {
+    if (this.#appending && this.#unacknowledged > this.#settings.limits.runLogBytes) {
       this.abort(new AgentError("store-unavailable", "The store does not keep up with the run."));
     }
   }
@@ -443,14 +509,37 @@ export class LiveRun {
   }
 
   #acknowledged(batch: readonly SizedEntry[]): void {
-    for (const entry of batch) this.#unacknowledged -= entry.size;
+    for (const entry of batch) {
+      this.#unacknowledged -= entry.size;
+      this.#sinceCheckpoint += entry.size;
+    }
     this.#deliver(batch);
+    if (this.#sinceCheckpoint > this.#settings.limits.runLogBytes / 4) this.#checkpoint();
     this.#paceChanged();
     if (this.#terminal || (this.#unlogged.length > 0 && !this.#turnOpen)) this.#flush();
   }
 
+  // Whoever joins through another process folds the log over the session; what the log is about to
+  // lose has to be there by then.
+  #checkpoint(): void {
+    this.#sinceCheckpoint = 0;
+    const { checkpoint } = this.#init;
+    if (!checkpoint) return;
+    const store = async (): Promise<unknown> =>
+      checkpoint({
+        messages: this.#view.messages,
+        state: this.#view.state,
+        offset: this.#delivered,
+        open: this.#view.open(),
+      });
+    store().catch((error: unknown) => {
+      this.#settings.logger.warn({ error, runId: this.context.runId }, "A checkpoint failed.");
+    });
+  }
+
   #deliver(batch: readonly SizedEntry[]): void {
     this.#delivered = Math.max(this.#delivered, batch.at(-1)!.to);
+    for (const { event } of batch) this.#view.apply(event);
     // Followers that speak the same language share the bytes.
     let key: string | undefined;
     let chunk: Chunk | undefined;
@@ -468,10 +557,14 @@ export class LiveRun {
           follower.deliver(batch, chunk);
         }
       } catch (error) {
-        this.#settings.logger.error({ error, runId: this.context.runId }, "An encoder failed.");
+        this.#encoderFailed(error);
         follower.cut();
       }
     }
+  }
+
+  #encoderFailed(error: unknown): void {
+    this.#logger.error({ error, runId: this.context.runId }, "A client could not be written to.");
   }
 
   // ── The end: save, close the log, tell the clients ───────────────────────────────────────────
@@ -483,8 +576,8 @@ export class LiveRun {
     const summary: RunSummary = {
       status: this.status,
       terminal: terminal.event,
-      messages: this.#reducer.messages,
-      state: this.#outlet.state.value,
+      messages: this.#view.messages,
+      state: this.#view.state,
       metadata: this.#changed,
     };
     try {
@@ -508,26 +601,30 @@ export class LiveRun {
       if (!this.#catchingUp.has(follower)) follower.close();
     }
     const stage = this.#init.middleware.length > 0 ? "middleware" : "agent";
-    reportRepairs(this.context, stage, this.#guard.repairs);
+    reportRepairs(this.context, stage, this.#guard);
     // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent.
     if (this.status === "failed" && !this.#controller.signal.aborted) {
-      this.#controller.abort(this.#error ?? errorOf(terminal.event));
-      this.#stopAgent?.();
+      this.#stop(this.#error ?? errorOf(terminal.event));
+    } else {
+      // After its own RUN_FINISHED it may tidy up, but is not asked for more.
+      hop(() => this.#stopAgent?.());
     }
     this.#finish(terminal.event);
     this.#retire();
   }
 
   // The store is away: the clients still get an end, without an offset of its own.
-  #storeFailed(error: unknown): void {
+  #storeFailed(
+    error: unknown,
+    reason = new AgentError("store-unavailable", "The run could not be stored."),
+  ): void {
     if (this.#told) return;
-    const { logger, clock } = this.#settings;
+    const { clock } = this.#settings;
     const { runId, threadId } = this.context;
-    logger.error({ error, runId, threadId }, "The run could not be stored.");
+    this.#logger.error({ error, runId, threadId }, "The run could not be stored.");
     this.#over = true;
     this.#unlogged = [];
     this.status = "failed";
-    const reason = new AgentError("store-unavailable", "The run could not be stored.");
     this.#error = reason;
     const { code, message } = reason;
     const event = { type: EventType.RUN_ERROR, message, code };
@@ -535,27 +632,36 @@ export class LiveRun {
     this.#release({ from: to + 1, to: to + 1, at: clock.now(), event });
     // The guard ends too; what it says finds the run over and goes nowhere.
     this.abort(reason);
-    this.#tell({ from: noOffset, to: noOffset, at: clock.now(), event, size: 64 });
+    this.#unstored = { from: noOffset, to: noOffset, at: clock.now(), event, size: 64 };
+    this.#tell(this.#unstored);
   }
 
   // The thread is freed if the store can still be reached; if not, the lease runs out by itself.
   #release(terminal: LogEntry): void {
     const { log } = this.#init;
     if (!log) return;
-    const close = async (): Promise<void> => log.runs.close(log.lease, terminal, "failed");
+    const { runs, lease } = log;
+    const close = async (): Promise<void> => {
+      // What was given up on may have been stored after all: the log knows its last offset best.
+      const record = await runs.find(lease.principal, lease.runId);
+      if (record?.status !== "running") return;
+      const at = record.last + 1;
+      await runs.close(lease, { ...terminal, from: at, to: at }, "failed");
+    };
     close().catch((error: unknown) => {
-      this.#settings.logger.debug({ error, runId: this.context.runId }, "The lease was not freed.");
+      this.#logger.debug({ error, runId: this.context.runId }, "The lease was not freed.");
     });
   }
 
   readonly #leaseLost = (): void => {
-    this.#storeFailed(new Error("The lease of the run was lost."));
+    const reason = new AgentError("run-lost", "The run was lost.");
+    this.#storeFailed(new Error("The lease of the run was lost."), reason);
   };
 
   #finish(terminal: BaseEvent): void {
     this.#resolveDone({
-      messages: this.#reducer.messages,
-      state: this.#outlet.state.value,
+      messages: this.#view.messages,
+      state: this.#view.state,
       error: this.#error ?? errorOf(terminal),
       usage: (terminal.usage as RunResult["usage"] | undefined) ?? [],
       ms: this.#settings.clock.now() - this.#began,
@@ -586,7 +692,10 @@ export class LiveRun {
       after = entries.at(-1)!.to;
     }
     this.#catchingUp.delete(follower);
-    if (this.#over) follower.close();
+    // While the end is being stored it is still to come.
+    if (!this.#told) return;
+    if (this.#unstored && after <= this.#delivered) follower.deliver([this.#unstored]);
+    follower.close();
   }
 
   #paused(): boolean {
@@ -622,7 +731,7 @@ export class LiveRun {
         return;
       }
     } catch (error) {
-      this.#settings.logger.warn({ error, runId: this.context.runId }, "Counting watchers failed.");
+      this.#logger.warn({ error, runId: this.context.runId }, "Counting watchers failed.");
     }
     if (this.#followers.size === 0) this.abort(disconnected());
   }
@@ -635,10 +744,22 @@ export class LiveRun {
   }
 }
 
-// A delta is flat; anything else may hold the author's own objects.
-function copyEvent(event: BaseEvent): BaseEvent {
-  const isDelta = typeof event.delta === "string" && !event.metadata && !event.rawEvent;
-  return isDelta ? { ...event } : (cloneJson(event).value as BaseEvent);
+// What cannot be read is not an event, and the guard says so.
+function measure(value: unknown): number {
+  try {
+    return sizeOf(value);
+  } catch {
+    return 0;
+  }
+}
+
+// What the guard made is its own, but may hold objects of the author's.
+function copyEvent(event: BaseEvent, isForeign: boolean): BaseEvent {
+  for (const key in event) {
+    const member = event[key];
+    if (typeof member === "object" && member !== null) return cloneJson(event).value as BaseEvent;
+  }
+  return isForeign ? { ...event } : event;
 }
 
 function disconnected(): AgentError {

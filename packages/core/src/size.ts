@@ -15,9 +15,48 @@ interface DeltaEvent {
 /**
  * Roughly the bytes of a value as JSON, for memory bounds: exact to a few per cent for ASCII, at
  * most three times too low for other scripts. Counting stops at 64 MiB; what is nested more than 256
- * deep, or circular, counts as 1 GiB.
+ * deep, circular, or throws when it is looked at counts as 1 GiB. Never throws.
  */
 export function sizeOf(value: unknown): number {
+  try {
+    return sizeOfDelta(value) ?? measure(value, 0);
+  } catch {
+    // A getter or a proxy of the author's.
+    return tooMuch;
+  }
+}
+
+/** True for the size of what JSON cannot write: a circle, depth without end, a getter that throws. */
+export function isEndless(size: number): boolean {
+  return size >= tooMuch;
+}
+
+/**
+ * The event with a BigInt, which JSON cannot write either, in the place of each endless member: the
+ * guard then finds out at once, and the rest of the event is saved. Nothing if it is no event.
+ */
+export function withoutEndless(value: unknown): unknown {
+  try {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    const finite: Record<string, unknown> = {};
+    for (const key of Object.keys(value)) finite[key] = finiteMember(value, key);
+    return finite;
+  } catch {
+    // A proxy that does not even show its keys.
+    return undefined;
+  }
+}
+
+function finiteMember(value: object, key: string): unknown {
+  try {
+    const member: unknown = Reflect.get(value, key);
+    return isEndless(sizeOf(member)) ? 0n : member;
+  } catch {
+    return 0n;
+  }
+}
+
+function sizeOfDelta(value: unknown): number | undefined {
   if (typeof value === "object" && value !== null) {
     const { type, delta, messageId, toolCallId, subagentRunId, metadata, rawEvent } =
       value as DeltaEvent;
@@ -34,7 +73,7 @@ export function sizeOf(value: unknown): number {
       return 64 + type.length + id.length + delta.length + owner;
     }
   }
-  return measure(value, 0);
+  return undefined;
 }
 
 function measure(value: unknown, depth: number): number {

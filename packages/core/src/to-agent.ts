@@ -1,8 +1,11 @@
 import { Observable } from "rxjs/internal/Observable";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
-import { bindContext, createOutlet, modeOf, standaloneContext } from "./context.ts";
+import { describeValue, isClass } from "./check-options.ts";
+import { bindContext, createOutlet, ended, modeOf, standaloneContext } from "./context.ts";
 import { createGuard } from "./guard.ts";
+import { isPlainObject } from "./guard-json.ts";
 import type { RunEnding } from "./guard.ts";
+import { createBreath } from "./hop.ts";
 import { pump } from "./pump.ts";
 import { reportRepairs } from "./repairs.ts";
 import type { AgentLike, Run, RunContext } from "./types.ts";
@@ -29,7 +32,18 @@ export function toAgent(agent: AgentLike): Agent {
 
 /** Starts an agent. Throws synchronously whatever it throws synchronously. */
 export function callAgent(agent: AgentLike, input: RunAgentInput, context: RunContext): unknown {
-  return typeof agent === "function" ? agent(input, context) : agent.run(input, context);
+  if (typeof agent === "function") return agent(input, context);
+  if ("abortController" in agent) giveController(agent, context.signal);
+  return agent.run(input, context);
+}
+
+// An HttpAgent of AG-UI's client goes on fetching when it is unsubscribed from; it only heeds its
+// controller, one for all runs unless each brings its own, as its `runAgent` does.
+function giveController(agent: { abortController?: unknown }, signal: AbortSignal): void {
+  const own = new AbortController();
+  agent.abortController = own;
+  // Without our reason: the client rethrows, to nobody, what is not an AbortError.
+  signal.addEventListener("abort", () => own.abort(), { once: true });
 }
 
 /** The innermost `Run`: agent, then guard. A failure stays on the error channel, unmasked. */
@@ -43,19 +57,25 @@ export function toRun(agent: AgentLike): Run {
       const guard = createGuard({
         threadId: context.threadId,
         runId: context.runId,
+        parentRunId: input.parentRunId,
         emit: (event) => subscriber.next(event),
         state,
         ending,
         strict: mode.strict,
       });
+      const breathe = createBreath();
       const push = (value: unknown): void | Promise<void> => {
+        if (subscriber.closed || guard.ended) {
+          if (mode.aborting?.()) return;
+          throw ended(context.runId);
+        }
         speech.heard(value);
         guard.push(value);
-        return mode.ready();
+        return mode.ready() ?? breathe();
       };
       let stop: (() => void) | undefined;
       const finish = (): void => {
-        reportRepairs(context, "agent", guard.repairs);
+        reportRepairs(context, "agent", guard);
         subscriber.complete();
       };
       try {
@@ -66,7 +86,7 @@ export function toRun(agent: AgentLike): Run {
             guard.push(value);
           },
           error: (reason) => {
-            reportRepairs(context, "agent", guard.repairs);
+            reportRepairs(context, "agent", guard);
             subscriber.error(reason);
           },
           complete: (result) => {
@@ -103,30 +123,37 @@ export function createSpeech(ending: RunEnding): {
 
 function isText(value: unknown): boolean {
   if (typeof value === "string") return true;
-  const type = (value as { type?: unknown } | null)?.type;
-  return typeof type === "string" && type.startsWith("TEXT_MESSAGE_");
+  try {
+    const type = (value as { type?: unknown } | null)?.type;
+    return typeof type === "string" && type.startsWith("TEXT_MESSAGE_");
+  } catch {
+    // A getter of the agent's that throws: the guard has the word for it.
+    return false;
+  }
 }
 
 /** Throws unless the value is an agent, and says what one looks like. */
-export function assertAgent(agent: unknown): asserts agent is AgentLike {
-  if (typeof agent === "function") return;
-  if (
-    typeof agent === "object" &&
-    agent &&
-    typeof (agent as { run?: unknown }).run === "function"
-  ) {
-    return;
-  }
+export function assertAgent(agent: unknown, name = "An agent"): asserts agent is AgentLike {
+  if (typeof agent === "function" && !isClass(agent)) return;
+  if (typeof (agent as { run?: unknown } | null | undefined)?.run === "function") return;
   throw new TypeError(
-    `An agent is a function or an object with run(input), not ${describe(agent)}. ` +
-      `Try createAgentHandler(async function* (input) { yield "Hello"; }).`,
+    `${name} must be a function or an object with run(input), not ${describeValue(agent)}. ${hint(agent)}`,
   );
 }
 
-function describe(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "object")
-    return `an object with the keys ${JSON.stringify(Object.keys(value))}`;
-  return `${typeof value} ${JSON.stringify(value)}`;
+function hint(agent: unknown): string {
+  if (isClass(agent)) return "Pass an object of it, made with new.";
+  if (isReturned(agent)) {
+    return "That is what calling an agent returns. Pass the function itself: agent, not agent().";
+  }
+  return `Try createAgentHandler(async function* (input) { yield "Hello"; }).`;
+}
+
+/** Whether a value is what an agent returns rather than an agent. */
+export function isReturned(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return ["then", "subscribe", Symbol.asyncIterator, Symbol.iterator].some(
+    // An agent of a map may have such a name; what was returned inherits it.
+    (name) => name in value && !(Object.hasOwn(value, name) && isPlainObject(value)),
+  );
 }

@@ -1,6 +1,7 @@
+import type { RunAgentInput } from "@ag-ui/core";
 import { AgentError, describeError } from "./errors.ts";
 import { ulid } from "./ids.ts";
-import type { Clock, RunContext, ToolCallOutcome } from "./types.ts";
+import type { Clock, Logger, RunContext, ServerTool, ToolCallOutcome } from "./types.ts";
 
 export interface ToolCalls {
   callTool(name: string, args: unknown): Promise<unknown>;
@@ -96,4 +97,21 @@ function withTimeout<T>(work: Promise<T>, options: TimeoutOptions): Promise<T> {
       signal.removeEventListener("abort", onAbort);
     });
   });
+}
+
+/** The input without tools that the server has itself: no client may put its own in their place. */
+export function withoutTaken(
+  input: RunAgentInput,
+  options: { runId: string; tools?: readonly ServerTool[]; logger: Logger },
+): RunAgentInput {
+  const { runId, tools: own = [], logger } = options;
+  if (own.length === 0) return input;
+  const taken = own.filter(({ name }) => input.tools.some((offered) => offered.name === name));
+  if (taken.length === 0) return input;
+  const names = new Set(taken.map(({ name }) => name));
+  logger.warn(
+    { runId, tools: [...names] },
+    "The client offered tools that the server has itself; the server's count.",
+  );
+  return { ...input, tools: input.tools.filter(({ name }) => !names.has(name)) };
 }

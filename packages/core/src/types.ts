@@ -40,7 +40,7 @@ export type AgentFunction = (
   input: RunAgentInput,
   context: RunContext,
 ) =>
-  | Subscribable<AgentEvent>
+  | Subscribable<AgentEvent | string>
   | AsyncIterable<AgentEvent | string>
   | Iterable<AgentEvent | string>
   | Promise<unknown>;
@@ -102,6 +102,8 @@ export interface RunSession {
   get(key: string): unknown;
   set(key: string, value: unknown): void;
   readonly metadata: Readonly<Json>;
+  /** What `createSession` made for this thread. */
+  readonly data: unknown;
 }
 
 /** The shared state of a run. Every change is sent: first a snapshot, then RFC 6902 deltas. */
@@ -133,7 +135,9 @@ export interface PredictStateEntry {
  * behind: `await emit.text(…)` in a loop makes the agent wait for its readers.
  */
 export interface Emit {
+  /** A piece of the answer; the same as yielding the string. */
   text(delta: string): void | Promise<void>;
+  /** A piece of what the model thinks before it answers. */
   reasoning(delta: string): void | Promise<void>;
   /** A text message of one's own, with role and name; ended by `end()`. */
   message(options?: { id?: string; role?: TextMessageRole; name?: string }): MessageWriter;
@@ -146,9 +150,13 @@ export interface Emit {
   step<T>(name: string, body: () => Awaitable<T>): Promise<T>;
   /** Shows or replaces an activity; give an id to update one. Returns the id. */
   activity(type: string, content: Json, options?: { id?: string; replace?: boolean }): string;
+  /** Replaces the client's messages, so it starts with the history. */
   messages(messages: readonly Message[]): void | Promise<void>;
+  /** Says, before the call, which argument of which tool will become which part of the state. */
   predictState(entries: readonly PredictStateEntry[]): void | Promise<void>;
+  /** An event of your own, for a frontend that knows its name. */
   custom(name: string, value: unknown): void | Promise<void>;
+  /** Somebody else's event, passed on as it is. */
   raw(event: unknown, source?: string): void | Promise<void>;
   /** Brackets `body` with SUBAGENT_STARTED and _FINISHED (or _ERROR); what it emits carries the id. */
   subagent<T>(
@@ -158,7 +166,9 @@ export interface Emit {
   ): Promise<T>;
   /** Asks the user. The run ends with this interrupt; the next run brings the answer in `resume`. */
   interrupt(interrupt: Omit<Interrupt, "id"> & { id?: string }): string;
+  /** Tokens spent; told with the end of the run. */
   usage(usage: TokenUsage): void;
+  /** Any event of AG-UI; the same as yielding it. */
   event(event: AgentEvent): void | Promise<void>;
 }
 
@@ -174,21 +184,28 @@ export interface ToolCallOutcome {
   readonly error?: AgentError;
 }
 
+/** What an agent is given besides its input: whom it serves, how to speak, when to stop. */
 export interface RunContext {
   /** Aborted by disconnect, stop, timeout and shutdown; `reason` is an `AgentError`. */
   readonly signal: AbortSignal;
   readonly threadId: string;
   readonly runId: string;
   readonly agentId: string;
+  /** What `authenticate` returned. */
   readonly principal: Principal | undefined;
+  /** Values that outlive the run: the thread's own, on this server. */
   readonly session: RunSession;
   readonly logger: Logger;
   readonly requestId: string;
   readonly request: AgentRequest | undefined;
   readonly files: readonly InputFile[];
+  /** The handler's server tools. The client's are in `input.tools`. */
   readonly tools: readonly ServerTool[];
+  /** The state that agent and frontend share. */
   readonly state: RunState;
+  /** Text, reasoning, tool calls, steps and the rest, one method each. */
   readonly emit: Emit;
+  /** Runs a server tool, and shows call and result to the client. */
   callTool(name: string, args: unknown): Promise<unknown>;
   callTools(calls: readonly { name: string; args: unknown }[]): Promise<readonly ToolCallOutcome[]>;
 }
@@ -259,7 +276,12 @@ export interface Lease extends RunKey {
 }
 
 export type RunCommand =
-  | { readonly type: "stop"; readonly reason?: "stopped" | "replaced" }
+  | {
+      readonly type: "stop";
+      readonly reason?: "stopped" | "replaced";
+      /** Only when nobody follows the run any more. */
+      readonly ifUnfollowed?: boolean;
+    }
   | {
       readonly type: "tool-result";
       readonly toolCallId: string;
@@ -322,8 +344,17 @@ export interface Session extends ThreadKey {
   readonly pending: readonly Pending[];
   /** The last run folded into `messages` and `state`. */
   readonly lastRunId?: string | undefined;
-  /** The run that was accepted last and is not folded yet. After a crash it tells what to recover. */
-  readonly activeRunId?: string | undefined;
+  /** The run that was accepted last and has not ended; after a crash it tells what to recover. */
+  readonly active?: ActiveFold | undefined;
+}
+
+/** How far a run that has not ended is folded into the `messages` and `state` of its session. */
+export interface ActiveFold {
+  readonly runId: string;
+  /** Entries after this offset are still to be folded. */
+  readonly offset: number;
+  /** The START events of what was open at that offset. */
+  readonly open: readonly BaseEvent[];
 }
 
 export interface SessionChange {
@@ -337,7 +368,7 @@ export interface SessionChange {
   pending?: readonly Pending[];
   lastRunId?: string;
   /** `null` clears it. */
-  activeRunId?: string | null;
+  active?: ActiveFold | null;
 }
 
 export interface SessionStore {
@@ -512,10 +543,13 @@ export interface RunResult {
 
 export interface ActiveRun {
   readonly record: RunRecord;
-  /** `'start'`: the whole log, then live. A number: what follows it (needs `encoder.key`). */
+  /**
+   * `'start'`: the whole log, then live. A number: what follows it. `'join'`: a stream that stands
+   * alone, with snapshots and re-opened parts in place of what is past, then live.
+   */
   stream(
     encoder: Encoder,
-    from: "start" | number,
+    from: "start" | "join" | number,
     headers?: Readonly<Record<string, string>>,
   ): Reply;
   /** Waits for the end. */
@@ -524,6 +558,7 @@ export interface ActiveRun {
 
 // ── Limits and time ────────────────────────────────────────────────────────────────────────────
 
+/** Every bound, with its default in `docs/limits.md`. */
 export interface Limits {
   readonly bodyBytes: number;
   readonly jsonDepth: number;

@@ -5,8 +5,8 @@ const custom = { type: "CUSTOM", name: "n", value: 1 };
 const id = expect.any(String);
 
 /** What the guard makes of one value, and what it calls that. */
-function fix(value: unknown): { events: unknown[]; kinds: string[] } {
-  const { events, guard } = run([value]);
+function fix(...values: unknown[]): { events: unknown[]; kinds: string[] } {
+  const { events, guard } = run(values);
   expect(faults(events)).toEqual([]);
   return { events: events.slice(1, -1), kinds: [...guard.repairs.keys()] };
 }
@@ -210,6 +210,23 @@ describe("a snapshot of the messages", () => {
       { type: "MESSAGES_SNAPSHOT", messages: [user, { id: "a", role: "assistant" }] },
     ]);
     expect(kinds.toSorted()).toEqual(["null-field", "wrong-type"]);
+  });
+
+  test("knows of no calls but an assistant's", () => {
+    const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
+    const user = { id: "u", role: "user", content: "hi" };
+    const messages = [{ ...user, toolCalls: [call], subagentRunId: "s" }];
+    const { events, kinds } = fix(
+      { type: "MESSAGES_SNAPSHOT", messages },
+      { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "g" },
+      { type: "TOOL_CALL_END", toolCallId: "c" },
+    );
+    expect(events[0]).toEqual({
+      type: "MESSAGES_SNAPSHOT",
+      messages: [{ ...user, subagentRunId: "s" }],
+    });
+    expect(events[1]).toEqual({ type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "g" });
+    expect(kinds).toEqual(["wrong-type"]);
   });
 });
 

@@ -263,6 +263,14 @@ describe("createReducer", () => {
     expect(JSON.stringify(told)).toBe(beforeEvents);
   });
 
+  test("lets nobody but an assistant make calls", () => {
+    const claimed = { ...history[1], role: "user", content: "" } as Message;
+    const { messages } = fold([claimed], call("hc0"));
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect(messages[0]).toBe(claimed);
+    expect(messages[1]).toMatchObject({ toolCalls: [{ id: "hc0" }] });
+  });
+
   test("folds any valid run as the client does, read or not on the way", async () => {
     await fc.assert(
       fc.asyncProperty(randomRun, fc.boolean(), async (events, isRead) => {

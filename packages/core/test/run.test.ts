@@ -1,6 +1,6 @@
 import { fakeClock, mockSink, scriptedAgent } from "@holodeck/agui-testing";
 import type { FakeClock } from "@holodeck/agui-testing";
-import { describe, expect, test, vi } from "vitest";
+import { assert, describe, expect, test, vi } from "vitest";
 import { AgentError, createTicker, defaultLimits, LiveRun, replayReply } from "../src/index.ts";
 import type {
   AgentLike,
@@ -280,6 +280,64 @@ describe("an author's own objects", () => {
     run.follow(sink.encoder, sink);
     await run.done;
     expect(sink.text).toBe("abc");
+  });
+
+  test("may be worked on after they were sent with a fault in them", async () => {
+    const state = { steps: ["pending"] };
+    const { run } = setup(async function* () {
+      yield { type: "STATE_SNAPSHOT", snapshot: {} };
+      yield { type: "STATE_SNAPSHOT", snapshot: state, timestamp: null };
+      state.steps[0] = "done";
+    } as AgentLike);
+    const sink = mockSink();
+    run.follow(sink.encoder, sink);
+    await run.done;
+    const sent = sink.events.filter(({ type }) => type === "STATE_SNAPSHOT");
+    expect(sent.at(-1)).toEqual({ type: "STATE_SNAPSHOT", snapshot: { steps: ["pending"] } });
+  });
+
+  test("may hold themselves, and cost no more than the member that does", async () => {
+    const loop: Record<string, unknown> = { type: "CUSTOM", name: "loop" };
+    loop.value = [loop];
+    let deep: unknown = "x";
+    for (let i = 0; i < 10_000; i++) deep = [deep];
+    const { run } = setup(async function* () {
+      yield { type: "TEXT_MESSAGE_CHUNK", messageId: "m", delta: "a", metadata: loop };
+      yield loop;
+      yield { type: "STATE_SNAPSHOT", snapshot: { kept: true }, rawEvent: deep };
+      yield [loop];
+      yield "b";
+    } as AgentLike);
+    const sink = mockSink();
+    run.follow(sink.encoder, sink);
+    await run.done;
+    expect(sink.error).toBeUndefined();
+    expect(sink.text).toBe("ab");
+    expect(sink.events).toContainEqual({ type: "STATE_SNAPSHOT", snapshot: { kept: true } });
+    expect(sink.events.filter(({ type }) => type === "RAW")).toEqual([
+      { type: "RAW", event: "[CUSTOM that is not JSON]", source: "agent" },
+    ]);
+  });
+
+  test("may refuse to be looked at", async () => {
+    const shy = {
+      type: "CUSTOM",
+      name: "n",
+      get value(): unknown {
+        throw new Error("not for you");
+      },
+    };
+    const { run } = setup(async function* () {
+      yield "a";
+      yield shy;
+      yield new Proxy(shy, { ownKeys: () => assert.fail("not even these") });
+      yield "b";
+    } as AgentLike);
+    const sink = mockSink();
+    run.follow(sink.encoder, sink);
+    await run.done;
+    expect(sink.error).toBeUndefined();
+    expect(sink.text).toBe("ab");
   });
 
   test("may be worked on after they were sent", async () => {
@@ -667,13 +725,13 @@ describe("coming later", () => {
       last: log.entries.length,
     };
     const late = mockSink();
-    const reply = replayReply({ encoder: late.encoder }, { runs: log, record, after: 2, settings });
+    const reply = replayReply({ encoder: late.encoder }, { runs: log, record, from: 2, settings });
     expect(reply.status).toBe(200);
     reply.stream!.attach(late);
     await turn();
     expect(late.events).toEqual(first.events.slice(2));
     expect(late.ended).toBe(true);
-    const trimmed = { runs: log, record: { ...record, first: 4 }, after: 2, settings };
+    const trimmed = { runs: log, record: { ...record, first: 4 }, from: 2, settings };
     expect(() => replayReply({ encoder: late.encoder }, trimmed)).toThrow(/trimmed/);
   });
 });

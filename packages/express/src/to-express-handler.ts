@@ -1,3 +1,4 @@
+import { assertHandler } from "@holodeck/agui-core";
 import type { ExchangeHandler } from "@holodeck/agui-core";
 import { toNodeHandler } from "@holodeck/agui-node";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -28,6 +29,7 @@ export type ExpressHandler = (
  * ```
  */
 export function toExpressHandler(handler: Pick<ExchangeHandler, "handle">): ExpressHandler {
+  assertHandler("toExpressHandler", handler);
   return toNodeHandler(handler, {
     describe: (req) => {
       const { ip, protocol } = req as ExpressRequest;

@@ -1,4 +1,4 @@
-import { stripMount } from "@holodeck/agui-core";
+import { assertHandler, stripMount } from "@holodeck/agui-core";
 import type { ExchangeHandler } from "@holodeck/agui-core";
 import { toNodeHandler } from "@holodeck/agui-node";
 import type { NodeExchangeOptions } from "@holodeck/agui-node";
@@ -14,6 +14,7 @@ import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from "fastif
  * ```
  */
 export function toFastifyPlugin(handler: Pick<ExchangeHandler, "handle">): FastifyPluginCallback {
+  assertHandler("toFastifyPlugin", handler);
   return (app, _options, done) => {
     // Only inside this plugin: the handler reads the body itself, so that its own limits apply.
     app.removeAllContentTypeParsers();

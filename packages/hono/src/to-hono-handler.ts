@@ -1,4 +1,11 @@
-import { answerFetch, createFetchExchange, findWaitUntil, stripMount } from "@holodeck/agui-core";
+import {
+  answerFetch,
+  assertHandler,
+  assertOptions,
+  createFetchExchange,
+  findWaitUntil,
+  stripMount,
+} from "@holodeck/agui-core";
 import type { ExchangeHandler, FetchExchangeOptions } from "@holodeck/agui-core";
 import type { Context, MiddlewareHandler } from "hono";
 
@@ -20,6 +27,8 @@ export function toHonoHandler(
   handler: Pick<ExchangeHandler, "handle">,
   options: ToHonoHandlerOptions = {},
 ): MiddlewareHandler {
+  assertHandler("toHonoHandler", handler);
+  assertOptions("toHonoHandler", options, ["prefix"]);
   return async (c, next) => {
     const made = createFetchExchange(c.req.raw, {
       path: stripMount(new URL(c.req.url).pathname, options.prefix ?? mountOf(c)),

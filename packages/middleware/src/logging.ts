@@ -1,4 +1,13 @@
-import { createReducer, describeError, EventType, isAgentError, sizeOf } from "@holodeck/agui-core";
+import {
+  assertOptions,
+  createReducer,
+  describeError,
+  describeValue,
+  EventType,
+  isAgentError,
+  sizeOf,
+  unknownName,
+} from "@holodeck/agui-core";
 import type {
   AgentRequest,
   BaseEvent,
@@ -31,6 +40,8 @@ interface Arrival {
 // Beyond this much output a debug record says so instead of growing.
 const outputBytes = 256 * 1024;
 
+const levels: readonly string[] = ["debug", "info", "warn", "error"];
+
 /**
  * Logs one structured record per run, at its end.
  *
@@ -40,7 +51,10 @@ const outputBytes = 256 * 1024;
  * ```
  */
 export function logging(options: LoggingOptions = {}): HandlerMiddleware & { run: Middleware } {
+  assertOptions("logging", options, ["logger", "level", "events", "debug"]);
   const { logger, level = "info", events = false, debug = false } = options;
+  if (!levels.includes(level))
+    throw unknownName("a level of logging", describeValue(level), levels);
   // A run finds out with which status its request was answered.
   const arrivals = new WeakMap<AgentRequest, Arrival>();
 

@@ -1,4 +1,4 @@
-import { EventType, mapEvents } from "@holodeck/agui-core";
+import { assertOptions, EventType, mapEvents } from "@holodeck/agui-core";
 import type { BaseEvent, Message, Middleware, RunAgentInput } from "@holodeck/agui-core";
 
 /** Tools by name, or by a rule on the name. */
@@ -24,6 +24,7 @@ const redacted = "[redacted]";
  * ```
  */
 export function toolFilter(options: ToolFilterOptions): Middleware {
+  assertOptions("toolFilter", options, ["allow", "deny", "redact"]);
   const isAllowed = toTest("allow", options.allow, true);
   const isDenied = toTest("deny", options.deny, false);
   const isRedacted = toTest("redact", options.redact, false);

@@ -1,5 +1,6 @@
 import type { Chunk, Sink } from "@holodeck/agui-core";
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { isHttp2 } from "./_unread.ts";
 import type { NodeResponse } from "./types.ts";
 
@@ -56,6 +57,18 @@ export class NodeSink implements Sink {
     // A reset is reported by "close"; unheard, it would end the process.
     this.#response.on("error", () => undefined);
     if ((isHttp2(response) ? response.stream : response).destroyed) this.#close();
+    else if (!isHttp2(response) && !response.socket) this.#watchQueue(response);
+  }
+
+  // Pipelined behind another answer it has no socket yet, and would not hear that the client leaves.
+  #watchQueue(response: ServerResponse): void {
+    const { socket } = response.req;
+    if (socket?.destroyed) this.#close();
+    else if (socket)
+      response.once(
+        "close",
+        onceClosed(socket, () => this.#close()),
+      );
   }
 
   get onClose(): (() => void) | undefined {
@@ -114,4 +127,21 @@ export class NodeSink implements Sink {
     this.#onClose = undefined;
     listener?.();
   }
+}
+
+const queues = new WeakMap<Socket, Set<() => void>>();
+
+// One listener for a socket, however many answers wait for it.
+function onceClosed(socket: Socket, listener: () => void): () => void {
+  let queue = queues.get(socket);
+  if (!queue) {
+    const made = new Set<() => void>();
+    queue = made;
+    queues.set(socket, made);
+    socket.once("close", () => {
+      for (const each of made) each();
+    });
+  }
+  queue.add(listener);
+  return () => void queue.delete(listener);
 }

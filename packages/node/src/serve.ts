@@ -1,3 +1,4 @@
+import { assertHandler, assertOptions } from "@holodeck/agui-core";
 import type { ExchangeHandler, Logger } from "@holodeck/agui-core";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
@@ -45,9 +46,13 @@ export async function serve(
   handler: ExchangeHandler,
   options: ServeOptions = {},
 ): Promise<Serving> {
+  assertHandler("serve", handler);
+  assertOptions("serve", options, ["port", "host", "signals", "logger"]);
   const { port = 8000, host = "127.0.0.1", signals = true, logger } = options;
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new RangeError(`The port is ${String(port)}; it must be an integer from 0 to 65535.`);
+    throw new RangeError(
+      `The port is ${shown(port)}; it must be an integer from 0 to 65535, like { port: 8000 }.`,
+    );
   }
   const onError = (error: unknown): void => logger?.error({ err: error }, "The handler failed.");
   const server = createServer(timeouts, toNodeHandler(handler, { onError }));
@@ -69,6 +74,11 @@ export async function serve(
   if (signals) forget = closeOnSignals(close, onError);
   const bound = (server.address() as AddressInfo).port;
   return { url: `http://${urlHost(host)}:${bound}`, port: bound, server, close };
+}
+
+// A string is told from a number: PORT of the environment is one.
+function shown(port: unknown): string {
+  return typeof port === "string" ? `the string ${JSON.stringify(port)}` : String(port);
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

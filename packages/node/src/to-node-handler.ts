@@ -1,4 +1,4 @@
-import { AgentError, toProblem } from "@holodeck/agui-core";
+import { AgentError, assertHandler, toProblem } from "@holodeck/agui-core";
 import type { Exchange, ExchangeHandler } from "@holodeck/agui-core";
 import { cutOff } from "./_node-sink.ts";
 import { createNodeExchange } from "./create-node-exchange.ts";
@@ -32,6 +32,7 @@ export function toNodeHandler(
   handler: Pick<ExchangeHandler, "handle">,
   options: ToNodeHandlerOptions = {},
 ): NodeHandler {
+  assertHandler("toNodeHandler", handler);
   const { describe, onError } = options;
 
   return (req, res, next) => {

@@ -35,6 +35,20 @@ describe("listening", () => {
     await expect(serve(hello(), { port })).rejects.toThrow(/The port is .*from 0 to 65535/);
   });
 
+  test.for<[unknown, string]>([
+    [{ port: "3000" }, 'The port is the string "3000"; it must be an integer'],
+    [3000, "The options of serve are an object, not 3000."],
+    [{ prot: 3000 }, "prot is not an option of serve. Did you mean port?"],
+  ])("refuses %j as options", async ([options, words]) => {
+    await expect(serve(hello(), options as never)).rejects.toThrow(words);
+  });
+
+  test("refuses an agent instead of a handler", async () => {
+    await expect(serve((async () => "Hello") as never)).rejects.toThrow(
+      "Try serve(createAgentHandler(agent)).",
+    );
+  });
+
   test("names a port that is taken and proposes the next", async () => {
     const { port } = await start();
     await expect(start(hello(), { port })).rejects.toThrow(

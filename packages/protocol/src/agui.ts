@@ -1,4 +1,4 @@
-import { AgentError, PROTOCOL_VERSION } from "@holodeck/agui-core";
+import { AgentError, assertOptions, PROTOCOL_VERSION } from "@holodeck/agui-core";
 import type { Call, Encoder, Protocol, ProtocolHost, Reply, Route } from "@holodeck/agui-core";
 import { decodeRunInput } from "./decode-run-input.ts";
 import { negotiate } from "./negotiate.ts";
@@ -16,7 +16,8 @@ export interface AguiOptions {
 }
 
 /**
- * AG-UI over HTTP: `POST {path}` runs an agent, `GET {path}/info` says what there is.
+ * AG-UI over HTTP: `POST {path}` runs an agent, `GET {path}/info` says what there is,
+ * `GET {path}/runs/:runId/events` re-attaches to a run and `POST {path}/runs/:runId/stop` stops it.
  *
  * @example
  * ```ts
@@ -24,6 +25,7 @@ export interface AguiOptions {
  * ```
  */
 export function agui(options: AguiOptions = {}): Protocol {
+  assertOptions("agui", options, ["path"]);
   const { path = "/agui" } = options;
   const paths = (typeof path === "string" ? [path] : path).map(checkPath);
   if (paths.length === 0) throw new TypeError('agui({ path }) needs at least one, e.g. "/agui".');
@@ -52,13 +54,16 @@ function checkPath(path: string): string {
 }
 
 function routesAt(path: string, host: ProtocolHost): Route[] {
+  const base = path.replace(/\/$/, "");
   return [
     { method: "POST", path, body: "json", handle: (call) => run(call, host) },
     {
       method: "GET",
-      path: `${path.replace(/\/$/, "")}/info`,
+      path: `${base}/info`,
       handle: () => ({ status: 200, body: host.info() }),
     },
+    { method: "GET", path: `${base}/runs/:runId/events`, handle: (call) => attach(call, host) },
+    { method: "POST", path: `${base}/runs/:runId/stop`, handle: (call) => stop(call, host) },
   ];
 }
 
@@ -74,6 +79,41 @@ async function run(call: Call, host: ProtocolHost): Promise<Reply> {
   const encoder = await chooseEncoder(call.header("accept"), protocolVersion);
   const active = await host.start(call, { agentId, input, protocolVersion });
   return active.stream(encoder, "start");
+}
+
+async function attach(call: Call, host: ProtocolHost): Promise<Reply> {
+  const { runId = "" } = call.params;
+  const offset = readOffset(call);
+  const active = await host.attach(call, { runId });
+  if (!active) throw new AgentError("run-not-found", `There is no run "${runId}".`);
+  const { record } = active;
+  if (offset !== undefined && offset > record.last && record.status !== "running") {
+    const message = `Run "${runId}" ended at offset ${record.last}; ${offset} was never sent.`;
+    throw new AgentError("invalid-request", message);
+  }
+  // Who re-attaches need not say its version: whoever started the run did.
+  const version = call.query.get("protocolVersion") ?? record.protocolVersion;
+  const encoder = await chooseEncoder(call.header("accept"), version);
+  return active.stream(encoder, offset ?? "join", { "x-run-id": record.runId });
+}
+
+function readOffset(call: Call): number | undefined {
+  const given = call.query.get("offset") ?? call.header("last-event-id");
+  if (given === undefined || given === "") return undefined;
+  if (/^\d{1,15}$/.test(given)) return Number(given);
+  throw new AgentError(
+    "invalid-request",
+    `An offset is a whole number, as in \`id:\`, not ${JSON.stringify(given.slice(0, 40))}.`,
+  );
+}
+
+async function stop(call: Call, host: ProtocolHost): Promise<Reply> {
+  const { runId = "" } = call.params;
+  if (await host.send(call, { runId }, { type: "stop" })) {
+    return { status: 202, body: { runId, stopped: true } };
+  }
+  if (await host.attach(call, { runId })) return { status: 200, body: { runId, stopped: false } };
+  throw new AgentError("run-not-found", `There is no run "${runId}".`);
 }
 
 async function chooseEncoder(

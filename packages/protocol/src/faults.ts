@@ -56,12 +56,26 @@ function expectation(issue: Issue): string {
     case "invalid_value":
       return oneOf(issue.values);
     case "invalid_union":
-      return issue.discriminator === undefined
-        ? "a string or an array of content parts"
-        : oneOf(issue.options);
+      return isOfDiscriminator(issue)
+        ? oneOf(issue.options ?? known(issue.path))
+        : "a string or an array of content parts";
     default:
       return "an object";
   }
+}
+
+// zod 3.25, which an app may bring along, names neither the discriminator nor its values.
+function isOfDiscriminator({ discriminator, errors = [] }: Issue): boolean {
+  return discriminator !== undefined || errors.length === 0;
+}
+
+const roles = ["developer", "system", "assistant", "user", "tool", "activity", "reasoning"];
+const parts = ["text", "image", "audio", "video", "document"];
+const sources = ["data", "url", "file"];
+
+function known(path: readonly PropertyKey[]): readonly string[] {
+  if (path.at(-1) === "role") return roles;
+  return path.at(-2) === "source" ? sources : parts;
 }
 
 function oneOf(values: readonly unknown[] = []): string {

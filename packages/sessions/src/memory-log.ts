@@ -6,11 +6,11 @@ import type {
   RunCommand,
   RunKey,
   RunLog,
-  RunRecord,
-  RunStatus,
   ThreadKey,
 } from "@holodeck/agui-core";
-import { cutAfter, mergeInto } from "./merge.ts";
+import { cost, flatten, slice, toRecord, woken } from "./memory-run.ts";
+import type { StoredRun } from "./memory-run.ts";
+import { mergeInto } from "./merge.ts";
 import type { StoredEntry } from "./merge.ts";
 
 export interface MemoryLogOptions {
@@ -23,33 +23,11 @@ export interface MemoryLogOptions {
   readonly clock?: Clock;
 }
 
-interface StoredRun {
-  readonly key: RunKey;
-  readonly agentId: string;
-  readonly protocolVersion: string | undefined;
-  readonly fence: number;
-  readonly lost: AbortController;
-  readonly listeners: Set<(command: RunCommand) => void>;
-  readonly waiters: Set<() => void>;
-  status: RunStatus;
-  /** Commands from before the owner listened; absent once it does. */
-  unheard: RunCommand[] | undefined;
-  entries: StoredEntry[];
-  first: number;
-  last: number;
-  bytes: number;
-  closedAt: number;
-  followers: number;
-}
-
 export interface MemoryLog extends RunLog {
   isActive(key: ThreadKey): boolean;
   deleteThread(key: ThreadKey): void;
   clear(): void;
 }
-
-// What an entry costs besides its text: the objects around it.
-const entryOverhead = 160;
 
 /** Run logs of this process. Appending is synchronous, so an event is durable before anyone sees it. */
 export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
@@ -301,55 +279,4 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
 
 export function threadId(key: ThreadKey): string {
   return JSON.stringify([key.principal, key.threadId]);
-}
-
-function toRecord(run: StoredRun): RunRecord {
-  const { key, agentId, protocolVersion, status, first, last } = run;
-  return { ...key, format: 1, agentId, protocolVersion, status, first, last };
-}
-
-function slice(run: StoredRun, after: number, limit: number): readonly LogEntry[] {
-  if (after < run.first - 1) {
-    throw new AgentError(
-      "replay-gone",
-      `Run "${run.key.runId}" can be read from offset ${run.first}; ${after + 1} was trimmed.`,
-    );
-  }
-  const { entries } = run;
-  let low = 0;
-  let high = entries.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (entries[middle]!.to > after) high = middle;
-    else low = middle + 1;
-  }
-  const found = entries.slice(low, low + limit);
-  // Copies: the newest entry may still grow while a reader holds it.
-  return found.map((entry) => {
-    const cut = cutAfter(entry, after);
-    return { ...cut, event: { ...cut.event }, cuts: cut.cuts && [...cut.cuts] };
-  });
-}
-
-function cost({ event, cuts }: StoredEntry): number {
-  const { delta } = event;
-  if (typeof delta === "string") return entryOverhead + delta.length * 2 + (cuts?.length ?? 0) * 8;
-  return entryOverhead + (JSON.stringify(event)?.length ?? 0) * 2;
-}
-
-// Merged text is a tree of all its pieces until somebody looks inside: ten times the memory of its characters.
-function flatten({ event }: StoredEntry): void {
-  if (typeof event.delta === "string") event.delta.charCodeAt(0);
-}
-
-function woken(waiters: Set<() => void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = (): void => {
-      waiters.delete(wake);
-      signal.removeEventListener("abort", wake);
-      resolve();
-    };
-    waiters.add(wake);
-    signal.addEventListener("abort", wake, { once: true });
-  });
 }

@@ -1,8 +1,16 @@
-import { AgentError, defaultLimits, systemClock } from "@holodeck/agui-core";
+import {
+  AgentError,
+  assertOptions,
+  defaultLimits,
+  describeValue,
+  systemClock,
+} from "@holodeck/agui-core";
 import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { createMemoryLog, threadId } from "./memory-log.ts";
 import type { PruneOptions } from "./prune-messages.ts";
 import { changeSession, newSession } from "./session-record.ts";
+import { takeTokens } from "./token-bucket.ts";
+import type { Bucket } from "./token-bucket.ts";
 
 export interface MemorySessionsOptions {
   /** How long a session lives after its last use. By default 30 minutes. */
@@ -27,17 +35,25 @@ export interface MemorySessionsOptions {
   readonly clock?: Clock;
 }
 
-interface Bucket {
-  readonly tokens: number;
-  readonly at: number;
-  /** From here on it is full again, and as good as forgotten. */
-  readonly fullAt: number;
-}
-
 // So many buckets are remembered before the full ones are thrown out.
 const bucketSweep = 10_000;
 
 const sweepMs = 60_000;
+
+// Typed by the options, so that a new one cannot be forgotten here.
+const known: Readonly<Record<keyof MemorySessionsOptions, true>> = {
+  ttlMs: true,
+  maxSessions: true,
+  evict: true,
+  runLogEvents: true,
+  runLogBytes: true,
+  runLogMs: true,
+  logBytes: true,
+  maxMessagesPerThread: true,
+  maxTokens: true,
+  estimateTokens: true,
+  clock: true,
+};
 
 /**
  * Sessions and run logs in the memory of this process: the default store.
@@ -48,6 +64,7 @@ const sweepMs = 60_000;
  * ```
  */
 export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {
+  assertOptions("memorySessions", options, Object.keys(known));
   const { ttlMs = 30 * 60_000, maxSessions = defaultLimits.maxSessions } = options;
   const { clock = systemClock } = options;
   const {
@@ -56,6 +73,13 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     runLogMs = defaultLimits.runLogMs,
     logBytes = defaultLimits.logBytes,
   } = options;
+  const bounds = { ttlMs, maxSessions, runLogEvents, runLogBytes, runLogMs, logBytes };
+  for (const [name, value] of Object.entries(bounds)) {
+    if (typeof value === "number" && value > 0) continue;
+    throw new TypeError(
+      `${name} of memorySessions must be a number above 0, not ${describeValue(value)}.`,
+    );
+  }
   const runs = createMemoryLog({ runLogEvents, runLogBytes, runLogMs, logBytes, clock });
   const prune: PruneOptions = {
     maxMessages: options.maxMessagesPerThread,
@@ -155,12 +179,9 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       if (buckets.size >= bucketSweep) {
         for (const [name, { fullAt }] of buckets) if (fullAt <= now) buckets.delete(name);
       }
-      const { tokens: before, at } = buckets.get(bucket) ?? { tokens, at: now };
-      const available = Math.min(tokens, before + ((now - at) * tokens) / perMs);
-      const wait = available >= cost ? 0 : Math.ceil(((cost - available) * perMs) / tokens);
-      const left = wait === 0 ? available - cost : available;
-      buckets.set(bucket, { tokens: left, at: now, fullAt: now + (1 - left / tokens) * perMs });
-      return wait;
+      const taken = takeTokens(buckets.get(bucket), cost, { tokens, perMs, now });
+      buckets.set(bucket, taken.bucket);
+      return taken.wait;
     },
     close() {
       if (sweep !== undefined) clock.clearTimeout(sweep);

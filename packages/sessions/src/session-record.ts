@@ -38,7 +38,7 @@ export function changeSession(
     );
   }
   const all = mergeMessages(change.messages ?? session.messages, change.append ?? []);
-  const { activeRunId = session.activeRunId } = change;
+  const { active = session.active } = change;
   return {
     ...session,
     version: session.version + 1,
@@ -50,7 +50,7 @@ export function changeSession(
     metadata: change.metadata ? { ...session.metadata, ...change.metadata } : session.metadata,
     pending: change.pending ?? session.pending,
     lastRunId: change.lastRunId ?? session.lastRunId,
-    activeRunId: activeRunId ?? undefined,
+    active: active ?? undefined,
   };
 }
 

@@ -1,5 +1,7 @@
 import {
   AgentError,
+  assertAgent,
+  assertOptions,
   createTicker,
   defaultLimits,
   isAgentError,
@@ -57,6 +59,30 @@ export interface RunAgentOptions {
   logger?: Logger;
 }
 
+// Typed by the options, so that a new one cannot be forgotten here.
+const known: Record<keyof RunAgentOptions, true> = {
+  message: true,
+  messages: true,
+  state: true,
+  tools: true,
+  clientTools: true,
+  context: true,
+  forwardedProps: true,
+  threadId: true,
+  runId: true,
+  resume: true,
+  principal: true,
+  middleware: true,
+  sink: true,
+  strict: true,
+  signal: true,
+  debug: true,
+  clock: true,
+  limits: true,
+  logger: true,
+};
+const optionNames = Object.keys(known);
+
 /**
  * Runs an agent through the same pipeline as a handler does, without one. Resolves with what the
  * client has read, also when the run failed: then `error` is set.
@@ -67,6 +93,8 @@ export interface RunAgentOptions {
  * ```
  */
 export async function runAgent(agent: AgentLike, options: RunAgentOptions = {}): Promise<MockSink> {
+  assertAgent(agent);
+  assertOptions("runAgent", options, optionNames);
   const { sink = mockSink(), middleware = [], tools = [], principal, signal } = options;
   const input = toInput(options);
   prepareSink(sink, input);

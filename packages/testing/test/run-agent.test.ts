@@ -68,6 +68,19 @@ describe("runAgent", () => {
     ]);
   });
 
+  test("refuses what is no agent, and options it does not have", async () => {
+    const called = (async () => "Hello")();
+    await expect(runAgent(called as never)).rejects.toThrow("agent, not agent()");
+    await expect(runAgent(hello, { mesage: "hi" } as never)).rejects.toThrow(
+      "mesage is not an option of runAgent. Did you mean message?",
+    );
+    await expect(runAgent(hello, "hi" as never)).rejects.toThrow('an object, not "hi"');
+  });
+
+  test("takes an Observable of strings", async () => {
+    expect((await runAgent(() => of("Hello ", "world"))).text).toBe("Hello world");
+  });
+
   test("takes every kind of agent", async () => {
     const event = { type: EventType.CUSTOM, name: "n", value: 1 };
     const observable = await runAgent(() => of(event));

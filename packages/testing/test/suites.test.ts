@@ -1,8 +1,11 @@
 import { agui, createAgentHandler } from "@holodeck/agui";
 import type { Encoder } from "@holodeck/agui-core";
+import { describe, expect, test } from "vitest";
 import { runInput } from "../src/index.ts";
-import { testEncoder, testProtocol } from "../src/vitest/index.ts";
+import { defineCases } from "../src/vitest/_store-bench.ts";
+import { testEncoder, testProtocol, testRunLog, testSessionStore } from "../src/vitest/index.ts";
 import { ndjson, ndjsonEncoder, post, readLines } from "./ndjson.ts";
+import { sharedStores } from "./shared-store.ts";
 
 testEncoder("ndjson", ndjsonEncoder, {
   parse: (chunk) => JSON.parse(chunk as string),
@@ -77,4 +80,19 @@ testProtocol("AG-UI 1.0", {
 testProtocol("AG-UI before 1.0", {
   createHandler: (agent, options) => createAgentHandler(agent, { ...options, protocols: [agui()] }),
   start: (run) => post("/agui", runInput(run)),
+});
+
+const { create, second } = sharedStores();
+testSessionStore("shared by two processes", create, { second });
+testRunLog("shared by two processes", create, { second });
+
+describe("leaving cases out", () => {
+  const { define, finish } = defineCases({ skip: ["is left out", "is misspelt"] });
+  define("is left out", async () => {
+    throw new Error("It was to be left out.");
+  });
+
+  test("is an error when there is no such case", () => {
+    expect(finish).toThrow("There is no such case to skip: is misspelt.");
+  });
 });

@@ -1,1 +1,2 @@
-export {};
+export { sqliteSessions } from "./sqlite-sessions.ts";
+export type { SqliteSessionsOptions } from "./sqlite-sessions.ts";

@@ -15,6 +15,13 @@ export const exampleLogs: readonly (readonly LogEntry[])[] = [
   toLog([start, eventExamples.TEXT_MESSAGE_CHUNK, end]),
   toLog([start, eventExamples.TOOL_CALL_CHUNK, end]),
   toLog([start, eventExamples.REASONING_MESSAGE_CHUNK, end]),
+  // Those of the run above belong to a subagent, which is a reason to drop them.
+  toLog([
+    start,
+    { type: EventType.STEP_STARTED, stepName: "plan" },
+    { type: EventType.STEP_FINISHED, stepName: "plan" },
+    end,
+  ]),
 ];
 
 /** What an encoder may meet at the edges of the protocol. */

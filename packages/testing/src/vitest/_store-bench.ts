@@ -9,7 +9,7 @@ import type {
   RunLog,
   SessionStore,
 } from "@holodeck/agui-core";
-import { expect, test } from "vitest";
+import { test } from "vitest";
 import { fakeClock, settle } from "../fake-clock.ts";
 import type { FakeClock } from "../fake-clock.ts";
 
@@ -49,7 +49,7 @@ export interface TestStoreOptions {
 }
 
 /** An owner that can stand still. */
-export interface HungClock {
+interface HungClock {
   readonly clock: Clock;
   /** From here on its timers fire again. */
   wake(): Promise<void>;
@@ -232,11 +232,12 @@ export function piecesOf(entries: readonly LogEntry[]): Piece[] {
   return entries.flatMap(({ from, to, event, cuts }) => {
     if (from === to) return [{ offset: from, event }];
     const text = event.delta as string;
-    expect(cuts, `cuts of ${from} to ${to}`).toHaveLength(to - from + 1);
-    expect(cuts!.at(-1)).toBe(text.length);
-    return cuts!.map((end, index) => ({
+    if (cuts?.length !== to - from + 1 || cuts.at(-1) !== text.length) {
+      throw new Error(`Offsets ${from} to ${to} do not fit the cuts ${JSON.stringify(cuts)}.`);
+    }
+    return cuts.map((end, index) => ({
       offset: from + index,
-      event: { ...event, delta: text.slice(cuts![index - 1] ?? 0, end) },
+      event: { ...event, delta: text.slice(cuts[index - 1] ?? 0, end) },
     }));
   });
 }

@@ -1,9 +1,11 @@
 import { createAgentHandler } from "@holodeck/agui";
 import { EventType } from "@holodeck/agui-core";
-import type { Encoder, LogEntry } from "@holodeck/agui-core";
+import type { Encoder, Lease, LogEntry, RunStatus, ThreadKey } from "@holodeck/agui-core";
 import { runInput } from "../../src/index.ts";
-import { testEncoder, testProtocol } from "../../src/vitest/index.ts";
+import { testEncoder, testProtocol, testRunLog, testSessionStore } from "../../src/vitest/index.ts";
 import { ndjson, ndjsonEncoder, post, readLines } from "../ndjson.ts";
+import { breakStore, readUncut, sharedStores } from "../shared-store.ts";
+import type { SharedStores } from "../shared-store.ts";
 
 const good = ndjsonEncoder();
 
@@ -83,3 +85,131 @@ testBroken("starts over", ndjsonEncoder, {
 testBroken("does not stop", ndjsonEncoder, {
   stop: () => new Request("http://localhost/agui/info"),
 });
+
+function testBrokenLog(name: string, { create, second }: SharedStores): void {
+  testRunLog(name, create, { second });
+}
+
+function testBrokenStore(name: string, { create, second }: SharedStores): void {
+  testSessionStore(name, create, { second });
+}
+
+const joined = <Key extends ThreadKey>(key: Key): Key => {
+  const [principal, ...rest] = `${key.principal}:${key.threadId}`.split(":");
+  return { ...key, principal: principal!, threadId: rest.join(":") };
+};
+
+testBrokenLog(
+  "takes what fits of a batch",
+  breakStore(sharedStores(), ({ runs }) => ({
+    runs: {
+      async append(lease, entries) {
+        let failed: unknown;
+        for (const entry of entries) {
+          await Promise.resolve(runs.append(lease, [entry])).catch((error: unknown) => {
+            failed = error;
+          });
+        }
+        if (failed) throw failed as Error;
+      },
+    },
+  })),
+);
+testBrokenLog(
+  "forgets where the deltas were",
+  breakStore(sharedStores(), ({ runs }) => ({
+    runs: { read: (key, after) => readUncut(runs, key, after) },
+  })),
+);
+testBrokenLog(
+  "joins its keys",
+  breakStore(sharedStores(), ({ runs }) => ({
+    runs: {
+      open: (key, init) => runs.open(joined(key), init),
+      active: (key) => runs.active(joined(key)),
+      read: (key, after, limit) => runs.read(joined(key), after, limit),
+    },
+  })),
+);
+testBrokenLog(
+  "stops whatever runs on the thread",
+  breakStore(sharedStores(), ({ runs }) => ({
+    runs: {
+      async requestStop(key) {
+        const active = await runs.active(key);
+        return active ? runs.requestStop(active) : false;
+      },
+    },
+  })),
+);
+testBrokenLog(
+  "closes in two steps",
+  breakStore(sharedStores(), ({ runs }) => {
+    const closing = new Map<string, RunStatus>();
+    return {
+      runs: {
+        async close(lease, terminal, status) {
+          closing.set(lease.runId, status);
+          for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+          closing.delete(lease.runId);
+          await runs.close(lease, terminal, status);
+        },
+        async find(principal, runId) {
+          const status = closing.get(runId);
+          const record = await runs.find(principal, runId);
+          return record && status ? { ...record, status } : record;
+        },
+      },
+    };
+  }),
+);
+const owners = new Map<string, Lease>();
+testBrokenLog(
+  "does not look at the fence",
+  breakStore(sharedStores(), ({ runs }) => ({
+    runs: {
+      async open(key, init) {
+        const opened = await runs.open(key, init);
+        if (!("busy" in opened)) owners.set(key.runId, opened);
+        return opened;
+      },
+      append: (lease, entries) => runs.append(owners.get(lease.runId)!, entries),
+    },
+  })),
+);
+testBrokenLog("takes a lost run for a finished one", sharedStores(EventType.RUN_FINISHED));
+
+testBrokenStore(
+  "reads, changes and writes",
+  breakStore(sharedStores(), (store) => ({
+    async update(key, change, options) {
+      const messages = [...((await store.get(key))?.messages ?? [])];
+      const { append = [], ...rest } = change;
+      const fresh = append.filter(({ id }) => !messages.some((known) => known.id === id));
+      await Promise.resolve();
+      return store.update(key, { messages: [...messages, ...fresh], ...rest }, options);
+    },
+  })),
+);
+testBrokenStore(
+  "joins its keys",
+  breakStore(sharedStores(), (store) => ({
+    get: (key) => store.get(joined(key)),
+    create: (key, init) => store.create(joined(key), init),
+    update: (key, change, options) => store.update(joined(key), change, options),
+    delete: (key) => store.delete(joined(key)),
+  })),
+);
+const eternal = sharedStores();
+testBrokenStore("forgets nothing", {
+  create: (setup) => eternal.create({ ...setup, ttlMs: Number.POSITIVE_INFINITY }),
+  second: eternal.second,
+});
+let processes = 0;
+testBrokenStore(
+  "has a bucket in every process",
+  breakStore(sharedStores(), (store) => {
+    const own = ++processes;
+    return { take: (bucket, cost, rate) => store.take(`${own} ${bucket}`, cost, rate) };
+  }),
+);

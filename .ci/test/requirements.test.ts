@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+// @ts-expect-error -- a script without types
+import { findFaults, readRows } from "../requirements.mjs";
+
+const files: Record<string, string> = {
+  "a.test.ts": [
+    'test("says `hi`", () => {});',
+    'test.for([1])("takes %s (twice)", () => {});',
+    'test.skip("sleeps", () => {});',
+    'test.for([\n  1,\n])(\n  "it\'s \\"long\\"",\n  () => {},\n);',
+  ].join("\n"),
+};
+const page = (...rows: string[]): string =>
+  ["| code | what | how | test |", "|---|---|---|---|", ...rows, ""].join("\n");
+const faultsOf = (text: string, required = ["M1"]): string[] =>
+  findFaults(readRows(text), { required, read: (path: string) => files[path] });
+
+describe("the check of the requirements", () => {
+  test.for([
+    ["a name with backticks", "``a.test.ts › says `hi` ``"],
+    ["a template", "`a.test.ts › takes %s (twice)`"],
+    ["a name with quotes, on a line of its own", '`a.test.ts › it\'s "long"`'],
+    ["a later issue", "issue 5"],
+    ["a test and an issue", "`a.test.ts › takes %s (twice)`<br>the rest: issue 3"],
+    ["background", "background: nothing to build"],
+  ])("accepts %s", ([, proof]) => {
+    expect(faultsOf(page(`| M1 | x | y | ${proof} |`))).toEqual([]);
+  });
+
+  test.for([
+    ["no test", "", "M1 names no test, no issue from 3 to 9, and is no background."],
+    ["an issue that is done", "issue 2", "M1 names no test"],
+    ["a file that is not there", "`b.test.ts › x`", "M1 names b.test.ts, which is not there."],
+    ["a test that is not there", "`a.test.ts › says`", 'M1: a.test.ts has no test "says".'],
+    ["a test that is skipped", "`a.test.ts › sleeps`", 'M1: a.test.ts has no test "sleeps".'],
+  ])("refuses %s", ([, proof, fault]) => {
+    expect(faultsOf(page(`| M1 | x | y | ${proof} |`))).toEqual([expect.stringContaining(fault!)]);
+  });
+
+  test("wants each row once", () => {
+    const row = "| M1 | x | y | issue 5 |";
+    expect(faultsOf(page(row, row), ["M1", "M2"])).toEqual([
+      "M1 has 2 rows; one is wanted.",
+      "M2 has 0 rows; one is wanted.",
+    ]);
+    expect(faultsOf(`${row}\n`)).toEqual(["M1 has 0 rows; one is wanted."]);
+  });
+});

@@ -1,0 +1,63 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Clock, Lease, RunKey, RunLog, RunRecord } from "@holodeck/agui-core";
+
+/** What happens to a second run on a thread. */
+export type BusyPolicy = "reject" | "queue" | "replace";
+
+export interface AcquireOptions {
+  readonly runs: RunLog;
+  readonly policy: BusyPolicy;
+  readonly clock: Clock;
+  /** How long a run may take to end after it was told to. */
+  readonly patienceMs: number;
+  /** Runs here may go on without anybody following. */
+  readonly mayBeUnfollowed: boolean;
+}
+
+// An owner in another process that has nobody following answers within this, or not at all.
+const askMs = 500;
+
+/** The lease of a thread, or who holds it. Whoever is in the way is asked to leave as the policy says. */
+export async function acquire(
+  key: RunKey,
+  init: { agentId: string; protocolVersion?: string | undefined },
+  options: AcquireOptions,
+): Promise<Lease | { busy: RunRecord }> {
+  const { runs, policy, mayBeUnfollowed, patienceMs } = options;
+  const first = await runs.open(key, init);
+  if (!("busy" in first)) return first;
+  const { busy } = first;
+  if (busy.runId === key.runId) {
+    throw new AgentError("run-exists", `Run "${key.runId}" is running already.`);
+  }
+  const isReplaced = policy === "replace";
+  // A run that nobody follows any more yields to one that somebody wants to see, whatever the policy.
+  if (!isReplaced && !mayBeUnfollowed) return first;
+  const command = { type: "stop", reason: "replaced", ifUnfollowed: !isReplaced } as const;
+  if (!(await runs.send(busy, command))) return runs.open(key, init);
+  await ended(busy, { ...options, patienceMs: isReplaced ? patienceMs : askMs });
+  return runs.open(key, init);
+}
+
+/** Resolves when a run has ended, or after a while. */
+export async function ended(
+  run: RunRecord,
+  options: Pick<AcquireOptions, "runs" | "clock"> & { patienceMs: number; signal?: AbortSignal },
+): Promise<void> {
+  const { runs, clock, patienceMs, signal } = options;
+  const stop = new AbortController();
+  const abort = (): void => stop.abort();
+  signal?.addEventListener("abort", abort, { once: true });
+  const timer = Number.isFinite(patienceMs) ? clock.setTimeout(abort, patienceMs) : undefined;
+  try {
+    let after = run.last;
+    for await (const entries of runs.follow(run, after, stop.signal)) after = entries.at(-1)!.to;
+  } finally {
+    if (timer !== undefined) clock.clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+  }
+}
+
+export function threadBusy(threadId: string): AgentError {
+  return new AgentError("thread-busy", `Thread "${threadId}" is busy with another run.`);
+}

@@ -1,0 +1,122 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Logger, Message, Pending, RunAgentInput, Session } from "@holodeck/agui-core";
+
+export interface HistoryOptions {
+  /** Who owns the messages. */
+  readonly owner: "client" | "server";
+  /** Take tool results and system messages as sent. */
+  readonly trust: boolean;
+  readonly logger: Logger;
+}
+
+export interface PreparedInput {
+  /** What the agent is given. */
+  readonly input: RunAgentInput;
+  /** What the thread holds from now on. */
+  readonly history: readonly Message[];
+  /** What is still unanswered once this input is in. */
+  readonly pending: readonly Pending[];
+}
+
+/**
+ * The input as far as it is believed. Trust is relative to what the store knows: on a thread it knows,
+ * a tool result must answer a call that waits or be one it has seen; on one it does not know (another
+ * instance, a restart), the call must be in the same request.
+ */
+export function prepareInput(
+  input: RunAgentInput,
+  session: Session,
+  options: HistoryOptions,
+): PreparedInput {
+  assertResume(input, session);
+  const isKnown = session.messages.length > 0 || session.lastRunId !== undefined;
+  const sent = options.trust ? input.messages : believed(input, session, { ...options, isKnown });
+  const base = options.owner === "server" ? session.messages : [];
+  const messages = options.owner === "server" ? mergeById(base, sent) : sent;
+  const state = hasState(input.state) ? input.state : (session.state ?? input.state ?? {});
+  return {
+    input: { ...input, messages: messages.filter(({ role }) => role !== "activity"), state },
+    history: options.owner === "server" ? messages : keepActivities(session.messages, sent),
+    pending: session.pending.filter(({ id, kind }) => !isAnswered(id, kind, input)),
+  };
+}
+
+// An approval is worth something only if this server asked for it, and it is used once.
+function assertResume({ resume = [] }: RunAgentInput, { pending, threadId }: Session): void {
+  for (const { interruptId } of resume) {
+    if (pending.some(({ id, kind }) => kind === "interrupt" && id === interruptId)) continue;
+    throw new AgentError(
+      "unknown-interrupt",
+      `Thread "${threadId}" has no open interrupt "${interruptId}".`,
+    );
+  }
+}
+
+function isAnswered(id: string, kind: Pending["kind"], input: RunAgentInput): boolean {
+  if (kind === "interrupt") return (input.resume ?? []).some((entry) => entry.interruptId === id);
+  return input.messages.some((message) => message.role === "tool" && message.toolCallId === id);
+}
+
+function believed(
+  input: RunAgentInput,
+  session: Session,
+  { isKnown, logger }: HistoryOptions & { isKnown: boolean },
+): readonly Message[] {
+  const known = new Map(session.messages.map((message) => [message.id, message]));
+  const waiting = new Set(session.pending.map(({ id }) => id));
+  const called = new Set<string>();
+  const dropped: string[] = [];
+  const messages = input.messages.flatMap((message): Message[] => {
+    if (message.role === "assistant") {
+      for (const { id } of message.toolCalls ?? []) called.add(id);
+    }
+    if (message.role === "system" || message.role === "developer") {
+      dropped.push(`${message.role} message "${message.id}"`);
+      return [];
+    }
+    if (message.role !== "tool") return [message];
+    const seen = known.get(message.id);
+    // Sent back as we know it: a result is not changed after the fact.
+    if (seen?.role === "tool" && seen.toolCallId === message.toolCallId) return [seen];
+    const fits = isKnown ? waiting.has(message.toolCallId) : called.has(message.toolCallId);
+    if (fits) return [message];
+    dropped.push(`result "${message.id}" of the call "${message.toolCallId}"`);
+    return [];
+  });
+  if (dropped.length > 0) {
+    logger.warn(
+      { threadId: session.threadId, runId: input.runId, dropped },
+      "Messages that a client cannot vouch for were dropped; see trustClientHistory.",
+    );
+  }
+  return messages;
+}
+
+function mergeById(base: readonly Message[], more: readonly Message[]): readonly Message[] {
+  const known = new Set(base.map(({ id }) => id));
+  return [...base, ...more.filter(({ id }) => !known.has(id))];
+}
+
+// Clients do not send activities back. They stay where they were: after the message they followed.
+function keepActivities(before: readonly Message[], sent: readonly Message[]): readonly Message[] {
+  if (!before.some(({ role }) => role === "activity")) return sent;
+  const ids = new Set(sent.map(({ id }) => id));
+  const following = new Map<string | undefined, Message[]>();
+  let anchor: string | undefined;
+  for (const message of before) {
+    if (ids.has(message.id)) anchor = message.id;
+    else if (message.role === "activity") {
+      following.set(anchor, [...(following.get(anchor) ?? []), message]);
+    }
+  }
+  return [
+    ...(following.get(undefined) ?? []),
+    ...sent.flatMap((message) => [message, ...(following.get(message.id) ?? [])]),
+  ];
+}
+
+function hasState(state: unknown): boolean {
+  if (state === undefined || state === null) return false;
+  // A fresh client sends `{}`; that must not wipe what the thread has.
+  return typeof state !== "object" || Object.keys(state).length > 0;
+}

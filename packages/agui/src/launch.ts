@@ -1,0 +1,239 @@
+import { AgentError, EventType, foldRun, LiveRun, ulid } from "@holodeck/agui-core";
+import type {
+  Lease,
+  Message,
+  Pending,
+  RunCommand,
+  RunContextInit,
+  RunKey,
+  RunRequest,
+  RunSummary,
+  Session,
+} from "@holodeck/agui-core";
+import type { LoadedAgent } from "./agents.ts";
+import { prepareInput } from "./history.ts";
+import { liveId } from "./host.ts";
+import type { HostOptions } from "./host.ts";
+
+/** A run that was asked for and admitted. */
+export interface Launch {
+  readonly key: RunKey;
+  readonly request: RunRequest;
+  readonly loaded: LoadedAgent;
+  readonly context: RunContextInit;
+  /** Who owns the messages of its thread. */
+  readonly owner: "client" | "server";
+}
+
+export interface Launcher {
+  /** Throws what can be said before the thread is taken: an unknown thread, a forged approval. */
+  check(launch: Launch): Promise<void>;
+  /** Takes the thread's session along and makes the run. A failure gives the lease back. */
+  leased(launch: Launch, lease: Lease): Promise<LiveRun>;
+  /** A run without thread, lease or log. */
+  ephemeral(launch: Launch): Promise<LiveRun>;
+}
+
+/** Makes runs: the session before, what is stored at the start, in the middle and at the end. */
+export function createLauncher(options: HostOptions): Launcher {
+  const { settings, runs, runSettings, resources, onRun } = options;
+  const { sessions, logger, exposeSessionState } = settings;
+  const trust = settings.trustClientHistory;
+
+  async function find({ key, loaded }: Launch): Promise<Session> {
+    const session = await sessions.get(key);
+    if (session) return session;
+    if (settings.onUnknownThread === "reject") {
+      throw new AgentError("thread-not-found", `There is no thread "${key.threadId}".`);
+    }
+    try {
+      return await sessions.create(key, { agentId: loaded.id });
+    } catch (error) {
+      // Another request for the same new thread may have been quicker.
+      const made = await sessions.get(key);
+      if (made) return made;
+      throw error;
+    }
+  }
+
+  // The process that ran the last run died, or the run lost its lease: what its log has is not lost.
+  async function recover(key: RunKey, session: Session): Promise<Session> {
+    const { active } = session;
+    if (!active || active.runId === key.runId) return session;
+    const record = await sessions.runs.find(key.principal, active.runId);
+    if (!record) return sessions.update(key, { active: null });
+    const { view } = await foldRun(sessions.runs, record, session);
+    logger.warn(
+      { threadId: key.threadId, runId: active.runId },
+      "A run that was cut short was recovered.",
+    );
+    return sessions.update(key, {
+      messages: markIncomplete(view.messages, session.messages),
+      state: view.state,
+      lastRunId: active.runId,
+      active: null,
+    });
+  }
+
+  async function prepare(
+    launch: Launch,
+  ): Promise<{ init: ConstructorParameters<typeof LiveRun>[0] }> {
+    const { key, request, loaded, owner } = launch;
+    const session = await recover(key, await find(launch));
+    const prepared = prepareInput(request.input, session, { owner, trust, logger });
+    const { input, history, pending } = prepared;
+    const own = await resources?.of(key, launch.context.principal);
+    // Before the agent says a word: what the user said is kept, also if the run then fails.
+    await sessions.update(key, {
+      messages: history,
+      pending,
+      active: { runId: key.runId, offset: 0, open: [] },
+    });
+    const exposed = exposeSessionState?.(session);
+    return {
+      init: {
+        agent: own?.agent ?? loaded.agent,
+        input,
+        history,
+        middleware: settings.runMiddleware,
+        context: { ...launch.context, metadata: session.metadata, data: own?.data },
+        prologue: exposed === undefined ? [] : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
+        save: (summary) => save(key, summary, history),
+        checkpoint: ({ messages, state, offset, open }) =>
+          sessions.update(key, { messages, state, active: { runId: key.runId, offset, open } }),
+      },
+    };
+  }
+
+  async function save(
+    key: RunKey,
+    summary: RunSummary,
+    history: readonly Message[],
+  ): Promise<void> {
+    // The thread may have been deleted in the meantime; then there is nothing to keep.
+    if (!(await sessions.get(key))) return;
+    const { status, messages, state, metadata } = summary;
+    await sessions.update(key, {
+      messages: status === "finished" ? messages : markIncomplete(messages, history),
+      state,
+      metadata,
+      pending: toPending(key.runId, summary),
+      lastRunId: key.runId,
+      active: null,
+    });
+  }
+
+  function launch(init: ConstructorParameters<typeof LiveRun>[0], id: string): LiveRun {
+    const run = new LiveRun(
+      {
+        ...init,
+        onEnd: (ended) => {
+          if (runs.live.get(id) === ended) runs.live.delete(id);
+          runs.lingering.add(ended);
+        },
+        onIdle: (idle) => runs.lingering.delete(idle),
+      },
+      runSettings,
+    );
+    runs.live.set(id, run);
+    // Its request came in before the doors were closed; its client gets an end all the same.
+    if (!onRun()) run.abort(shuttingDown());
+    return run;
+  }
+
+  async function giveBack(lease: Lease, error: unknown): Promise<void> {
+    const event = {
+      type: EventType.RUN_ERROR,
+      message: "The run did not begin.",
+      code: "internal",
+    };
+    const terminal = { from: 1, to: 1, at: settings.clock.now(), event };
+    try {
+      await sessions.runs.close(lease, terminal, "failed");
+    } catch (second) {
+      logger.error({ error: second, cause: error, runId: lease.runId }, "A lease was not freed.");
+    }
+  }
+
+  return {
+    async check(asked) {
+      const session = await find(asked);
+      prepareInput(asked.request.input, session, { owner: asked.owner, trust, logger: silent });
+    },
+    async leased(asked, lease) {
+      try {
+        const { init } = await prepare(asked);
+        let run: LiveRun | undefined = undefined;
+        const forget = sessions.runs.commands(lease, (command) => {
+          if (command.type === "stop" && run) obey(run, command);
+        });
+        run = launch({ ...init, log: { runs: sessions.runs, lease } }, liveId(lease));
+        void run.done.then(forget);
+        return run;
+      } catch (error) {
+        await giveBack(lease, error);
+        throw error;
+      }
+    },
+    async ephemeral({ request, loaded, context }) {
+      const input = { ...request.input, state: request.input.state ?? {} };
+      const init = { agent: loaded.agent, input, middleware: settings.runMiddleware, context };
+      // Beside its thread a run may have the id of one in it, and must not take its place.
+      return launch(init, ulid());
+    },
+  };
+}
+
+function obey(run: LiveRun, { reason, ifUnfollowed }: RunCommand & { type: "stop" }): void {
+  if (ifUnfollowed && (run.followers > 0 || !run.wasFollowed)) return;
+  run.abort(reason === "replaced" ? replaced() : stopped());
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+// What an assistant was saying when its run was cut short.
+function markIncomplete(
+  messages: readonly Message[],
+  before: readonly Message[],
+): readonly Message[] {
+  const known = new Set(before.map(({ id }) => id));
+  const last = messages.findLast(({ id, role }) => role === "assistant" && !known.has(id));
+  if (!last) return messages;
+  return messages.map((message) =>
+    message === last
+      ? { ...message, metadata: { ...message.metadata, incomplete: true } }
+      : message,
+  );
+}
+
+function toPending(runId: string, { terminal }: RunSummary): Pending[] {
+  const outcome = terminal.outcome as
+    | { pendingToolCallIds?: string[]; interrupts?: { id: string }[] }
+    | undefined;
+  return [
+    ...(outcome?.pendingToolCallIds ?? []).map((id): Pending => ({
+      id,
+      kind: "tool",
+      runId,
+      value: {},
+    })),
+    ...(outcome?.interrupts ?? []).map((interrupt): Pending => ({
+      id: interrupt.id,
+      kind: "interrupt",
+      runId,
+      value: interrupt,
+    })),
+  ];
+}
+
+export function shuttingDown(): AgentError {
+  return new AgentError("shutting-down", "The server is shutting down.");
+}
+
+export function stopped(): AgentError {
+  return new AgentError("stopped", "The run was stopped.");
+}
+
+function replaced(): AgentError {
+  return new AgentError("replaced", "A new run took its thread.");
+}

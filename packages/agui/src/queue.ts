@@ -1,0 +1,138 @@
+import { AgentError, describeError } from "@holodeck/agui-core";
+import type {
+  ActiveRun,
+  Encoder,
+  Lease,
+  LiveRun,
+  RunRecord,
+  RunResult,
+  RunSettings,
+  Sink,
+} from "@holodeck/agui-core";
+import { ended, threadBusy } from "./acquire.ts";
+import type { Settings } from "./options.ts";
+
+/** How a waiting run gets on. */
+export interface Turn {
+  acquire(): Promise<Lease | { busy: RunRecord }>;
+  begin(lease: Lease): Promise<LiveRun>;
+}
+
+export interface Queue {
+  /** A run that waits for its thread. Throws `thread-busy` when too many wait already. */
+  enter(record: RunRecord, turn: Turn): ActiveRun;
+}
+
+/** Runs that wait for their thread, first come first served; each is kept alive while it waits. */
+export function createQueue(settings: Settings, runSettings: RunSettings): Queue {
+  const { limits, clock, logger, heartbeatMs, debug } = settings;
+  const { ticker } = runSettings;
+  const waiting = new Map<string, { count: number; last: Promise<unknown> }>();
+
+  async function wait(
+    record: RunRecord,
+    turn: Turn,
+    signal: AbortSignal,
+  ): Promise<LiveRun | undefined> {
+    while (!signal.aborted) {
+      const lease = await turn.acquire();
+      if (!("busy" in lease)) return turn.begin(lease);
+      const { sessions } = settings;
+      await ended(lease.busy, { runs: sessions.runs, clock, patienceMs: Infinity, signal });
+    }
+    return undefined;
+  }
+
+  function take(record: RunRecord): { place: Promise<unknown>; leave: () => void } {
+    const id = JSON.stringify([record.principal, record.threadId]);
+    const line = waiting.get(id) ?? { count: 0, last: Promise.resolve() };
+    if (line.count >= limits.queuedRuns) throw threadBusy(record.threadId);
+    let leave!: () => void;
+    const place = line.last;
+    const gone = new Promise<void>((resolve) => (leave = resolve));
+    line.count++;
+    line.last = place.then(() => gone);
+    waiting.set(id, line);
+    return {
+      place,
+      leave() {
+        if (--line.count === 0) waiting.delete(id);
+        leave();
+      },
+    };
+  }
+
+  return {
+    enter(record, turn) {
+      const { place, leave } = take(record);
+      const stop = new AbortController();
+      let isTaken = false;
+      const run = async (): Promise<LiveRun | undefined> => {
+        isTaken = true;
+        try {
+          await place;
+          return await wait(record, turn, stop.signal);
+        } finally {
+          leave();
+        }
+      };
+
+      async function attach(encoder: Encoder, sink: Sink): Promise<void> {
+        const { clock: time } = settings;
+        let last = time.now();
+        const beat = {
+          tick(now: number) {
+            if (now - last < heartbeatMs) return;
+            last = now;
+            const chunk = encoder.keepAlive?.(false);
+            if (chunk?.length) sink.write(chunk);
+          },
+        };
+        sink.onClose = () => stop.abort();
+        ticker.add(beat);
+        try {
+          const begun = await run();
+          if (begun && stop.signal.aborted) begun.discard();
+          else begun?.follow(encoder, sink);
+        } catch (error) {
+          logger.error({ error, runId: record.runId }, "A queued run could not begin.");
+          refuse(encoder, sink, describeError(error, debug));
+        } finally {
+          ticker.remove(beat);
+        }
+      }
+
+      return {
+        record,
+        stream: (encoder, _from, headers) => ({
+          status: 200,
+          headers: { "content-type": encoder.contentType, ...encoder.headers, ...headers },
+          stream: {
+            attach: (sink) => void attach(encoder, sink),
+            discard() {
+              stop.abort();
+              if (!isTaken) leave();
+            },
+          },
+        }),
+        async collect(): Promise<RunResult> {
+          const begun = await run();
+          if (!begun) throw new AgentError("disconnected", "The client left the queue.");
+          return begun.collect();
+        },
+      };
+    },
+  };
+
+  // The head is out already: the refusal has to be an event.
+  function refuse(encoder: Encoder, sink: Sink, error: { code: string; message: string }): void {
+    const event = { type: "RUN_ERROR", ...error } as never;
+    const chunks = [
+      encoder.open?.(),
+      encoder.encode({ from: 0, to: 0, at: clock.now(), event }),
+      encoder.close?.(),
+    ];
+    for (const chunk of chunks) if (chunk?.length) sink.write(chunk);
+    sink.end();
+  }
+}

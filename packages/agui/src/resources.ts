@@ -1,0 +1,118 @@
+import type {
+  AgentLike,
+  Awaitable,
+  Clock,
+  Logger,
+  Principal,
+  SessionStore,
+  ThreadKey,
+} from "@holodeck/agui-core";
+
+/** What one session has for itself, for as long as it lives. */
+export interface SessionResources {
+  /** Answers in place of the handler's agent. */
+  agent?: AgentLike;
+  /** Handed to the agent as `context.session.data`. */
+  data?: unknown;
+  /** Called once: on delete, expiry and close. */
+  dispose?(): Awaitable<void>;
+}
+
+export type CreateSession = (
+  threadId: string,
+  principal: Principal | undefined,
+) => Awaitable<SessionResources>;
+
+export interface Resources {
+  /** The resources of a thread, made on first use. */
+  of(key: ThreadKey, principal: Principal | undefined): Promise<SessionResources>;
+  release(key: ThreadKey): Promise<void>;
+  /** All of them, at once. */
+  close(): Promise<void>;
+}
+
+const sweepMs = 60_000;
+const disposeMs = 5_000;
+
+/** Per-session resources. They outlive requests: no request's signal ever ends them. */
+export function createResources(
+  create: CreateSession,
+  options: { sessions: SessionStore; clock: Clock; logger: Logger },
+): Resources {
+  const { sessions, clock, logger } = options;
+  const held = new Map<string, { key: ThreadKey; made: Promise<SessionResources> }>();
+  let timer: unknown;
+
+  // A store does not tell what has expired; looking once a minute finds it.
+  function arm(): void {
+    if (held.size === 0 || timer !== undefined) return;
+    timer = clock.setTimeout(() => {
+      timer = undefined;
+      void sweep();
+    }, sweepMs);
+  }
+
+  async function sweep(): Promise<void> {
+    for (const { key } of held.values()) {
+      try {
+        if (!(await sessions.get(key))) await release(key);
+      } catch (error) {
+        logger.warn({ error, threadId: key.threadId }, "A session could not be looked up.");
+      }
+    }
+    arm();
+  }
+
+  async function release(key: ThreadKey): Promise<void> {
+    const id = idOf(key);
+    const entry = held.get(id);
+    if (!entry) return;
+    held.delete(id);
+    let limit: unknown;
+    try {
+      const { dispose } = await entry.made;
+      const late = new Promise<void>((resolve) => (limit = clock.setTimeout(resolve, disposeMs)));
+      await Promise.race([dispose?.(), late]);
+    } catch (error) {
+      logger.error({ error, threadId: key.threadId }, "A session could not be disposed of.");
+    } finally {
+      clock.clearTimeout(limit);
+    }
+  }
+
+  return {
+    of(key, principal) {
+      const id = idOf(key);
+      const entry = held.get(id);
+      if (entry) return entry.made;
+      const made = (async () => create(key.threadId, principal))();
+      // A failed attempt is not kept: the next run may succeed.
+      made.catch(() => held.delete(id));
+      held.set(id, { key: { principal: key.principal, threadId: key.threadId }, made });
+      arm();
+      return made;
+    },
+    release,
+    async close() {
+      if (timer !== undefined) clock.clearTimeout(timer);
+      await Promise.all([...held.values()].map(({ key }) => release(key)));
+    },
+  };
+}
+
+/** The store, telling the resources when a session is deleted. */
+export function withResources(store: SessionStore, resources: Resources): SessionStore {
+  return Object.create(store, {
+    delete: {
+      value: async (key: ThreadKey): Promise<boolean> => {
+        const existed = await store.delete(key);
+        await resources.release(key);
+        return existed;
+      },
+    },
+  }) as SessionStore;
+}
+
+function idOf(key: ThreadKey): string {
+  return JSON.stringify([key.principal, key.threadId]);
+}

@@ -1,0 +1,203 @@
+import type { BaseEvent, Protocol, ServerTool } from "@holodeck/agui-core";
+import { fakeClock } from "@holodeck/agui-testing";
+import { describe, expect, test } from "vitest";
+import { agui, createAgentHandler, mapEvents } from "../src/index.ts";
+import type { AgentFunction, Middleware } from "../src/index.ts";
+import { deferred, eventsOf, memoryLogger, post, say, typesOf } from "./_helpers.ts";
+
+const quiet = { logger: memoryLogger() };
+const hello: AgentFunction = async function* () {
+  yield "Hello ";
+  yield "world";
+};
+const passOn = mapEvents((event) => event);
+
+describe("the start of a run", () => {
+  test.for<[string, Middleware[]]>([
+    ["alone", []],
+    ["behind middleware", [passOn]],
+  ])("names the run it goes on from, %s", async ([, middleware]) => {
+    const { fetch } = createAgentHandler(hello, { ...quiet, middleware });
+    const body = { threadId: "t", runId: "r", parentRunId: "r0", messages: [] };
+    const [started] = await eventsOf(await fetch(post(body)));
+    expect(started).toMatchObject({ type: "RUN_STARTED", runId: "r", parentRunId: "r0" });
+  });
+
+  test("never repeats the input, nor what middleware put into it", async () => {
+    const secret = "born 1815, likes horses";
+    const inject: Middleware = (input, context, next) =>
+      next({ ...input, context: [{ description: "profile", value: secret }] }, context);
+    const seen: string[] = [];
+    const { fetch } = createAgentHandler(
+      async function* (input) {
+        seen.push(input.context[0]!.value);
+        yield { type: "RUN_STARTED", threadId: input.threadId, runId: input.runId, input } as never;
+        yield "Hello";
+      },
+      { ...quiet, middleware: [inject] },
+    );
+    const bytes = await (await fetch(post({ messages: [say("who am I?")] }))).text();
+    expect(seen).toEqual([secret]);
+    expect(bytes).toContain("RUN_STARTED");
+    expect(bytes).not.toContain(secret);
+    expect(bytes).not.toContain("who am I?");
+  });
+});
+
+describe("discovery", () => {
+  const parameters = { type: "object", properties: { city: { type: "string" } } };
+  const weather: ServerTool = {
+    name: "weather",
+    description: "The weather of a city.",
+    parameters,
+    timeoutMs: 5,
+    invoke: () => "sunny",
+  };
+
+  test("lists the server's tools as AG-UI defines a tool", async () => {
+    const { fetch } = createAgentHandler(hello, { ...quiet, tools: [weather] });
+    const response = await fetch(new Request("http://test.local/agui/info"));
+    const { agents } = (await response.json()) as { agents: Record<string, { tools: unknown }> };
+    expect(agents.default!.tools).toEqual([
+      { name: "weather", description: "The weather of a city.", parameters },
+    ]);
+  });
+
+  test("leaves to an agent of a map what it says of its tools", () => {
+    const { info } = createAgentHandler(
+      { a: hello, b: { agent: hello, tools: [] } },
+      { ...quiet, tools: [weather] },
+    );
+    expect(info().agents).toMatchObject({ a: { tools: [{ name: "weather" }] }, b: { tools: [] } });
+    expect(createAgentHandler(hello).info().agents).not.toHaveProperty("default.tools");
+  });
+
+  test("tells where AG-UI is when no protocol was chosen", async () => {
+    const handler = createAgentHandler(hello, quiet);
+    expect(handler.info().routes).toEqual(expect.arrayContaining(["POST /agui", "GET /agui/info"]));
+    expect((await handler.fetch(post({ messages: [] }))).status).toBe(200);
+  });
+});
+
+describe("one agent, every protocol", () => {
+  test("gives all of them the same events of one pipeline", async () => {
+    const plain: Protocol = {
+      name: "plain",
+      history: "client",
+      routes: (host) => [
+        {
+          method: "POST",
+          path: "/plain",
+          body: "json",
+          async handle(call) {
+            const input = { messages: [], tools: [], context: [], ...(call.body as object) };
+            const run = await host.start(call, { input: input as never });
+            return run.stream(
+              {
+                contentType: "application/x-ndjson",
+                encode: ({ event }) => `${JSON.stringify(event)}\n`,
+              },
+              "start",
+            );
+          },
+        },
+      ],
+    };
+    const seen: string[] = [];
+    const watch = mapEvents((event) => (seen.push(event.type), event));
+    const agent: AgentFunction = async (_, { emit, state }) => {
+      await state.set({ n: 1 });
+      const id = emit.toolCall("look", { at: "it" }, { id: "c" });
+      await emit.event({
+        type: "TOOL_CALL_RESULT",
+        messageId: "r",
+        toolCallId: id,
+        content: "seen",
+      });
+    };
+    const { fetch } = createAgentHandler(agent, {
+      ...quiet,
+      protocols: [agui(), plain],
+      middleware: [watch],
+    });
+    const body = { threadId: "t", protocolVersion: "1.0" };
+    const first = await fetch(post({ ...body, runId: "r", messages: [] }));
+    const overAgui = await eventsOf(first);
+    const second = await fetch(post({ ...body, runId: "r" }, { path: "/plain" }));
+    const lines = (await second.text()).trim().split("\n");
+    const overPlain = lines.map((line) => JSON.parse(line) as BaseEvent);
+    expect(overPlain).toEqual(overAgui);
+    expect(seen).toEqual([...typesOf(overAgui), ...typesOf(overAgui)]);
+  });
+});
+
+describe("a library that does not own the process", () => {
+  const listeners = (): number =>
+    process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
+
+  test("adds no listener to it, from the first import to the end", async () => {
+    const before = listeners();
+    const handler = createAgentHandler(hello, quiet);
+    await (await handler.fetch(post({ messages: [] }))).text();
+    await handler.close();
+    expect(listeners()).toBe(before);
+  });
+
+  test("has no timer before the first run and none after it is closed", async () => {
+    const clock = fakeClock();
+    const handler = createAgentHandler(hello, { ...quiet, clock });
+    await handler.start();
+    expect(clock.pending).toBe(0);
+    await (await handler.fetch(post({ messages: [] }))).text();
+    expect(clock.pending).toBeGreaterThan(0);
+    const closing = handler.close();
+    await clock.advance(100);
+    await closing;
+    expect(clock.pending).toBe(0);
+  });
+
+  test("sends no CORS header unless asked to", async () => {
+    const { fetch } = createAgentHandler(hello, quiet);
+    const headers = { origin: "https://elsewhere.test" };
+    for (const body of [{ messages: [] }, "{"]) {
+      const response = await fetch(post(body, { headers }));
+      const names = [...response.headers.keys()];
+      expect(names.filter((name) => name.startsWith("access-control-"))).toEqual([]);
+      await response.text();
+    }
+  });
+});
+
+describe("a client that waits", () => {
+  test("hears from us every 15 seconds, as a comment", async () => {
+    const clock = fakeClock();
+    const gate = deferred();
+    const { fetch } = createAgentHandler(
+      async function* () {
+        await gate.promise;
+        yield "late";
+      },
+      { ...quiet, clock },
+    );
+    const response = await fetch(post({ messages: [] }));
+    const reader = response.body!.getReader();
+    const decoder = new TextDecoder();
+    let heard = "";
+    const listening = (async () => {
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        heard += decoder.decode(part.value);
+      }
+    })();
+    const beats = (): number => heard.split(": keep-alive\n\n").length - 1;
+    await clock.advance(14_000);
+    expect(beats()).toBe(0);
+    await clock.advance(2_000);
+    expect(beats()).toBe(1);
+    await clock.advance(32_000);
+    expect(beats()).toBe(3);
+    gate.resolve();
+    await listening;
+    expect(heard).toContain("late");
+    expect(heard.endsWith("\n\n")).toBe(true);
+  });
+});

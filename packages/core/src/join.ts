@@ -1,0 +1,162 @@
+import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
+import type { BaseEvent, Message } from "@ag-ui/core";
+import { noOffset } from "./follower.ts";
+import type { SizedEntry } from "./follower.ts";
+import { applyPatch } from "./patch.ts";
+import { createReducer } from "./reducer.ts";
+import { sizeOf } from "./size.ts";
+import type { LogEntry, RunKey, RunLog, RunRecord, Session } from "./types.ts";
+
+/** A run as its clients have been told it so far. */
+export interface RunView {
+  apply(event: BaseEvent): void;
+  readonly messages: readonly Message[];
+  readonly state: unknown;
+  /** The START events of what is open, owners first. */
+  open(): readonly BaseEvent[];
+  /** Whether an earlier list of these messages may have been in another order. */
+  readonly isReordered: boolean;
+}
+
+export interface RunViewStart {
+  readonly messages: readonly Message[];
+  readonly state: unknown;
+  /** What was open where this view begins. */
+  readonly open?: readonly BaseEvent[];
+  /** The messages hold a part of the run already; how it came about is not known. */
+  readonly isReordered?: boolean;
+  readonly maxBytes?: number;
+}
+
+/** Folds delivered events into messages, state and what is open. */
+export function createRunView(start: RunViewStart): RunView {
+  const { messages, maxBytes } = start;
+  const reducer = createReducer(messages, maxBytes === undefined ? {} : { maxBytes });
+  let state: unknown = start.state === undefined ? {} : start.state;
+  for (const event of start.open ?? []) reducer.apply(event);
+  return {
+    apply(event) {
+      if (event.type === EventType.STATE_SNAPSHOT) state = event.snapshot;
+      // The guard let it through, so it applies.
+      else if (event.type === EventType.STATE_DELTA)
+        state = applyPatch(state, event.delta as never);
+      else reducer.apply(event);
+    },
+    get messages() {
+      return reducer.messages;
+    },
+    get state() {
+      return state;
+    },
+    open: () => reducer.open().map(({ event }) => event),
+    get isReordered() {
+      return start.isReordered === true || reducer.isReordered;
+    },
+  };
+}
+
+/**
+ * What a client is told that joins in the middle: a valid beginning, snapshots of what is past, and
+ * STARTs for what is still open. Re-streaming the past would append it to what the client has.
+ * Only the last entry has an offset: whoever resumes from a cut prelude starts over.
+ */
+export function toPrelude(
+  { threadId, runId }: { threadId: string; runId: string },
+  view: Pick<RunView, "messages" | "state" | "open" | "isReordered">,
+  place: { offset: number; at: number },
+): SizedEntry[] {
+  const begin = {
+    type: EventType.RUN_STARTED,
+    threadId,
+    runId,
+    protocolVersion: PROTOCOL_VERSION,
+  };
+  const open = view.open().map(withoutMetadata);
+  const past: BaseEvent[] = [
+    { type: EventType.MESSAGES_SNAPSHOT, messages: view.messages },
+    { type: EventType.STATE_SNAPSHOT, snapshot: view.state ?? null },
+    ...view.messages.flatMap(toActivity),
+  ];
+  // What is open may have been taken from the messages: then its START must not put it back.
+  const events: BaseEvent[] = view.isReordered
+    ? [begin, ...open, toClearing(view.messages), ...past]
+    : [begin, ...past, ...open];
+  const { offset, at } = place;
+  return events.map((event, index) => {
+    const to = index === events.length - 1 ? offset : noOffset;
+    return { from: to, to, at, event, size: sizeOf(event) };
+  });
+}
+
+// A client changes the messages it has in their places, and adds the others behind them. Whoever may
+// have them in another order has to let go of them first. Reasoning and activities it lets go of only
+// for others of their kind; those go with the next snapshot, which has the real ones.
+function toClearing(messages: readonly Message[]): BaseEvent {
+  const has = (role: Message["role"]): boolean => messages.some((message) => message.role === role);
+  const instead: Message[] = [];
+  if (has("reasoning")) instead.push({ id: "join-reasoning", role: "reasoning", content: "" });
+  if (has("activity")) {
+    instead.push({ id: "join-activity", role: "activity", activityType: "join", content: {} });
+  }
+  return { type: EventType.MESSAGES_SNAPSHOT, messages: instead };
+}
+
+// It is in the snapshot, where what came later has its say too.
+function withoutMetadata(event: BaseEvent): BaseEvent {
+  const { metadata: _metadata, ...rest } = event;
+  return rest;
+}
+
+// A client that keeps its activities over a snapshot still gets their newest content. One of a
+// subagent's would lose its owner, who may have ended.
+function toActivity(message: Message): BaseEvent[] {
+  if (message.role !== "activity" || message.subagentRunId !== undefined) return [];
+  const { id, activityType, content } = message;
+  return [
+    { type: EventType.ACTIVITY_SNAPSHOT, messageId: id, activityType, content, replace: true },
+  ];
+}
+
+/** A run of another process, folded as far as its log goes. */
+export interface FoldedRun {
+  readonly view: RunView;
+  readonly offset: number;
+  /** Its last event, when it has ended. */
+  readonly terminal?: LogEntry;
+}
+
+const page = 512;
+
+/** Reads a run's log over its session. The session was read first: what it already holds is not folded again. */
+export async function foldRun(
+  runs: RunLog,
+  record: RunRecord,
+  session: Session | undefined,
+): Promise<FoldedRun> {
+  const key: RunKey = record;
+  const active = session?.active?.runId === record.runId ? session.active : undefined;
+  const isHeld = session !== undefined && active === undefined;
+  const view = createRunView({
+    messages: session?.messages ?? [],
+    state: session?.state,
+    open: active?.open ?? [],
+    isReordered: isHeld || (active?.offset ?? 0) > 0,
+  });
+  // A finished run is in its session, and so may be newer ones: only its end is read.
+  let offset = isHeld && record.status !== "running" ? record.last - 1 : (active?.offset ?? 0);
+  let terminal: LogEntry | undefined;
+  for (;;) {
+    const entries = await runs.read(key, offset, page);
+    for (const entry of entries) {
+      if (isTerminal(entry.event)) terminal = entry;
+      else view.apply(entry.event);
+      offset = entry.to;
+    }
+    if (entries.length < page) break;
+  }
+  return { view, offset, ...(terminal ? { terminal } : {}) };
+}
+
+export function isTerminal({ type }: BaseEvent): boolean {
+  return type === EventType.RUN_FINISHED || type === EventType.RUN_ERROR;
+}

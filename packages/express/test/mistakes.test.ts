@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { toExpressHandler } from "../src/index.ts";
+
+test.for<[string, unknown]>([
+  ["a function", async () => "Hello"],
+  ["undefined", undefined],
+])("refuses %s instead of a handler, and says how one is made", ([what, given]) => {
+  expect(() => toExpressHandler(given as never)).toThrow(
+    `toExpressHandler takes what createAgentHandler returns, not ${what}. ` +
+      "Try toExpressHandler(createAgentHandler(agent)).",
+  );
+});

@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { toFastifyPlugin } from "../src/index.ts";
+
+test.for<[string, unknown]>([
+  ["a function", async () => "Hello"],
+  ["undefined", undefined],
+])("refuses %s instead of a handler, and says how one is made", ([what, given]) => {
+  expect(() => toFastifyPlugin(given as never)).toThrow(
+    `toFastifyPlugin takes what createAgentHandler returns, not ${what}. ` +
+      "Try toFastifyPlugin(createAgentHandler(agent)).",
+  );
+});

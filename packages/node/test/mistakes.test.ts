@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { toNodeHandler } from "../src/index.ts";
+
+test.for<[string, unknown]>([
+  ["a function", async () => "Hello"],
+  ["undefined", undefined],
+])("refuses %s instead of a handler, and says how one is made", ([what, given]) => {
+  expect(() => toNodeHandler(given as never)).toThrow(
+    `toNodeHandler takes what createAgentHandler returns, not ${what}. ` +
+      "Try toNodeHandler(createAgentHandler(agent)).",
+  );
+});

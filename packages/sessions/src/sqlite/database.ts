@@ -1,0 +1,76 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Connection, Statement } from "./load-sqlite.ts";
+
+/** An open database: prepared statements, and transactions that either happen or do not. */
+export interface Database {
+  /** Prepared once per text. */
+  sql(text: string): Statement;
+  exec(text: string): void;
+  /** Several statements that see one state of the database. */
+  read<T>(work: () => T): T;
+  /** All or nothing. Takes the write lock first, so that what is read in it is still true at its end. */
+  write<T>(work: () => T): T;
+  close(): void;
+}
+
+export function createDatabase(connection: Connection): Database {
+  const statements = new Map<string, Statement>();
+  let isInside = false;
+
+  function transaction<T>(begin: string, work: () => T): T {
+    if (isInside) return work();
+    return guarded(() => {
+      connection.exec(begin);
+      isInside = true;
+      try {
+        const result = work();
+        connection.exec("COMMIT");
+        return result;
+      } catch (error) {
+        rollBack(connection);
+        throw error;
+      } finally {
+        isInside = false;
+      }
+    });
+  }
+
+  return {
+    sql(text) {
+      let statement = statements.get(text);
+      if (!statement) statements.set(text, (statement = connection.prepare(text)));
+      return statement;
+    },
+    exec: (text) => connection.exec(text),
+    read: (work) => transaction("BEGIN", work),
+    write: (work) => transaction("BEGIN IMMEDIATE", work),
+    close() {
+      statements.clear();
+      connection.close();
+    },
+  };
+}
+
+/** SQLite's primary result code, when the error is SQLite's. */
+export function resultCode(error: unknown): number | undefined {
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
+  return code === "ERR_SQLITE_ERROR" && typeof errcode === "number" ? errcode & 0xff : undefined;
+}
+
+// What SQLite says may name files: it stays in the cause, which no client sees.
+function guarded<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (resultCode(cause) === undefined) throw cause;
+    throw new AgentError("store-unavailable", "The session database did not answer.", { cause });
+  }
+}
+
+function rollBack(connection: Connection): void {
+  try {
+    connection.exec("ROLLBACK");
+  } catch {
+    // SQLite has rolled back by itself (disk full, I/O error), or BEGIN had failed; the error that led here is thrown.
+  }
+}

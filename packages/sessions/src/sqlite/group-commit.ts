@@ -1,0 +1,78 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Lease, LogEntry } from "@holodeck/agui-core";
+import type { Database } from "./database.ts";
+import { toBatch } from "./run-rows.ts";
+import type { Batch, RunRows } from "./run-rows.ts";
+
+export interface GroupCommit {
+  append(lease: Lease, entries: readonly LogEntry[]): Promise<void>;
+  /** Commits now what waits for the end of the turn. */
+  flush(): void;
+}
+
+interface Waiting {
+  readonly lease: Lease;
+  readonly batch: Batch;
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
+/** What all runs append in one turn of the event loop is one transaction; each append is whole or absent. */
+export function createGroupCommit(
+  db: Database,
+  runs: RunRows,
+  on: { written(fence: number): void; lost(fence: number): void },
+): GroupCommit {
+  let waiting: Waiting[] = [];
+
+  function flush(): void {
+    const group = waiting;
+    if (group.length === 0) return;
+    waiting = [];
+    const refused = new Map<Waiting, AgentError>();
+    try {
+      db.write(() => {
+        for (const one of group) {
+          if (!runs.append(one.lease, one.batch)) {
+            refused.set(one, refusal(runs, one.lease, one.batch.from));
+          }
+        }
+      });
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+      return;
+    }
+    for (const one of group) {
+      const error = refused.get(one);
+      if (error) one.reject(error);
+      else one.resolve();
+    }
+    for (const one of group) {
+      const error = refused.get(one);
+      if (!error) on.written(one.lease.fence);
+      else if (error.code === "run-lost") on.lost(one.lease.fence);
+    }
+  }
+
+  return {
+    append(lease, entries) {
+      return new Promise((resolve, reject) => {
+        const batch = toBatch(entries);
+        if (waiting.push({ lease, batch, resolve, reject }) === 1) setImmediate(flush);
+      });
+    },
+    flush,
+  };
+}
+
+/** Why a run takes no entry at an offset. */
+export function refusal(runs: RunRows, lease: Lease, from: number): AgentError {
+  const row = runs.byFence(lease.fence);
+  const isOwned = row?.status === "running" && row.last !== from - 1;
+  return isOwned
+    ? new AgentError(
+        "internal",
+        `Run "${lease.runId}": offset ${from} does not follow ${row.last}.`,
+      )
+    : new AgentError("run-lost", `Run "${lease.runId}" is no longer owned by this process.`);
+}

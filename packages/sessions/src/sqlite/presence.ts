@@ -1,0 +1,241 @@
+import type { Clock, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
+import type { Database } from "./database.ts";
+
+// Other processes are noticed so often, and only while this one owns or follows a run.
+const pollMs = 100;
+
+interface Owned {
+  readonly lost: AbortController;
+  readonly listeners: Set<(command: RunCommand) => void>;
+  /** What came before anybody listened; absent once somebody does. */
+  early: RunCommand[] | undefined;
+}
+
+interface CommandRow {
+  readonly id: number;
+  readonly fence: number;
+  readonly value: string;
+}
+
+/** One reader that waits for more. */
+interface Waiter {
+  wake(): void;
+  /** When the owner of the run counts as dead unless it has renewed its lease. */
+  expiresAt: number;
+}
+
+export interface Presence {
+  /** The name of this process in the database. */
+  readonly id: string;
+  readonly closed: boolean;
+  own(key: RunKey, fence: number): Lease;
+  owns(fence: number): boolean;
+  /** No longer renewed here. */
+  disown(fence: number): void;
+  /** The run was taken away: its owner is told. */
+  lose(fence: number): void;
+  deliver(fence: number, command: RunCommand): void;
+  listen(fence: number, on: (command: RunCommand) => void): () => void;
+  watch(fence: number): () => void;
+  watchers(fence: number): number;
+  wait(fence: number, waiter: Waiter): () => void;
+  wake(fences: Iterable<number>): void;
+  close(): void;
+}
+
+/** What this process does with runs right now, and how it hears of the others. */
+export function createPresence(
+  db: Database,
+  { clock, leaseMs }: { clock: Clock; leaseMs: number },
+): Presence {
+  const id = crypto.randomUUID();
+  const owned = new Map<number, Owned>();
+  const watched = new Map<number, number>();
+  const waiters = new Map<number, Set<Waiter>>();
+  let heartbeat: unknown;
+  let poll: NodeJS.Timeout | undefined;
+  let version: number | undefined;
+  let closed = false;
+
+  const isBusy = (): boolean => !closed && (owned.size > 0 || watched.size > 0);
+
+  function arm(): void {
+    if (!isBusy()) return;
+    heartbeat ??= clock.setTimeout(beat, leaseMs / 3);
+    // Real time whatever the clock says: polling stands in for a message from another process.
+    poll ??= setTimeout(look, pollMs).unref();
+  }
+
+  function beat(): void {
+    heartbeat = undefined;
+    arm();
+    const expiresAt = clock.now() + leaseMs;
+    try {
+      const gone = db.write(() => {
+        for (const fence of watched.keys()) saveWatchers(fence, expiresAt);
+        const renew = db.sql(
+          "UPDATE runs SET expires_at = ? WHERE fence = ? AND status = 'running'",
+        );
+        return [...owned.keys()].filter(
+          (fence) => Number(renew.run(expiresAt, fence).changes) === 0,
+        );
+      });
+      gone.forEach(lose);
+    } catch {
+      // The next beat tries again; a lease that meanwhile ran out is noticed by the next append.
+    }
+  }
+
+  function look(): void {
+    poll = undefined;
+    if (!isBusy()) {
+      version = undefined;
+      return;
+    }
+    arm();
+    let commands: CommandRow[];
+    let gone: number[];
+    try {
+      const now = db.sql("PRAGMA data_version").get() as { data_version: number };
+      if (now.data_version === version) return wakeOverdue();
+      commands = takeCommands();
+      gone = closedByOthers();
+      version = now.data_version;
+    } catch {
+      // Looked at again soon; whoever reads or appends meanwhile is told.
+      return;
+    }
+    for (const { fence, value } of commands) deliver(fence, JSON.parse(value) as RunCommand);
+    gone.forEach(lose);
+    for (const set of waiters.values()) for (const waiter of set) waiter.wake();
+  }
+
+  function wakeOverdue(): void {
+    const now = clock.now();
+    for (const set of waiters.values()) {
+      for (const waiter of set) if (waiter.expiresAt <= now) waiter.wake();
+    }
+  }
+
+  function takeCommands(): CommandRow[] {
+    if (!db.sql("SELECT 1 FROM commands WHERE owner = ? LIMIT 1").get(id)) return [];
+    const take = db.sql("DELETE FROM commands WHERE owner = ? RETURNING id, fence, value");
+    const taken = db.write(() => take.all(id) as unknown as CommandRow[]);
+    return taken.sort((a, b) => a.id - b.id);
+  }
+
+  function closedByOthers(): number[] {
+    const running = db.sql("SELECT 1 FROM runs WHERE fence = ? AND status = 'running'");
+    return [...owned.keys()].filter((fence) => !running.get(fence));
+  }
+
+  function lose(fence: number): void {
+    const run = owned.get(fence);
+    owned.delete(fence);
+    run?.lost.abort();
+  }
+
+  function deliver(fence: number, command: RunCommand): void {
+    const run = owned.get(fence);
+    run?.early?.push(command);
+    for (const listener of run?.listeners ?? []) listener(command);
+  }
+
+  function saveWatchers(fence: number, expiresAt: number): void {
+    const count = watched.get(fence);
+    if (count === undefined) {
+      db.sql("DELETE FROM watchers WHERE fence = ? AND process = ?").run(fence, id);
+      return;
+    }
+    // The run may have been deleted meanwhile.
+    db.sql(
+      `INSERT INTO watchers (fence, process, count, expires_at)
+       SELECT fence, ?, ?, ? FROM runs WHERE fence = ?
+       ON CONFLICT DO UPDATE SET count = excluded.count, expires_at = excluded.expires_at`,
+    ).run(id, count, expiresAt, fence);
+  }
+
+  function count(fence: number, change: 1 | -1): void {
+    const next = (watched.get(fence) ?? 0) + change;
+    if (next === 0) watched.delete(fence);
+    else watched.set(fence, next);
+    if (closed) return;
+    arm();
+    try {
+      db.write(() => saveWatchers(fence, clock.now() + leaseMs));
+    } catch {
+      // The next beat writes it; a row that stays behind runs out by itself.
+    }
+  }
+
+  return {
+    id,
+    get closed() {
+      return closed;
+    },
+    own({ principal, threadId, runId }, fence) {
+      const lost = new AbortController();
+      owned.set(fence, { lost, listeners: new Set(), early: [] });
+      arm();
+      return { principal, threadId, runId, fence, lost: lost.signal };
+    },
+    owns: (fence) => owned.has(fence),
+    disown: (fence) => void owned.delete(fence),
+    lose,
+    deliver,
+    listen(fence, on) {
+      const run = owned.get(fence);
+      if (!run) return () => {};
+      run.listeners.add(on);
+      const { early = [] } = run;
+      run.early = undefined;
+      // Later, so that the caller can stop listening on hearing the first.
+      queueMicrotask(() => {
+        for (const command of early) if (run.listeners.has(on)) on(command);
+      });
+      return () => void run.listeners.delete(on);
+    },
+    watch(fence) {
+      count(fence, 1);
+      return () => count(fence, -1);
+    },
+    watchers(fence) {
+      const { others } = db
+        .sql(
+          `SELECT coalesce(sum(count), 0) AS others FROM watchers
+           WHERE fence = ? AND process <> ? AND expires_at > ?`,
+        )
+        .get(fence, id, clock.now()) as { others: number };
+      return others + (watched.get(fence) ?? 0);
+    },
+    wait(fence, waiter) {
+      let set = waiters.get(fence);
+      if (!set) waiters.set(fence, (set = new Set()));
+      set.add(waiter);
+      return () => {
+        set.delete(waiter);
+        if (set.size === 0 && waiters.get(fence) === set) waiters.delete(fence);
+      };
+    },
+    wake(fences) {
+      for (const fence of fences) for (const waiter of waiters.get(fence) ?? []) waiter.wake();
+    },
+    close() {
+      closed = true;
+      if (heartbeat !== undefined) clock.clearTimeout(heartbeat);
+      clearTimeout(poll);
+      try {
+        db.write(() => {
+          db.sql("DELETE FROM watchers WHERE process = ?").run(id);
+          // Whoever looks next need not wait for the leases to run out.
+          const release = db.sql("UPDATE runs SET expires_at = 0 WHERE fence = ?");
+          for (const fence of owned.keys()) release.run(fence);
+        });
+      } catch {
+        // Then they run out by themselves.
+      }
+      for (const fence of owned.keys()) lose(fence);
+      for (const set of waiters.values()) for (const waiter of set) waiter.wake();
+    },
+  };
+}

@@ -1,0 +1,239 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { LogEntry, RunKey, RunRecord, RunStatus, ThreadKey } from "@holodeck/agui-core";
+import { mergeInto } from "../merge.ts";
+import type { StoredEntry } from "../merge.ts";
+import type { Database } from "./database.ts";
+import { fromText, toText } from "./key-text.ts";
+
+/** A run as it is stored. */
+export interface RunRow {
+  readonly fence: number;
+  readonly principal: string;
+  readonly run_id: string;
+  readonly thread_id: string;
+  readonly agent_id: string;
+  readonly protocol_version: string | null;
+  readonly status: RunStatus;
+  readonly first: number;
+  readonly last: number;
+  readonly owner: string;
+  readonly expires_at: number;
+  readonly ended_at: number | null;
+}
+
+/** Entries ready to be stored: neighbouring deltas merged, as JSON. */
+export interface Batch {
+  readonly from: number;
+  readonly to: number;
+  readonly bytes: number;
+  readonly rows: readonly {
+    readonly first: number;
+    readonly last: number;
+    readonly at: number;
+    readonly bytes: number;
+    readonly cuts: string | null;
+    readonly event: string;
+  }[];
+}
+
+export interface RunRows {
+  byThread(key: ThreadKey): RunRow | undefined;
+  byRun(principal: string, runId: string): RunRow | undefined;
+  byFence(fence: number): RunRow | undefined;
+  insert(
+    key: RunKey,
+    init: {
+      agentId: string;
+      protocolVersion?: string | undefined;
+      owner: string;
+      expiresAt: number;
+    },
+  ): number;
+  /** False when the run is not running with this fence, or is elsewhere. */
+  append(run: RunKey & { fence: number }, batch: Batch): boolean;
+  end(fence: number, status: RunStatus, at: number): void;
+  entries(fence: number, after: number, limit: number): LogEntry[];
+  remove(fence: number): void;
+  /** The fences of what was removed. */
+  removeThread(key: ThreadKey): number[];
+  /** Removes some of the runs that ended before a time; returns how many. */
+  removeEnded(before: number, limit: number): number;
+}
+
+// What a row costs in the file besides its text.
+const rowOverhead = 32;
+
+const columns =
+  "fence, principal, run_id, thread_id, agent_id, protocol_version, status, first, last, owner, expires_at, ended_at";
+
+/** Runs and their entries in the database. Every method expects to be called in a transaction. */
+export function createRunRows(
+  db: Database,
+  bounds: { runLogEvents: number; runLogBytes: number },
+): RunRows {
+  const { runLogEvents, runLogBytes } = bounds;
+
+  function trim(fence: number, size: { bytes: number; rows: number }): void {
+    let { bytes, rows } = size;
+    let gone = 0;
+    while (rows > 1 && (rows > runLogEvents || bytes > runLogBytes)) {
+      const oldest = db
+        .sql("SELECT last, bytes FROM entries WHERE fence = ? AND last > ? ORDER BY last LIMIT 100")
+        .all(fence, gone) as { last: number; bytes: number }[];
+      for (const entry of oldest) {
+        if (rows === 1 || (rows <= runLogEvents && bytes <= runLogBytes)) break;
+        rows--;
+        bytes -= entry.bytes;
+        gone = entry.last;
+      }
+    }
+    db.sql("DELETE FROM entries WHERE fence = ? AND last <= ?").run(fence, gone);
+    db.sql("UPDATE runs SET first = ?, bytes = ?, rows = ? WHERE fence = ?").run(
+      gone + 1,
+      bytes,
+      rows,
+      fence,
+    );
+  }
+
+  return {
+    byThread: ({ principal, threadId }) =>
+      db
+        .sql(
+          `SELECT ${columns} FROM runs WHERE principal = ? AND thread_id = ? AND status = 'running'`,
+        )
+        .get(toText(principal), toText(threadId)) as RunRow | undefined,
+    byRun: (principal, runId) =>
+      db
+        .sql(`SELECT ${columns} FROM runs WHERE principal = ? AND run_id = ?`)
+        .get(toText(principal), toText(runId)) as RunRow | undefined,
+    byFence: (fence) =>
+      db.sql(`SELECT ${columns} FROM runs WHERE fence = ?`).get(fence) as RunRow | undefined,
+    insert(key, { agentId, protocolVersion, owner, expiresAt }) {
+      const { lastInsertRowid } = db
+        .sql(
+          `INSERT INTO runs (principal, run_id, thread_id, format, agent_id, protocol_version,
+             status, first, last, bytes, rows, owner, expires_at)
+           VALUES (?, ?, ?, 1, ?, ?, 'running', 1, 0, 0, 0, ?, ?)`,
+        )
+        .run(
+          toText(key.principal),
+          toText(key.runId),
+          toText(key.threadId),
+          agentId,
+          protocolVersion ?? null,
+          owner,
+          expiresAt,
+        );
+      return Number(lastInsertRowid);
+    },
+    append({ fence, principal, runId }, batch) {
+      const size = db
+        .sql(
+          `UPDATE runs SET last = ?, bytes = bytes + ?, rows = rows + ?
+           WHERE fence = ? AND principal = ? AND run_id = ? AND status = 'running' AND last = ?
+           RETURNING bytes, rows`,
+        )
+        .get(
+          batch.to,
+          batch.bytes,
+          batch.rows.length,
+          fence,
+          toText(principal),
+          toText(runId),
+          batch.from - 1,
+        ) as { bytes: number; rows: number } | undefined;
+      if (!size) return false;
+      const insert = db.sql(
+        "INSERT INTO entries (fence, last, first, at, bytes, cuts, event) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      );
+      for (const { last, first, at, bytes, cuts, event } of batch.rows) {
+        insert.run(fence, last, first, at, bytes, cuts, event);
+      }
+      if (size.rows > runLogEvents || size.bytes > runLogBytes) trim(fence, size);
+      return true;
+    },
+    end(fence, status, at) {
+      db.sql("UPDATE runs SET status = ?, ended_at = ? WHERE fence = ?").run(status, at, fence);
+      db.sql("DELETE FROM commands WHERE fence = ?").run(fence);
+    },
+    entries(fence, after, limit) {
+      const rows = db
+        .sql(
+          `SELECT first, last, at, cuts, event FROM entries
+           WHERE fence = ? AND last > ? ORDER BY last LIMIT ?`,
+        )
+        .all(fence, after, Number.isFinite(limit) ? limit : -1) as EntryRow[];
+      return rows.map(toEntry);
+    },
+    remove: (fence) => void db.sql("DELETE FROM runs WHERE fence = ?").run(fence),
+    removeThread({ principal, threadId }) {
+      const removed = db
+        .sql("DELETE FROM runs WHERE principal = ? AND thread_id = ? RETURNING fence")
+        .all(toText(principal), toText(threadId)) as { fence: number }[];
+      return removed.map(({ fence }) => fence);
+    },
+    removeEnded(before, limit) {
+      const { changes } = db
+        .sql("DELETE FROM runs WHERE fence IN (SELECT fence FROM runs WHERE ended_at <= ? LIMIT ?)")
+        .run(before, limit);
+      return Number(changes);
+    },
+  };
+}
+
+interface EntryRow {
+  readonly first: number;
+  readonly last: number;
+  readonly at: number;
+  readonly cuts: string | null;
+  readonly event: string;
+}
+
+function toEntry({ first, last, at, cuts, event }: EntryRow): LogEntry {
+  return {
+    from: first,
+    to: last,
+    at,
+    event: JSON.parse(event) as LogEntry["event"],
+    cuts: cuts === null ? undefined : (JSON.parse(cuts) as number[]),
+  };
+}
+
+export function toRecord(row: RunRow): RunRecord {
+  return {
+    principal: fromText(row.principal),
+    threadId: fromText(row.thread_id),
+    runId: fromText(row.run_id),
+    format: 1,
+    agentId: row.agent_id,
+    protocolVersion: row.protocol_version ?? undefined,
+    status: row.status,
+    first: row.first,
+    last: row.last,
+  };
+}
+
+/** Merges the deltas of one append and makes text of them, before any transaction is open. */
+export function toBatch(entries: readonly LogEntry[]): Batch {
+  const merged: StoredEntry[] = [];
+  let previous: LogEntry | undefined;
+  for (const entry of entries) {
+    if (previous && entry.from !== previous.to + 1) {
+      throw new AgentError("internal", `Offset ${entry.from} does not follow ${previous.to}.`);
+    }
+    previous = entry;
+    if (mergeInto(merged.at(-1), entry)) continue;
+    const { from, to, at, event, cuts } = entry;
+    merged.push({ from, to, at, event, cuts: cuts && [...cuts] });
+  }
+  let total = 0;
+  const rows = merged.map(({ from, to, at, event, cuts }) => {
+    const text = JSON.stringify(event);
+    const places = cuts ? JSON.stringify(cuts) : null;
+    const bytes = Buffer.byteLength(text) + (places?.length ?? 0) + rowOverhead;
+    total += bytes;
+    return { first: from, last: to, at, bytes, cuts: places, event: text };
+  });
+  return { from: entries[0]!.from, to: entries.at(-1)!.to, bytes: total, rows };
+}

@@ -1,0 +1,270 @@
+import { AgentError } from "@holodeck/agui-core";
+import type {
+  Message,
+  ActiveFold,
+  Pending,
+  Session,
+  SessionChange,
+  ThreadKey,
+} from "@holodeck/agui-core";
+import type { PruneOptions } from "../prune-messages.ts";
+import { changeSession, newSession } from "../session-record.ts";
+import type { Database } from "./database.ts";
+import { fromText, toText } from "./key-text.ts";
+
+interface SessionRow {
+  readonly id: number;
+  readonly principal: string;
+  readonly thread_id: string;
+  readonly agent_id: string;
+  readonly version: number;
+  readonly created_at: number;
+  readonly last_activity: number;
+  readonly message_count: number;
+  readonly state: string | null;
+  readonly metadata: string;
+  readonly pending: string;
+  readonly last_run_id: string | null;
+  readonly active: string | null;
+}
+
+interface MessageRow {
+  readonly position: number;
+  readonly value: string;
+}
+
+/** When a session counts as expired: used last at or before `deadline`, without a run alive at `now`. */
+export interface Expiry {
+  readonly now: number;
+  readonly deadline: number;
+}
+
+export interface SessionRows {
+  get(key: ThreadKey, expiry: Expiry): Session | undefined;
+  has(key: ThreadKey, expiry: Expiry): boolean;
+  insert(
+    key: ThreadKey,
+    init: { agentId: string; metadata?: Session["metadata"] },
+    now: number,
+  ): Session;
+  update(
+    key: ThreadKey,
+    change: SessionChange,
+    options: PruneOptions & Expiry & { ifVersion?: number | undefined },
+  ): Session;
+  touch(key: ThreadKey, expiry: Expiry): void;
+  /** False when there was none. */
+  remove(key: ThreadKey): boolean;
+  count(): number;
+  expired(expiry: Expiry, limit: number): ThreadKey[];
+  list(query: ListQuery, expiry: Expiry): { items: Session[]; next?: string | undefined };
+}
+
+interface ListQuery {
+  readonly principal: string;
+  readonly agentId?: string;
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+const hasLiveRun = `EXISTS (
+  SELECT 1 FROM runs WHERE runs.principal = sessions.principal
+    AND runs.thread_id = sessions.thread_id AND status = 'running' AND expires_at > ?)`;
+const isLive = `(last_activity > ? OR ${hasLiveRun})`;
+
+/** Sessions in the database. Every method expects to be called in a transaction. */
+export function createSessionRows(db: Database): SessionRows {
+  function find(key: ThreadKey, { deadline, now }: Expiry): SessionRow | undefined {
+    return db
+      .sql(`SELECT * FROM sessions WHERE principal = ? AND thread_id = ? AND ${isLive}`)
+      .get(toText(key.principal), toText(key.threadId), deadline, now) as SessionRow | undefined;
+  }
+
+  function messagesOf(id: number): MessageRow[] {
+    return db
+      .sql("SELECT position, value FROM messages WHERE session = ? ORDER BY position")
+      .all(id) as MessageRow[];
+  }
+
+  function load(row: SessionRow): Session {
+    return toSession(row, messagesOf(row.id));
+  }
+
+  function writeMessages(
+    id: number,
+    before: readonly MessageRow[],
+    after: readonly string[],
+  ): void {
+    const { changed, added, removed } = difference(before, after);
+    const remove = db.sql("DELETE FROM messages WHERE session = ? AND position = ?");
+    for (const position of removed) remove.run(id, position);
+    const change = db.sql("UPDATE messages SET value = ? WHERE session = ? AND position = ?");
+    for (const { position, value } of changed) change.run(value, id, position);
+    const add = db.sql("INSERT INTO messages (session, position, value) VALUES (?, ?, ?)");
+    let position = before.at(-1)?.position ?? 0;
+    for (const value of added) add.run(id, ++position, value);
+  }
+
+  return {
+    get(key, expiry) {
+      const row = find(key, expiry);
+      return row && load(row);
+    },
+    has: (key, expiry) => find(key, expiry) !== undefined,
+    insert(key, init, now) {
+      const session = newSession(key, init, now);
+      db.sql(
+        `INSERT INTO sessions (principal, thread_id, agent_id, version, created_at, last_activity,
+           message_count, metadata, pending) VALUES (?, ?, ?, ?, ?, ?, 0, ?, '[]')`,
+      ).run(
+        toText(key.principal),
+        toText(key.threadId),
+        init.agentId,
+        session.version,
+        now,
+        now,
+        JSON.stringify(session.metadata),
+      );
+      return session;
+    },
+    update(key, change, options) {
+      const row = find(key, options);
+      if (!row) throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);
+      const before = messagesOf(row.id);
+      const session = changeSession(toSession(row, before), change, options);
+      const after = session.messages.map((message) => JSON.stringify(message));
+      writeMessages(row.id, before, after);
+      db.sql(
+        `UPDATE sessions SET version = ?, last_activity = ?, message_count = ?, state = ?,
+           metadata = ?, pending = ?, last_run_id = ?, active = ? WHERE id = ?`,
+      ).run(
+        session.version,
+        session.lastActivity,
+        session.messageCount,
+        JSON.stringify(session.state) ?? null,
+        JSON.stringify(session.metadata),
+        JSON.stringify(session.pending),
+        session.lastRunId === undefined ? null : toText(session.lastRunId),
+        session.active === undefined ? null : JSON.stringify(session.active),
+        row.id,
+      );
+      return session;
+    },
+    touch(key, expiry) {
+      const row = find(key, expiry);
+      if (!row) return;
+      db.sql("UPDATE sessions SET last_activity = max(last_activity, ?) WHERE id = ?").run(
+        expiry.now,
+        row.id,
+      );
+    },
+    remove({ principal, threadId }) {
+      const { changes } = db
+        .sql("DELETE FROM sessions WHERE principal = ? AND thread_id = ?")
+        .run(toText(principal), toText(threadId));
+      return Number(changes) > 0;
+    },
+    count: () => (db.sql("SELECT count(*) AS n FROM sessions").get() as { n: number }).n,
+    expired({ deadline, now }, limit) {
+      const rows = db
+        .sql(
+          `SELECT principal, thread_id FROM sessions
+           WHERE last_activity <= ? AND NOT ${hasLiveRun} LIMIT ?`,
+        )
+        .all(deadline, now, limit) as { principal: string; thread_id: string }[];
+      return rows.map(({ principal, thread_id }) => ({
+        principal: fromText(principal),
+        threadId: fromText(thread_id),
+      }));
+    },
+    list({ principal, agentId, limit, cursor }, { deadline, now }) {
+      const start = cursor === undefined ? undefined : fromCursor(cursor);
+      const rows = db
+        .sql(
+          `SELECT * FROM sessions WHERE principal = ? AND ${isLive}
+             ${agentId ? "AND agent_id = ?" : ""}
+             ${start ? "AND (last_activity < ? OR (last_activity = ? AND thread_id > ?))" : ""}
+           ORDER BY last_activity DESC, thread_id LIMIT ?`,
+        )
+        .all(
+          toText(principal),
+          deadline,
+          now,
+          ...(agentId ? [agentId] : []),
+          ...(start ? [start.at, start.at, start.id] : []),
+          limit + 1,
+        ) as SessionRow[];
+      const items = rows.slice(0, limit).map(load);
+      const last = rows[limit - 1];
+      return { items, next: rows.length > limit && last ? toCursor(last) : undefined };
+    },
+  };
+}
+
+function toSession(row: SessionRow, messages: readonly MessageRow[]): Session {
+  return {
+    principal: fromText(row.principal),
+    threadId: fromText(row.thread_id),
+    agentId: row.agent_id,
+    version: row.version,
+    createdAt: row.created_at,
+    lastActivity: row.last_activity,
+    messageCount: row.message_count,
+    messages: messages.map(({ value }) => JSON.parse(value) as Message),
+    state: row.state === null ? undefined : (JSON.parse(row.state) as unknown),
+    metadata: JSON.parse(row.metadata) as Session["metadata"],
+    pending: JSON.parse(row.pending) as Pending[],
+    lastRunId: row.last_run_id === null ? undefined : fromText(row.last_run_id),
+    active: row.active === null ? undefined : (JSON.parse(row.active) as ActiveFold),
+  };
+}
+
+/**
+ * What has to be written so that the rows say `after`. A history mostly grows at its end, loses its
+ * oldest messages or has one replaced: those are found; from anything else on, all is written anew.
+ */
+function difference(
+  before: readonly MessageRow[],
+  after: readonly string[],
+): { changed: MessageRow[]; added: readonly string[]; removed: number[] } {
+  const changed: MessageRow[] = [];
+  const removed: number[] = [];
+  let old = 0;
+  let next = 0;
+  while (old < before.length && next < after.length) {
+    const { position } = before[old]!;
+    const value = after[next]!;
+    let same = old;
+    while (same < before.length && before[same]!.value !== value) same++;
+    if (same === before.length) {
+      // Only the one at its place can be the same message, said anew.
+      if (idOf(before[old]!.value) !== idOf(value)) break;
+      changed.push({ position, value });
+      old++;
+    } else {
+      for (; old < same; old++) removed.push(before[old]!.position);
+      old++;
+    }
+    next++;
+  }
+  for (; old < before.length; old++) removed.push(before[old]!.position);
+  return { changed, added: after.slice(next), removed };
+}
+
+function idOf(message: string): unknown {
+  return (JSON.parse(message) as { id?: unknown }).id;
+}
+
+function toCursor(row: SessionRow): string {
+  return Buffer.from(JSON.stringify([row.last_activity, row.thread_id])).toString("base64url");
+}
+
+function fromCursor(cursor: string): { at: number; id: string } {
+  try {
+    const [at, id] = JSON.parse(String(Buffer.from(cursor, "base64url"))) as [unknown, unknown];
+    if (typeof at === "number" && typeof id === "string") return { at, id };
+  } catch {
+    // Told below, like a cursor of another shape.
+  }
+  throw new AgentError("invalid-request", "The cursor is not one that a list has given.");
+}

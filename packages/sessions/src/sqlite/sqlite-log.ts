@@ -1,0 +1,230 @@
+import { AgentError, EventType, isAgentError } from "@holodeck/agui-core";
+import type { Clock, LogEntry, RunCommand, RunKey, RunLog, ThreadKey } from "@holodeck/agui-core";
+import { cutAfter } from "../merge.ts";
+import type { Database } from "./database.ts";
+import { createGroupCommit, refusal } from "./group-commit.ts";
+import { fromText } from "./key-text.ts";
+import { createPresence } from "./presence.ts";
+import { createRunRows, toBatch, toRecord } from "./run-rows.ts";
+import type { RunRow } from "./run-rows.ts";
+
+export interface SqliteLogOptions {
+  readonly runLogEvents: number;
+  readonly runLogBytes: number;
+  readonly runLogMs: number;
+  /** How long a lease and a watcher live without a sign of life; there is one every third of it. */
+  readonly leaseMs: number;
+  readonly clock: Clock;
+}
+
+export interface SqliteLog extends RunLog {
+  /** Inside a transaction. Returns the fences of the runs that are gone. */
+  deleteThread(key: ThreadKey): number[];
+  /** After that transaction: owners and followers of this process are told. */
+  forget(fences: readonly number[]): void;
+  /** Removes logs whose time is over. True when there is more to do. */
+  sweep(): boolean;
+  /** Commits what waits and gives up every lease. */
+  dispose(): void;
+}
+
+const followLimit = 256;
+// Removing a log touches all of its pages; more than this at once would be felt.
+const sweepLimit = 20;
+
+/** Run logs in an open database. Only `append` and `follow` ever wait. */
+export function createSqliteLog(db: Database, options: SqliteLogOptions): SqliteLog {
+  const { clock, runLogMs, leaseMs } = options;
+  const rows = createRunRows(db, options);
+  const presence = createPresence(db, options);
+  const commits = createGroupCommit(db, rows, {
+    written: (fence) => presence.wake([fence]),
+    lost: (fence) => presence.lose(fence),
+  });
+
+  function isDead(row: RunRow): boolean {
+    if (row.status !== "running" || row.expires_at > clock.now()) return false;
+    return !presence.owns(row.fence);
+  }
+
+  /** The row, after a run whose owner has died was closed. */
+  function settled(find: () => RunRow | undefined): RunRow | undefined {
+    const row = db.read(find);
+    if (!row || !isDead(row)) return row && isGone(row) ? undefined : row;
+    const closed = db.write(() => {
+      const again = find();
+      if (again && isDead(again)) closeLost(again);
+      return find();
+    });
+    presence.wake([row.fence]);
+    return closed;
+  }
+
+  function isGone({ ended_at }: RunRow): boolean {
+    return ended_at !== null && ended_at <= clock.now() - runLogMs;
+  }
+
+  function closeLost(row: RunRow): void {
+    const runId = fromText(row.run_id);
+    const offset = row.last + 1;
+    const message = "The process that ran the agent is gone.";
+    const event = { type: EventType.RUN_ERROR, message, code: "run-lost" };
+    const terminal = { from: offset, to: offset, at: clock.now(), event };
+    rows.append(
+      { principal: fromText(row.principal), threadId: "", runId, fence: row.fence },
+      toBatch([terminal]),
+    );
+    rows.end(row.fence, "lost", clock.now());
+  }
+
+  function ofKey(key: RunKey): RunRow | undefined {
+    const row = settled(() => rows.byRun(key.principal, key.runId));
+    return row && fromText(row.thread_id) === key.threadId ? row : undefined;
+  }
+
+  function slice(row: RunRow, after: number, limit: number): LogEntry[] {
+    if (after < row.first - 1) {
+      throw new AgentError(
+        "replay-gone",
+        `Run "${fromText(row.run_id)}" can be read from offset ${row.first}; ${after + 1} was trimmed.`,
+      );
+    }
+    return rows.entries(row.fence, after, limit).map((entry) => cutAfter(entry, after));
+  }
+
+  function send(key: RunKey, command: RunCommand): boolean {
+    const row = ofKey(key);
+    if (row?.status !== "running") return false;
+    if (presence.owns(row.fence)) {
+      presence.deliver(row.fence, command);
+      return true;
+    }
+    return db.write(() => {
+      if (rows.byFence(row.fence)?.status !== "running") return false;
+      db.sql("INSERT INTO commands (fence, owner, value) VALUES (?, ?, ?)").run(
+        row.fence,
+        row.owner,
+        JSON.stringify(command),
+      );
+      return true;
+    });
+  }
+
+  return {
+    open(key, init) {
+      const ended: number[] = [];
+      const found = db.write(() => {
+        const holder = rows.byThread(key);
+        if (holder && !isDead(holder)) return { busy: toRecord(holder) };
+        if (holder) {
+          closeLost(holder);
+          ended.push(holder.fence);
+        }
+        const old = rows.byRun(key.principal, key.runId);
+        if (old) {
+          if (old.status === "running" && !isDead(old)) return { busy: toRecord(old) };
+          rows.remove(old.fence);
+          ended.push(old.fence);
+        }
+        const expiresAt = clock.now() + leaseMs;
+        return rows.insert(key, { ...init, owner: presence.id, expiresAt });
+      });
+      presence.wake(ended);
+      return typeof found === "number" ? presence.own(key, found) : found;
+    },
+    append(lease, entries) {
+      if (entries.length > 0) return commits.append(lease, entries);
+    },
+    close(lease, terminal, status) {
+      commits.flush();
+      try {
+        db.write(() => {
+          if (!rows.append(lease, toBatch([terminal]))) {
+            throw refusal(rows, lease, terminal.from);
+          }
+          rows.end(lease.fence, status, clock.now());
+        });
+      } catch (error) {
+        const code = isAgentError(error) ? error.code : undefined;
+        if (code === "run-lost") presence.lose(lease.fence);
+        // An owner whose end cannot be stored is done all the same: its lease must run out.
+        else if (code !== "internal") presence.disown(lease.fence);
+        throw error;
+      }
+      presence.disown(lease.fence);
+      presence.wake([lease.fence]);
+    },
+    find(principal, runId) {
+      const row = settled(() => rows.byRun(principal, runId));
+      return row && toRecord(row);
+    },
+    active(key) {
+      // A dead holder is closed by the look at it, and then not found any more.
+      const row = settled(() => rows.byThread(key));
+      return row && toRecord(row);
+    },
+    read(key, after, limit = Number.POSITIVE_INFINITY) {
+      const row = ofKey(key);
+      if (!row) throw new AgentError("run-not-found", `There is no run "${key.runId}".`);
+      // Row and entries of one moment: the head may be trimmed by another process.
+      return db.read(() => slice(rows.byFence(row.fence) ?? row, after, limit));
+    },
+    async *follow(key, after, signal) {
+      const start = ofKey(key);
+      if (!start || signal.aborted) return;
+      const { fence } = start;
+      const unwatch = presence.watch(fence);
+      try {
+        let at = after;
+        while (!signal.aborted && !presence.closed) {
+          if (!settled(() => rows.byFence(fence))) return;
+          const { row, entries } = db.read(() => {
+            const row = rows.byFence(fence);
+            return { row, entries: row ? slice(row, at, followLimit) : [] };
+          });
+          if (entries.length > 0) {
+            at = entries.at(-1)!.to;
+            yield entries;
+          } else if (row?.status === "running") {
+            await new Promise<void>((resolve) => {
+              const stop = presence.wait(fence, { wake: done, expiresAt: row.expires_at });
+              function done(): void {
+                stop();
+                signal.removeEventListener("abort", done);
+                resolve();
+              }
+              signal.addEventListener("abort", done, { once: true });
+            });
+          } else {
+            return;
+          }
+        }
+      } finally {
+        unwatch();
+      }
+    },
+    watchers(key) {
+      const row = ofKey(key);
+      return row ? db.read(() => presence.watchers(row.fence)) : 0;
+    },
+    send,
+    requestStop: (key) => send(key, { type: "stop" }),
+    commands: (lease, on) => presence.listen(lease.fence, on),
+    deleteThread: (key) => rows.removeThread(key),
+    forget(fences) {
+      fences.forEach(presence.lose);
+      presence.wake(fences);
+    },
+    sweep() {
+      return db.write(() => {
+        const now = clock.now();
+        db.sql("DELETE FROM watchers WHERE expires_at <= ?").run(now);
+        return rows.removeEnded(now - runLogMs, sweepLimit) === sweepLimit;
+      });
+    },
+    dispose() {
+      commits.flush();
+      presence.close();
+    },
+  };
+}

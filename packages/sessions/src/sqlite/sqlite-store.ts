@@ -1,0 +1,131 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Clock, SessionStore, ThreadKey } from "@holodeck/agui-core";
+import type { PruneOptions } from "../prune-messages.ts";
+import { takeTokens } from "../token-bucket.ts";
+import type { Database } from "./database.ts";
+import { toText } from "./key-text.ts";
+import { createSessionRows } from "./session-rows.ts";
+import type { Expiry } from "./session-rows.ts";
+import { createSqliteLog } from "./sqlite-log.ts";
+
+export interface SqliteStoreOptions {
+  readonly ttlMs: number;
+  readonly maxSessions: number;
+  readonly runLogEvents: number;
+  readonly runLogBytes: number;
+  readonly runLogMs: number;
+  readonly leaseMs: number;
+  readonly clock: Clock;
+  readonly prune: PruneOptions;
+}
+
+export interface SqliteStore extends SessionStore {
+  close(): void;
+}
+
+const sweepMs = 60_000;
+const busySweepMs = 100;
+// A sweep in the middle of everything stays short; what is left waits for the next one.
+const sweepLimit = 100;
+
+/** A store on an open database. */
+export function createSqliteStore(db: Database, options: SqliteStoreOptions): SqliteStore {
+  const { ttlMs, maxSessions, clock, prune } = options;
+  const sessions = createSessionRows(db);
+  const runs = createSqliteLog(db, options);
+  let timer: unknown = clock.setTimeout(sweep, sweepMs);
+
+  const expiry = (): Expiry => ({ now: clock.now(), deadline: clock.now() - ttlMs });
+
+  function remove(keys: readonly ThreadKey[]): void {
+    const fences = db.write(() =>
+      keys.flatMap((key) => {
+        sessions.remove(key);
+        return runs.deleteThread(key);
+      }),
+    );
+    runs.forget(fences);
+  }
+
+  function removeExpired(): number {
+    const keys = db.read(() => sessions.expired(expiry(), sweepLimit));
+    if (keys.length > 0) remove(keys);
+    return keys.length;
+  }
+
+  function cleanupExpired(): number {
+    let removed = 0;
+    for (;;) {
+      const count = removeExpired();
+      removed += count;
+      if (count < sweepLimit) return removed;
+    }
+  }
+
+  function sweep(): void {
+    let hasMore = false;
+    try {
+      const removed = removeExpired();
+      hasMore = runs.sweep() || removed === sweepLimit;
+      db.write(() => db.sql("DELETE FROM buckets WHERE full_at <= ?").run(clock.now()));
+    } catch {
+      // What is due is absent for readers anyway; the next sweep takes it out.
+    }
+    timer = clock.setTimeout(sweep, hasMore ? busySweepMs : sweepMs);
+  }
+
+  return {
+    runs,
+    get: (key) => db.read(() => sessions.get(key, expiry())),
+    create(key, init) {
+      if (Number.isFinite(maxSessions) && db.read(sessions.count) >= maxSessions) cleanupExpired();
+      const gone: number[] = [];
+      const session = db.write(() => {
+        if (sessions.has(key, expiry())) {
+          throw new AgentError("run-exists", `There is a session "${key.threadId}" already.`);
+        }
+        // An expired one of this name that was not swept yet.
+        if (sessions.remove(key)) gone.push(...runs.deleteThread(key));
+        if (Number.isFinite(maxSessions) && sessions.count() >= maxSessions) {
+          throw new AgentError("capacity-exceeded", `No more than ${maxSessions} sessions fit.`, {
+            retryAfter: 5,
+          });
+        }
+        return sessions.insert(key, init, clock.now());
+      });
+      runs.forget(gone);
+      return session;
+    },
+    update: (key, change, { ifVersion } = {}) =>
+      db.write(() => sessions.update(key, change, { ...prune, ...expiry(), ifVersion })),
+    delete(key) {
+      const isThere = db.read(() => sessions.has(key, expiry()));
+      remove([key]);
+      return isThere;
+    },
+    touch: (key) => db.write(() => sessions.touch(key, expiry())),
+    list: (query) => db.read(() => sessions.list(query, expiry())),
+    cleanupExpired,
+    take: (name, cost, { tokens, perMs }) =>
+      db.write(() => {
+        const found = db.sql("SELECT tokens, at FROM buckets WHERE name = ?").get(toText(name)) as
+          | { tokens: number; at: number }
+          | undefined;
+        const { wait, bucket } = takeTokens(found, cost, { tokens, perMs, now: clock.now() });
+        db.sql(
+          `INSERT INTO buckets (name, tokens, at, full_at) VALUES (?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET tokens = excluded.tokens, at = excluded.at,
+             full_at = excluded.full_at`,
+        ).run(toText(name), bucket.tokens, bucket.at, bucket.fullAt);
+        return wait;
+      }),
+    close() {
+      clock.clearTimeout(timer);
+      try {
+        runs.dispose();
+      } finally {
+        db.close();
+      }
+    },
+  };
+}
