@@ -112,7 +112,7 @@ describe("a history that the server owns", () => {
     const seen: Message[][] = [];
     const handler = createAgentHandler(
       async function* (input) {
-        seen.push(input.messages as Message[]);
+        seen.push(input.messages);
         yield "half an ans";
         if (seen.length === 1) throw new Error("boom");
       },

@@ -348,7 +348,7 @@ describe("what a client may claim", () => {
     const logger = memoryLogger();
     const handler = createAgentHandler(
       async (input, { emit }) => {
-        seen.push(input.messages as Message[]);
+        seen.push(input.messages);
         if (input.messages.length === 1) emit.toolCall("ask", { q: 1 }, { id: "call-1" });
       },
       { logger, ...options },
