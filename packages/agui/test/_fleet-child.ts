@@ -8,7 +8,7 @@ import { brief, endless, pieceCount, pieceOf } from "./_fleet-agent.ts";
 
 const [redisPort, leaseMs, paceMs] = process.argv.slice(2).map(Number);
 
-async function* agent({ runId }: RunAgentInput, { signal }: RunContext): AsyncGenerator<unknown> {
+async function* agent({ runId }: RunAgentInput, { signal }: RunContext): AsyncGenerator {
   if (runId.startsWith(brief)) return yield "here";
   yield { type: "CUSTOM", name: "owner", value: process.pid };
   for (let index = 0; index < pieceCount; index++) {

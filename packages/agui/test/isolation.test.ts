@@ -57,7 +57,7 @@ async function annRuns(): Promise<{
   );
   const events = handler.fetch(attempts["POST /agui"]!.request("ann")).then(eventsOf);
   await half.promise;
-  return { handler, events, finish: rest.resolve as () => void };
+  return { handler, events, finish: rest.resolve };
 }
 
 describe("somebody else's ids", () => {
