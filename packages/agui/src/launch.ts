@@ -12,6 +12,7 @@ import type {
 } from "@holodeck/agui-core";
 import type { LoadedAgent } from "./agents.ts";
 import { prepareInput } from "./history.ts";
+import type { PreparedInput } from "./history.ts";
 import { liveId } from "./host.ts";
 import type { HostOptions } from "./host.ts";
 
@@ -81,14 +82,15 @@ export function createLauncher(options: HostOptions): Launcher {
     const { key, request, loaded, owner } = launch;
     const session = await recover(key, await find(launch));
     const prepared = prepareInput(request.input, session, { owner, trust, logger });
-    const { input, history, pending } = prepared;
+    const { pending } = prepared;
     const own = await resources?.of(key, launch.context.principal);
     // Before the agent says a word: what the user said is kept, also if the run then fails.
-    await sessions.update(key, {
-      messages: history,
+    const stored = await sessions.update(key, {
+      messages: prepared.history,
       pending,
       active: { runId: key.runId, offset: 0, open: [] },
     });
+    const { input, history } = owner === "server" ? asStored(prepared, stored) : prepared;
     const exposed = exposeSessionState?.(session);
     return {
       init: {
@@ -190,6 +192,12 @@ function obey(run: LiveRun, { reason, ifUnfollowed }: RunCommand & { type: "stop
 }
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+// A thread that the server owns may have become too long: what the store let go of is gone for all.
+function asStored({ input }: PreparedInput, { messages }: Session): Omit<PreparedInput, "pending"> {
+  const spoken = messages.filter(({ role }) => role !== "activity");
+  return { input: { ...input, messages: spoken }, history: messages };
+}
 
 // What an assistant was saying when its run was cut short.
 function markIncomplete(

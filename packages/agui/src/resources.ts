@@ -71,7 +71,10 @@ export function createResources(
     let limit: unknown;
     try {
       const { dispose } = await entry.made;
-      const late = new Promise<void>((resolve) => (limit = clock.setTimeout(resolve, disposeMs)));
+      const late = new Promise<never>((_, reject) => {
+        const error = new Error(`dispose() took longer than ${disposeMs} ms.`);
+        limit = clock.setTimeout(() => reject(error), disposeMs);
+      });
       await Promise.race([dispose?.(), late]);
     } catch (error) {
       logger.error({ error, threadId: key.threadId }, "A session could not be disposed of.");

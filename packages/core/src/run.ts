@@ -646,7 +646,14 @@ export class LiveRun {
   #release(terminal: LogEntry): void {
     const { log } = this.#init;
     if (!log) return;
-    const close = async (): Promise<void> => log.runs.close(log.lease, terminal, "failed");
+    const { runs, lease } = log;
+    const close = async (): Promise<void> => {
+      // What was given up on may have been stored after all: the log knows its last offset best.
+      const record = await runs.find(lease.principal, lease.runId);
+      if (record?.status !== "running") return;
+      const at = record.last + 1;
+      await runs.close(lease, { ...terminal, from: at, to: at }, "failed");
+    };
     close().catch((error: unknown) => {
       this.#logger.debug({ error, runId: this.context.runId }, "The lease was not freed.");
     });

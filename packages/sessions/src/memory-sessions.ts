@@ -40,15 +40,20 @@ const bucketSweep = 10_000;
 
 const sweepMs = 60_000;
 
-const optionNames: readonly (keyof MemorySessionsOptions)[] = [
-  "ttlMs",
-  "maxSessions",
-  "runLogEvents",
-  "runLogBytes",
-  "runLogMs",
-  "logBytes",
-  "clock",
-];
+// Typed by the options, so that a new one cannot be forgotten here.
+const known: Readonly<Record<keyof MemorySessionsOptions, true>> = {
+  ttlMs: true,
+  maxSessions: true,
+  evict: true,
+  runLogEvents: true,
+  runLogBytes: true,
+  runLogMs: true,
+  logBytes: true,
+  maxMessagesPerThread: true,
+  maxTokens: true,
+  estimateTokens: true,
+  clock: true,
+};
 
 /**
  * Sessions and run logs in the memory of this process: the default store.
@@ -59,7 +64,7 @@ const optionNames: readonly (keyof MemorySessionsOptions)[] = [
  * ```
  */
 export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {
-  assertOptions("memorySessions", options, optionNames);
+  assertOptions("memorySessions", options, Object.keys(known));
   const { ttlMs = 30 * 60_000, maxSessions = defaultLimits.maxSessions } = options;
   const { clock = systemClock } = options;
   const {

@@ -18,7 +18,7 @@ export function estimateTokens(messages: readonly Message[], charsPerToken = 4):
 
 /**
  * Drops the oldest messages past a bound. System and developer messages stay, and a tool call goes or
- * stays together with its results.
+ * stays together with its results. What was said last stays, however long it is.
  */
 export function pruneMessages(
   messages: readonly Message[],
@@ -31,7 +31,7 @@ export function pruneMessages(
   let tokens = 0;
   for (const message of messages) tokens += estimate(message);
   const dropped = new Set<Message>();
-  for (const unit of units) {
+  for (const unit of units.slice(0, -1)) {
     if (count <= maxMessages && Math.floor(tokens) <= maxTokens) break;
     for (const message of unit) {
       dropped.add(message);
@@ -42,12 +42,17 @@ export function pruneMessages(
   return dropped.size === 0 ? messages : messages.filter((message) => !dropped.has(message));
 }
 
+/** Whether a message may go when its thread becomes too long. */
+export function isPrunable({ role }: Message): boolean {
+  return role !== "system" && role !== "developer";
+}
+
 // What can be dropped, oldest first: a message alone, or a call with everything that answers it.
 function toUnits(messages: readonly Message[]): Message[][] {
   const units: Message[][] = [];
   const unitOfCall = new Map<string, Message[]>();
   for (const message of messages) {
-    if (message.role === "system" || message.role === "developer") continue;
+    if (!isPrunable(message)) continue;
     if (message.role === "tool") {
       const unit = unitOfCall.get(message.toolCallId);
       if (unit) {

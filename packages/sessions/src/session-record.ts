@@ -1,6 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Json, Message, Session, SessionChange, ThreadKey } from "@holodeck/agui-core";
-import { pruneMessages } from "./prune-messages.ts";
+import { isPrunable, pruneMessages } from "./prune-messages.ts";
 import type { PruneOptions } from "./prune-messages.ts";
 
 /** A new thread's record. */
@@ -69,11 +69,13 @@ function mergeMessages(
   return merged;
 }
 
-// What users and assistants said; tool results and activities are not counted as messages.
+// What users and assistants said; tool results and activities are not counted as messages. What
+// stands before the oldest that is still here was pruned, and counted when it came first.
 function countNew(before: readonly Message[], after: readonly Message[]): number {
-  const known = new Set(before.map(({ id }) => id));
+  const known = new Set(before.filter(isPrunable).map(({ id }) => id));
+  const oldest = after.findIndex(({ id }) => known.has(id));
   let count = 0;
-  for (const { id, role } of after) {
+  for (const { id, role } of after.slice(Math.max(0, oldest))) {
     if ((role === "user" || role === "assistant") && !known.has(id)) count++;
   }
   return count;

@@ -1,6 +1,8 @@
 import { agui, createAgentHandler } from "@holodeck/agui";
 import type { Encoder } from "@holodeck/agui-core";
+import { describe, expect, test } from "vitest";
 import { runInput } from "../src/index.ts";
+import { defineCases } from "../src/vitest/_store-bench.ts";
 import { testEncoder, testProtocol, testRunLog, testSessionStore } from "../src/vitest/index.ts";
 import { ndjson, ndjsonEncoder, post, readLines } from "./ndjson.ts";
 import { sharedStores } from "./shared-store.ts";
@@ -83,3 +85,14 @@ testProtocol("AG-UI before 1.0", {
 const { create, second } = sharedStores();
 testSessionStore("shared by two processes", create, { second });
 testRunLog("shared by two processes", create, { second });
+
+describe("leaving cases out", () => {
+  const { define, finish } = defineCases({ skip: ["is left out", "is misspelt"] });
+  define("is left out", async () => {
+    throw new Error("It was to be left out.");
+  });
+
+  test("is an error when there is no such case", () => {
+    expect(finish).toThrow("There is no such case to skip: is misspelt.");
+  });
+});

@@ -1,5 +1,12 @@
 import { AgentError } from "@holodeck/agui-core";
-import type { Message, ActiveFold, Pending, Session, SessionChange, ThreadKey } from "@holodeck/agui-core";
+import type {
+  Message,
+  ActiveFold,
+  Pending,
+  Session,
+  SessionChange,
+  ThreadKey,
+} from "@holodeck/agui-core";
 import type { PruneOptions } from "../prune-messages.ts";
 import { changeSession, newSession } from "../session-record.ts";
 import type { Database } from "./database.ts";

@@ -49,7 +49,7 @@ export interface TestStoreOptions {
 }
 
 /** An owner that can stand still. */
-export interface HungClock {
+interface HungClock {
   readonly clock: Clock;
   /** From here on its timers fire again. */
   wake(): Promise<void>;

@@ -1,0 +1,170 @@
+import type { Message, Session } from "@holodeck/agui-core";
+import { fakeClock } from "@holodeck/agui-testing";
+import { describe, expect, test } from "vitest";
+import { createAgentHandler, memorySessions } from "../src/index.ts";
+import type { AgentFunction, AgentHandler } from "../src/index.ts";
+import { eventsOf, memoryLogger, post } from "./_helpers.ts";
+
+const quiet = { logger: memoryLogger() };
+const key = { principal: "", threadId: "t" };
+const user = (id: string, content = id): object => ({ id, role: "user", content });
+const run = (handler: AgentHandler, body: object = {}): Promise<Response> =>
+  handler.fetch(post({ threadId: "t", protocolVersion: "1.0", messages: [], ...body }));
+const sessionOf = async (handler: AgentHandler): Promise<Session> =>
+  (await handler.sessions.get(key)) as Session;
+const refusal = async (response: Response): Promise<object> => ({
+  status: response.status,
+  type: response.headers.get("content-type"),
+  code: ((await response.json()) as { code: string }).code,
+});
+const refused = (status: number, code: string): object => ({
+  status,
+  code,
+  type: "application/problem+json",
+});
+
+/** An agent that answers with a number and keeps what it was given. */
+function listener(): { agent: AgentFunction; seen: string[][] } {
+  const seen: string[][] = [];
+  return {
+    seen,
+    async agent(input) {
+      seen.push(input.messages.map(({ content }) => content as string));
+      return `answer ${seen.length}`;
+    },
+  };
+}
+
+describe("a thread too many", () => {
+  test("is refused with 429 and Retry-After before any stream, while known ones go on", async () => {
+    const handler = createAgentHandler(async () => "a", { ...quiet, limits: { maxSessions: 1 } });
+    await (await run(handler)).text();
+    const response = await run(handler, { threadId: "t2" });
+    expect(response.headers.get("retry-after")).toBe("5");
+    expect(await refusal(response)).toEqual(refused(429, "capacity-exceeded"));
+    expect((await eventsOf(await run(handler))).at(-1)).toMatchObject({ type: "RUN_FINISHED" });
+    await handler.sessions.delete(key);
+    expect((await eventsOf(await run(handler, { threadId: "t2" }))).at(-1)).toMatchObject({
+      type: "RUN_FINISHED",
+    });
+  });
+});
+
+describe("the name of a thread", () => {
+  test.for(["t1", "user-123", "7f2c1e9a-3b5d-4c6e-8f70-112233445566", "日本:{}", "x".repeat(256)])(
+    "may be %s",
+    async (threadId) => {
+      const handler = createAgentHandler(async () => "a", quiet);
+      const [started] = await eventsOf(await run(handler, { threadId }));
+      expect(started).toMatchObject({ type: "RUN_STARTED", threadId });
+      expect(await handler.sessions.get({ principal: "", threadId })).toBeDefined();
+    },
+  );
+});
+
+describe("a message", () => {
+  test("may have 100,000 characters, unless told otherwise", async () => {
+    const said = (length: number): object => ({ messages: [user("u", "x".repeat(length))] });
+    const handler = createAgentHandler(async () => "a", quiet);
+    expect((await run(handler, said(100_000))).status).toBe(200);
+    expect(await refusal(await run(handler, said(100_001)))).toEqual(
+      refused(400, "invalid-request"),
+    );
+    const narrow = createAgentHandler(async () => "a", { ...quiet, limits: { messageChars: 10 } });
+    expect((await run(narrow, said(10))).status).toBe(200);
+    expect((await run(narrow, said(11))).status).toBe(400);
+  });
+});
+
+describe("a history that its client owns", () => {
+  test("follows the client when it edits, branches and asks again", async () => {
+    const { agent, seen } = listener();
+    const handler = createAgentHandler(agent, quiet);
+    await (await run(handler, { messages: [user("1")] })).text();
+    const [, answer] = (await sessionOf(handler)).messages;
+    // Asked again: the old answer is gone.
+    await (await run(handler, { messages: [user("1")] })).text();
+    // Edited: another question after the first answer, and then another in its place.
+    await (await run(handler, { messages: [user("1"), answer!, user("2")] })).text();
+    await (await run(handler, { messages: [user("1"), answer!, user("2b")] })).text();
+    expect(seen).toEqual([["1"], ["1"], ["1", "answer 1", "2"], ["1", "answer 1", "2b"]]);
+    const { messages } = await sessionOf(handler);
+    expect(messages.map(({ content }) => content)).toEqual(["1", "answer 1", "2b", "answer 4"]);
+  });
+});
+
+describe("a history that the server owns", () => {
+  test("shows the agent no more than the thread may hold", async () => {
+    const { agent, seen } = listener();
+    const handler = createAgentHandler(agent, {
+      ...quiet,
+      history: "server",
+      sessions: memorySessions({ maxMessagesPerThread: 3 }),
+    });
+    for (const id of ["1", "2", "3"]) await (await run(handler, { messages: [user(id)] })).text();
+    expect(seen).toEqual([["1"], ["1", "answer 1", "2"], ["2", "answer 2", "3"]]);
+    const { messages, messageCount } = await sessionOf(handler);
+    expect(messages.map(({ content }) => content)).toEqual(["answer 2", "3", "answer 3"]);
+    expect(messageCount).toBe(6);
+  });
+
+  test("lets the agent go on from what a run had said that was cut short", async () => {
+    const seen: Message[][] = [];
+    const handler = createAgentHandler(
+      async function* (input) {
+        seen.push(input.messages as Message[]);
+        yield "half an ans";
+        if (seen.length === 1) throw new Error("boom");
+      },
+      { ...quiet, history: "server" },
+    );
+    await (await run(handler, { messages: [user("1")] })).text();
+    await (await run(handler, { messages: [user("2")] })).text();
+    expect(seen[1]).toMatchObject([
+      { id: "1" },
+      { content: "half an ans", metadata: { incomplete: true } },
+      { id: "2" },
+    ]);
+  });
+});
+
+describe("a thread that is deleted", () => {
+  test("takes with it what it had asked for", async () => {
+    let asked = "";
+    const handler = createAgentHandler(async (_input, { emit }) => {
+      asked = emit.interrupt({ reason: "confirmation", message: "Sure?" });
+    }, quiet);
+    await (await run(handler, { messages: [user("1")] })).text();
+    expect((await sessionOf(handler)).pending).toMatchObject([{ id: asked }]);
+    await handler.sessions.delete(key);
+    const resume = [{ interruptId: asked, status: "resolved", payload: {} }];
+    expect(await refusal(await run(handler, { resume }))).toEqual(
+      refused(409, "unknown-interrupt"),
+    );
+    expect(await sessionOf(handler)).toMatchObject({ messages: [], pending: [] });
+  });
+});
+
+describe("resources of a session", () => {
+  test("that never let go do not hold up the others, nor the end of the handler", async () => {
+    const clock = fakeClock();
+    const logger = memoryLogger();
+    const disposed: string[] = [];
+    const handler = createAgentHandler(async () => "a", {
+      logger,
+      clock,
+      createSession: (id) => ({
+        dispose() {
+          disposed.push(id);
+          return id === "stuck" ? new Promise<void>(() => {}) : undefined;
+        },
+      }),
+    });
+    for (const threadId of ["stuck", "fine"]) await (await run(handler, { threadId })).text();
+    const closing = handler.close({ timeoutMs: 60_000 });
+    await clock.advance(5_000);
+    await closing;
+    expect([disposed, handler.state]).toEqual([["stuck", "fine"], "stopped"]);
+    expect(logger.records).toMatchObject([{ level: "error", threadId: "stuck" }]);
+  });
+});

@@ -1,0 +1,288 @@
+import type { Lease, RunCommand, RunLog, SessionStore } from "@holodeck/agui-core";
+import { describe, expect } from "vitest";
+import { init, key, leaseMs, thread } from "./_run-log-kit.ts";
+import type { RunLogKit } from "./_run-log-kit.ts";
+import {
+  codeOf,
+  count,
+  ending,
+  mark,
+  offsetsOf,
+  openRun,
+  playRun,
+  readAll,
+  watch,
+} from "./_store-bench.ts";
+
+/** How a run ends, and how its owner is reached or missed. */
+export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunLogKit): void {
+  describe("closing", () => {
+    for (const status of ["finished", "failed", "cancelled"] as const) {
+      define(`keeps the status ${status}, and frees the thread`, async () => {
+        const runs = await openLog();
+        const lease = await openRun(runs, key);
+        await runs.append(lease, [mark(1)]);
+        await runs.close(lease, ending(2, key), status);
+        expect(await runs.find("ann", "r1")).toMatchObject({ status, first: 1, last: 2 });
+        expect(await runs.active(thread)).toBeUndefined();
+        expect(await runs.read(key, 1)).toEqual([ending(2, key)]);
+        await openRun(runs, { ...thread, runId: "r2" });
+        expect(await runs.find("ann", "r1")).toMatchObject({ status, last: 2 });
+      });
+    }
+
+    define("refuses an end that does not follow, and goes on", async () => {
+      const runs = await openLog();
+      const lease = await openRun(runs, key);
+      await runs.append(lease, [mark(1)]);
+      for (const offset of [1, 3]) {
+        const close = (): unknown => runs.close(lease, ending(offset, key), "finished");
+        expect(await codeOf(close)).toBe("internal");
+      }
+      expect(await runs.active(thread)).toMatchObject({ status: "running", last: 1 });
+      await runs.append(lease, [mark(2)]);
+      await runs.close(lease, ending(3, key), "finished");
+      expect(offsetsOf(await runs.read(key, 0))).toEqual([1, 2, 3]);
+    });
+
+    define("is seen whole or not at all", async () => {
+      const runs = await openLog();
+      for (const number of count(20)) {
+        const one = { ...thread, runId: `r${number}` };
+        const lease = await openRun(runs, one);
+        await runs.append(lease, [mark(1)]);
+        const closing = runs.close(lease, ending(2, one), "finished");
+        const record = (await runs.find("ann", one.runId))!;
+        const active = await runs.active(thread);
+        expect(record.last).toBe(record.status === "running" ? 1 : 2);
+        if (record.status !== "running") {
+          expect(active).toBeUndefined();
+          expect(offsetsOf(await runs.read(one, 0))).toEqual([1, 2]);
+        }
+        await closing;
+      }
+    });
+  });
+
+  describe("commands", () => {
+    const commands: readonly RunCommand[] = [
+      { type: "tool-result", toolCallId: "c1", result: { empty: [], text: "ü", number: 0.1 } },
+      { type: "tool-result", toolCallId: "c2", error: "No." },
+      { type: "stop", reason: "replaced" },
+    ];
+    for (const [where, needs] of [
+      ["within a process", undefined],
+      ["from another process", "second"],
+    ] as const) {
+      define(
+        `reach the owner of a run in order, ${where}`,
+        async () => {
+          const runs = await openLog();
+          const view = needs ? await openSecondLog() : runs;
+          const lease = await openRun(runs, key);
+          const heard: RunCommand[] = [];
+          runs.commands(lease, (command) => heard.push(command));
+          for (const command of commands) expect(await view.send(key, command)).toBe(true);
+          expect(await view.requestStop(key)).toBe(true);
+          await bench.until(() => heard.length >= 4);
+          expect(heard.slice(0, 3)).toEqual(commands);
+          expect(heard[3]).toMatchObject({ type: "stop" });
+        },
+        needs,
+      );
+
+      define(
+        `never hit the next run of a thread, ${where}`,
+        async () => {
+          const runs = await openLog();
+          const view = needs ? await openSecondLog() : runs;
+          const lease = await openRun(runs, key);
+          await playRun(runs, lease);
+          const next = { ...thread, runId: "r2" };
+          const heard: RunCommand[] = [];
+          runs.commands(await openRun(runs, next), (command) => heard.push(command));
+          expect(await view.requestStop(key)).toBe(false);
+          expect(await view.send(key, { type: "stop" })).toBe(false);
+          // What comes after has come, so what came before would have.
+          expect(await view.send(next, commands[0]!)).toBe(true);
+          await bench.until(() => heard.length > 0);
+          expect(heard).toEqual([commands[0]]);
+        },
+        needs,
+      );
+    }
+
+    define("wait for an owner that does not listen yet", async () => {
+      const runs = await openLog();
+      const lease = await openRun(runs, key);
+      expect(await runs.requestStop(key)).toBe(true);
+      const heard: RunCommand[] = [];
+      runs.commands(lease, (command) => heard.push(command));
+      await bench.until(() => heard.length > 0);
+      expect(heard).toMatchObject([{ type: "stop" }]);
+    });
+
+    define("end with their run, though it is started again under its name", async () => {
+      const runs = await openLog();
+      const lease = await openRun(runs, key);
+      expect(await runs.requestStop(key)).toBe(true);
+      await playRun(runs, lease);
+      const heard: RunCommand[] = [];
+      runs.commands(await openRun(runs, key), (command) => heard.push(command));
+      await runs.send(key, commands[1]!);
+      await bench.until(() => heard.length > 0);
+      expect(heard).toEqual([commands[1]]);
+    });
+
+    define("are not heard by whoever has stopped listening", async () => {
+      const runs = await openLog();
+      const lease = await openRun(runs, key);
+      const before: RunCommand[] = [];
+      const after: RunCommand[] = [];
+      const stop = runs.commands(lease, (command) => before.push(command));
+      runs.commands(lease, (command) => after.push(command));
+      await runs.send(key, commands[0]!);
+      await bench.until(() => before.length > 0 && after.length > 0);
+      stop();
+      await runs.send(key, commands[1]!);
+      await bench.until(() => after.length > 1);
+      expect(before).toEqual([commands[0]]);
+    });
+  });
+
+  describe("an owner", () => {
+    const lostEvent = { type: "RUN_ERROR", code: "run-lost", message: expect.any(String) };
+
+    const openLost = async (): Promise<{
+      runs: RunLog;
+      view: RunLog;
+      lease: Lease;
+      wake: () => Promise<void>;
+    }> => {
+      const { clock, wake } = bench.hang();
+      const owner: SessionStore = await bench.open({ clock, leaseMs });
+      const lease = await openRun(owner.runs, key);
+      await owner.runs.append(lease, [mark(1), mark(2)]);
+      const { runs: view } = await bench.openSecond({ leaseMs });
+      return { runs: owner.runs, view, lease, wake };
+    };
+
+    const expectLost = async (view: RunLog): Promise<void> => {
+      expect(await view.find("ann", "r1")).toMatchObject({ status: "lost", first: 1, last: 3 });
+      expect(await view.active(thread)).toBeUndefined();
+      const entries = await readAll(view, key);
+      expect(entries.slice(0, 2)).toEqual([mark(1), mark(2)]);
+      expect(entries.slice(2)).toMatchObject([{ from: 3, to: 3, event: lostEvent }]);
+    };
+
+    define(
+      "keeps its run as long as it lives",
+      async () => {
+        const { runs } = await bench.open({ leaseMs });
+        const { runs: view } = await bench.openSecond({ leaseMs });
+        const lease = await openRun(runs, key);
+        await bench.pass(3 * leaseMs);
+        expect(await view.find("ann", "r1")).toMatchObject({ status: "running" });
+        expect(await view.open({ ...thread, runId: "r2" }, init)).toMatchObject({ busy: key });
+        await runs.append(lease, [mark(1)]);
+        expect(lease.lost.aborted).toBe(false);
+      },
+      "second",
+    );
+
+    define(
+      "that died gives its thread to the next run",
+      async () => {
+        const { view } = await openLost();
+        const next = { ...thread, runId: "r2" };
+        expect(await view.open(next, init)).toMatchObject({ busy: { runId: "r1" } });
+        await bench.pass(1.5 * leaseMs);
+        const lease = await openRun(view, next);
+        expect(await view.find("ann", "r1")).toMatchObject({ status: "lost", last: 3 });
+        expect(await view.active(thread)).toMatchObject(next);
+        expect(await readAll(view, key)).toMatchObject([{}, {}, { event: lostEvent }]);
+        await view.append(lease, [mark(1)]);
+      },
+      "second",
+    );
+
+    define(
+      "that died gives its run to one of many that ask at once",
+      async () => {
+        const { view } = await openLost();
+        await bench.pass(1.5 * leaseMs);
+        const opened = await Promise.all([
+          ...count(10).map(async (index) => view.open({ ...thread, runId: `n${index}` }, init)),
+          view.find("ann", "r1"),
+          view.find("ann", "r1"),
+        ]);
+        const leases = opened.slice(0, 10).filter((one) => !("busy" in one!));
+        expect(leases).toHaveLength(1);
+        expect(await readAll(view, key)).toMatchObject([{}, {}, { event: lostEvent }]);
+      },
+      "second",
+    );
+
+    define(
+      "that died is found out by whoever looks for its run",
+      async () => {
+        const { view } = await openLost();
+        expect(await view.find("ann", "r1")).toMatchObject({ status: "running", last: 2 });
+        await bench.pass(1.5 * leaseMs);
+        await expectLost(view);
+        await openRun(view, { ...thread, runId: "r2" });
+      },
+      "second",
+    );
+
+    define(
+      "that died is found out by whoever follows its run",
+      async () => {
+        const { view } = await openLost();
+        const follower = watch(view, key);
+        await bench.until(() => follower.entries.length > 0);
+        await bench.within(follower.ended);
+        expect(offsetsOf(follower.entries)).toEqual([1, 2, 3]);
+        expect(follower.entries.at(-1)).toMatchObject({ event: lostEvent });
+        await expectLost(view);
+      },
+      "second",
+    );
+
+    define(
+      "that comes back too late is told, and cannot write any more",
+      async () => {
+        const { runs, view, lease, wake } = await openLost();
+        await bench.pass(1.5 * leaseMs);
+        await expectLost(view);
+        // The first collides with the end that was written for it, and the rest would fit.
+        const batch = [mark(3), mark(4), mark(5)];
+        expect(await codeOf(() => runs.append(lease, batch))).toBe("run-lost");
+        expect(await codeOf(() => runs.append(lease, [mark(4)]))).toBe("run-lost");
+        const close = (): unknown => runs.close(lease, ending(3, key), "finished");
+        expect(await codeOf(close)).toBe("run-lost");
+        await wake();
+        await bench.until(() => lease.lost.aborted);
+        await expectLost(view);
+      },
+      "second",
+    );
+
+    define(
+      "that comes back too late does not touch the next run",
+      async () => {
+        const { runs, view, lease, wake } = await openLost();
+        await bench.pass(1.5 * leaseMs);
+        const again = await openRun(view, key);
+        await view.append(again, [mark(1, "new"), mark(2, "new")]);
+        await wake();
+        await bench.until(() => lease.lost.aborted);
+        expect(await codeOf(() => runs.append(lease, [mark(3)]))).toBe("run-lost");
+        expect(await view.read(key, 0)).toEqual([mark(1, "new"), mark(2, "new")]);
+        await view.append(again, [mark(3, "new")]);
+        expect(again.lost.aborted).toBe(false);
+      },
+      "second",
+    );
+  });
+}

@@ -1,0 +1,313 @@
+import { EventType } from "@holodeck/agui-core";
+import type { LogEntry, RunLog } from "@holodeck/agui-core";
+import { describe, expect } from "vitest";
+import { key, thread } from "./_run-log-kit.ts";
+import type { RunLogKit } from "./_run-log-kit.ts";
+import {
+  codeOf,
+  count,
+  delta,
+  ending,
+  entry,
+  mark,
+  offsetsOf,
+  openRun,
+  piecesOf,
+  playRun,
+  readAll,
+  watch,
+} from "./_store-bench.ts";
+import type { StoreSetup } from "./_store-bench.ts";
+
+/** What readers and followers get of a log. */
+export function testRunLogReading({ bench, define, openLog, openSecondLog }: RunLogKit): void {
+  describe("merging", () => {
+    define("keeps every offset exact, whatever was merged", async () => {
+      // Loaded here: the other suites of this entry do without it.
+      const { default: fc } = await import("fast-check");
+      const runs = await openLog();
+      const part = fc.constantFrom(
+        { type: EventType.TEXT_MESSAGE_CONTENT, messageId: "m1" },
+        { type: EventType.TEXT_MESSAGE_CONTENT, messageId: "m2" },
+        { type: EventType.TEXT_MESSAGE_CONTENT, messageId: "m1", subagentRunId: "s" },
+        { type: EventType.TEXT_MESSAGE_CONTENT, messageId: "m1", timestamp: 1 },
+        { type: EventType.REASONING_MESSAGE_CONTENT, messageId: "m1" },
+        { type: EventType.TOOL_CALL_ARGS, toolCallId: "m1" },
+        { type: EventType.CUSTOM, name: "m1" },
+      );
+      // Also empty, and halves of a character: what a model sends is cut anywhere.
+      const text = fc.oneof(
+        fc.constantFrom("", "a", "bc", "\ud83c", "\udf26", "\\u0000", '"', "é"),
+        fc.string({ unit: "binary", maxLength: 8 }),
+      );
+      const steps = fc.array(fc.tuple(part, text, fc.boolean(), fc.nat({ max: 3 })), {
+        minLength: 1,
+        maxLength: 15,
+      });
+      let runNumber = 0;
+      await fc.assert(
+        fc.asyncProperty(steps, async (said) => {
+          const one = { ...key, threadId: `t${++runNumber}`, runId: `r${runNumber}` };
+          const lease = await openRun(runs, one);
+          const entries: LogEntry[] = [];
+          let batch: LogEntry[] = [];
+          for (const [kind, words, isLast, repeats] of said) {
+            for (let again = 0; again <= repeats; again++) {
+              const next = entry(entries.length + 1, { ...kind, delta: words });
+              entries.push(next);
+              batch.push(next);
+            }
+            if (isLast) await runs.append(lease, batch.splice(0));
+          }
+          if (batch.length > 0) await runs.append(lease, batch);
+          entries.push(ending(entries.length + 1, one));
+          await runs.close(lease, entries.at(-1)!, "finished");
+          const all = entries.map(({ from, event }) => ({ offset: from, event }));
+          for (const after of [0, ...count(entries.length)]) {
+            const rest = piecesOf(await readAll(runs, one, after));
+            // Comparing text is a hundred times quicker, and mostly enough.
+            if (JSON.stringify(rest) !== JSON.stringify(all.slice(after))) {
+              expect(rest).toEqual(all.slice(after));
+            }
+          }
+        }),
+        { numRuns: 30 },
+      );
+    });
+
+    define("cuts again what it has cut", async () => {
+      const runs = await openLog();
+      const lease = await openRun(runs, key);
+      await runs.append(
+        lease,
+        ["a", "", "bc", "d", "\ud83c", "\udf26"].map((text, index) => delta(index + 1, text)),
+      );
+      for (const after of count(6)) {
+        const pieces = piecesOf(await runs.read(key, after));
+        expect(pieces.map(({ event }) => event.delta)).toEqual(
+          ["a", "", "bc", "d", "\ud83c", "\udf26"].slice(after),
+        );
+      }
+    });
+
+    define("keeps a message of half a million characters", async () => {
+      const runs = await openLog();
+      const lease = await openRun(runs, key);
+      const words = count(5_000).map((index) => String(index).padEnd(100, "."));
+      for (let at = 0; at < words.length; at += 250) {
+        const batch = words.slice(at, at + 250).map((word, index) => delta(at + index + 1, word));
+        await runs.append(lease, batch);
+      }
+      await runs.close(lease, ending(5_001, key), "finished");
+      const texts = async (after: number): Promise<unknown[]> =>
+        piecesOf(await readAll(runs, key, after)).map(({ event }) => event.delta);
+      expect(await texts(0)).toEqual([...words, undefined]);
+      expect(await texts(3_333)).toEqual([...words.slice(3_333), undefined]);
+    });
+  });
+
+  describe("reading", () => {
+    define("gives no more entries than asked for, and goes on where it was", async () => {
+      const runs = await openLog();
+      await playRun(runs, await openRun(runs, key), 25);
+      const offsets: number[] = [];
+      for (;;) {
+        const page = await runs.read(key, offsets.at(-1) ?? 0, 10);
+        if (page.length === 0) break;
+        expect(page.length).toBeLessThanOrEqual(10);
+        offsets.push(...offsetsOf(page));
+      }
+      expect(offsets).toEqual(count(26));
+      expect(offsetsOf(await runs.read(key, 7, 1))).toEqual([8]);
+    });
+
+    define("has nothing after the last offset", async () => {
+      const runs = await openLog();
+      await playRun(runs, await openRun(runs, key));
+      expect(await runs.read(key, 3)).toEqual([]);
+      expect(await runs.read(key, 99)).toEqual([]);
+    });
+
+    define("knows no run that never was", async () => {
+      const runs = await openLog();
+      expect(await runs.find("ann", "r1")).toBeUndefined();
+      expect(await runs.active(thread)).toBeUndefined();
+      expect(await codeOf(() => runs.read(key, 0))).toBe("run-not-found");
+      expect(await runs.watchers(key)).toBe(0);
+      expect(await runs.requestStop(key)).toBe(false);
+      const follower = watch(runs, key);
+      await bench.within(follower.ended);
+      expect(follower.entries).toEqual([]);
+    });
+  });
+
+  describe("bounds", () => {
+    const bounds: readonly [string, StoreSetup, (offset: number) => LogEntry][] = [
+      ["events", { runLogEvents: 20 }, (offset) => mark(offset)],
+      ["bytes", { runLogBytes: 40_000 }, (offset) => mark(offset, "x".repeat(2_000))],
+      [
+        "bytes of one endless message",
+        { runLogBytes: 400_000 },
+        (offset) => delta(offset, "x".repeat(10_000)),
+      ],
+    ];
+    for (const [what, setup, make] of bounds) {
+      define(`trims the head of a log with too many ${what}, and says so`, async () => {
+        const runs = await openLog(setup);
+        const lease = await openRun(runs, key);
+        const live = watch(runs, key);
+        for (const offset of count(100)) {
+          await runs.append(lease, [make(offset)]);
+          await bench.until(() => live.entries.at(-1)?.to === offset);
+        }
+        const { first, last } = (await runs.find("ann", "r1"))!;
+        expect(last).toBe(100);
+        expect(first).toBeGreaterThan(50);
+        expect(first).toBeLessThanOrEqual(100);
+        expect(await codeOf(() => runs.read(key, 0))).toBe("replay-gone");
+        expect(await codeOf(() => runs.read(key, first - 2))).toBe("replay-gone");
+        expect(offsetsOf(await readAll(runs, key, first - 1))).toEqual(count(100, first));
+        await runs.close(lease, ending(101, key), "finished");
+        // Who has read along has not noticed.
+        await bench.within(live.ended);
+        expect(offsetsOf(live.entries)).toEqual(count(101));
+      });
+    }
+
+    define("never skips in silence what a follower has missed", async () => {
+      const runs = await openLog({ runLogEvents: 20 });
+      const lease = await openRun(runs, key);
+      await runs.append(lease, [mark(1)]);
+      const left = new AbortController();
+      const slow = runs.follow(key, 0, left.signal)[Symbol.asyncIterator]();
+      const offsets = offsetsOf((await bench.within(slow.next())).value as LogEntry[]);
+      for (const offset of count(100, 2)) await runs.append(lease, [mark(offset)]);
+      await runs.close(lease, ending(101, key), "finished");
+      const code = await codeOf(async () => {
+        for (let one = await slow.next(); !one.done; one = await slow.next()) {
+          offsets.push(...offsetsOf(one.value));
+        }
+      });
+      expect(offsets).toEqual(count(offsets.length));
+      if (code === undefined) expect(offsets).toHaveLength(101);
+      else expect(code).toBe("replay-gone");
+      expect(await codeOf(() => bench.within(watch(runs, key).ended))).toBe("replay-gone");
+    });
+
+    define("forgets a log some time after its end, and never before", async () => {
+      const runs = await openLog({ runLogMs: 1_000 });
+      const lease = await openRun(runs, key);
+      await runs.append(lease, [mark(1)]);
+      await bench.pass(1_500);
+      expect(offsetsOf(await runs.read(key, 0))).toEqual([1]);
+      await runs.close(lease, ending(2, key), "finished");
+      expect(offsetsOf(await runs.read(key, 0))).toEqual([1, 2]);
+      await bench.pass(1_000);
+      expect(await runs.find("ann", "r1")).toBeUndefined();
+      expect(await codeOf(() => runs.read(key, 0))).toBe("run-not-found");
+    });
+  });
+
+  describe("following", () => {
+    const views = [
+      ["in the process that owns it", undefined],
+      ["in another process", "second"],
+    ] as const;
+    for (const [where, needs] of views) {
+      const openBoth = async (): Promise<[RunLog, RunLog]> => {
+        const runs = await openLog();
+        return [runs, needs ? await openSecondLog() : runs];
+      };
+
+      define(
+        `shows each batch as it comes, and ends with the run, ${where}`,
+        async () => {
+          const [runs, view] = await openBoth();
+          const lease = await openRun(runs, key);
+          const follower = watch(view, key);
+          for (const offset of count(10)) {
+            await runs.append(lease, [delta(offset, `${offset} `)]);
+            await bench.until(() => follower.entries.at(-1)?.to === offset);
+          }
+          await runs.close(lease, ending(11, key), "finished");
+          await bench.within(follower.ended);
+          expect(offsetsOf(follower.entries)).toEqual(count(11));
+          expect(follower.entries.at(-1)!.event.type).toBe("RUN_FINISHED");
+        },
+        needs,
+      );
+
+      define(
+        `begins after any offset, while the run goes on and after its end, ${where}`,
+        async () => {
+          const [runs, view] = await openBoth();
+          const lease = await openRun(runs, key);
+          const followers = [watch(view, key)];
+          for (const offset of count(12)) {
+            await runs.append(lease, [delta(offset, `${offset} `)]);
+            followers.push(watch(view, key, offset));
+          }
+          await runs.close(lease, ending(13, key), "finished");
+          for (const after of [0, ...count(13)]) followers.push(watch(view, key, after));
+          await bench.within(Promise.all(followers.map(({ ended }) => ended)));
+          const seen = followers.map(({ entries }) =>
+            piecesOf(entries)
+              .map(({ event }) => (event.delta as string | undefined) ?? "end")
+              .join(""),
+          );
+          const rest = (after: number): string =>
+            after > 12 ? "" : [...count(12, after + 1).map((one) => `${one} `), "end"].join("");
+          const afters = [0, ...count(12), 0, ...count(13)];
+          expect(seen).toEqual(afters.map(rest));
+        },
+        needs,
+      );
+
+      define(
+        `ends when its reader leaves, and counts as a watcher until then, ${where}`,
+        async () => {
+          const [runs, view] = await openBoth();
+          await openRun(runs, key);
+          expect(await runs.watchers(key)).toBe(0);
+          const [one, two] = [watch(view, key), watch(view, key)];
+          await bench.until(async () => (await runs.watchers(key)) === 2);
+          one.leave();
+          await bench.within(one.ended);
+          await bench.until(async () => (await runs.watchers(key)) === 1);
+          two.leave();
+          await bench.within(two.ended);
+          await bench.until(async () => (await runs.watchers(key)) === 0);
+          expect(await runs.find("ann", "r1")).toMatchObject({ status: "running" });
+        },
+        needs,
+      );
+
+      define(
+        `stops counting a watcher that breaks off, and one whose run has ended, ${where}`,
+        async () => {
+          const [runs, view] = await openBoth();
+          const lease = await openRun(runs, key);
+          await runs.append(lease, [mark(1)]);
+          const staying = watch(view, key);
+          const breakOff = async (): Promise<void> => {
+            for await (const _ of view.follow(key, 0, new AbortController().signal)) break;
+          };
+          await bench.within(breakOff());
+          await bench.until(async () => (await runs.watchers(key)) === 1);
+          await runs.close(lease, ending(2, key), "finished");
+          await bench.within(staying.ended);
+          await bench.until(async () => (await runs.watchers(key)) === 0);
+        },
+        needs,
+      );
+    }
+
+    define("shows nothing to a reader who has left already", async () => {
+      const runs = await openLog();
+      await openRun(runs, key);
+      const follower = runs.follow(key, 0, AbortSignal.abort())[Symbol.asyncIterator]();
+      expect(await bench.within(follower.next())).toMatchObject({ done: true });
+      expect(await runs.watchers(key)).toBe(0);
+    });
+  });
+}

@@ -1,0 +1,283 @@
+import type { RunLog, Session, SessionStore } from "@holodeck/agui-core";
+import { describe, expect } from "vitest";
+import { hour, init, key, run, ttlMs, user } from "./_session-kit.ts";
+import type { SessionKit } from "./_session-kit.ts";
+import { codeOf, count, ending, mark, openRun, playRun, watch } from "./_store-bench.ts";
+
+/** Which threads there are, for how long, and what goes with them. */
+export function testSessionLifetime({ bench, define }: SessionKit): void {
+  describe("a list", () => {
+    const threadsOf = (items: readonly Session[]): string[] =>
+      items.map(({ threadId }) => threadId);
+
+    async function listAll(store: SessionStore, limit: number): Promise<string[]> {
+      const found: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await store.list({ principal: "ann", limit, ...(cursor ? { cursor } : {}) });
+        expect(page.items.length).toBeLessThanOrEqual(limit);
+        found.push(...threadsOf(page.items));
+        cursor = page.next;
+      } while (cursor !== undefined);
+      return found;
+    }
+
+    define("shows a principal's sessions, the last used first", async () => {
+      const store = await bench.open();
+      for (const threadId of ["t1", "t2", "t3"]) {
+        await store.create({ ...key, threadId }, init);
+        await bench.pass(10);
+      }
+      await store.create({ principal: "bob", threadId: "t1" }, init);
+      await store.update({ ...key, threadId: "t1" }, { append: [user("1")] });
+      await bench.pass(10);
+      expect(await listAll(store, 10)).toEqual(["t1", "t3", "t2"]);
+      await store.touch({ ...key, threadId: "t2" });
+      expect(await listAll(store, 10)).toEqual(["t2", "t1", "t3"]);
+      const { items } = await store.list({ principal: "ann", limit: 10 });
+      expect(items[1]).toMatchObject({ ...key, agentId: "agent", messageCount: 1, version: 2 });
+      expect(await store.list({ principal: "cy", limit: 10 })).toMatchObject({ items: [] });
+    });
+
+    define("shows one agent's only when asked", async () => {
+      const store = await bench.open();
+      for (const index of count(9)) {
+        const agentId = index % 3 === 0 ? "one" : "two";
+        await store.create({ ...key, threadId: `t${index}` }, { agentId });
+      }
+      const found: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const query = { principal: "ann", agentId: "one", limit: 2 };
+        const page = await store.list(cursor ? { ...query, cursor } : query);
+        found.push(...threadsOf(page.items));
+        cursor = page.next;
+      } while (cursor !== undefined);
+      expect(found.toSorted()).toEqual(["t3", "t6", "t9"]);
+    });
+
+    define("shows every session once, page by page, also those of the same moment", async () => {
+      const store = await bench.open();
+      const threads = count(25).map((index) => `t${index}`);
+      for (const threadId of threads) await store.create({ ...key, threadId }, init);
+      for (const limit of [1, 7, 25, 26]) {
+        expect((await listAll(store, limit)).toSorted()).toEqual(threads.toSorted());
+      }
+      const { next } = await store.list({ principal: "ann", limit: 25 });
+      expect(next).toBeUndefined();
+    });
+
+    define("goes on although the last session of a page is gone or was used", async () => {
+      const store = await bench.open();
+      for (const threadId of ["t1", "t2", "t3", "t4", "t5", "t6"]) {
+        await store.create({ ...key, threadId }, init);
+        await bench.pass(10);
+      }
+      const first = await store.list({ principal: "ann", limit: 2 });
+      expect(threadsOf(first.items)).toEqual(["t6", "t5"]);
+      await store.delete({ ...key, threadId: "t5" });
+      const second = await store.list({ principal: "ann", limit: 2, cursor: first.next! });
+      expect(threadsOf(second.items)).toEqual(["t4", "t3"]);
+      await store.touch({ ...key, threadId: "t3" });
+      const third = await store.list({ principal: "ann", limit: 2, cursor: second.next! });
+      expect(threadsOf(third.items)).toEqual(["t2", "t1"]);
+      expect(third.next).toBeUndefined();
+    });
+  });
+
+  describe("time", () => {
+    define("makes an unused session absent everywhere, without a clean-up", async () => {
+      const store = await bench.open({ ttlMs });
+      await store.create(key, { ...init, metadata: { old: true } });
+      expect(await store.get(key)).toBeDefined();
+      await bench.pass(ttlMs);
+      expect(await store.get(key)).toBeUndefined();
+      expect(await codeOf(() => store.update(key, {}))).toBe("session-not-found");
+      expect(await store.list({ principal: "ann", limit: 10 })).toMatchObject({ items: [] });
+      await store.touch(key);
+      expect(await store.get(key)).toBeUndefined();
+      expect(await store.delete(key)).toBe(false);
+      expect(await store.create(key, init)).toMatchObject({ version: 1, metadata: {} });
+    });
+
+    define("does not count against a session that is touched or updated", async () => {
+      const store = await bench.open({ ttlMs });
+      const created = await store.create(key, init);
+      await bench.pass(0.6 * ttlMs);
+      await store.touch(key);
+      const touched = (await store.get(key))!;
+      expect(touched.lastActivity).toBeGreaterThan(created.lastActivity);
+      expect(touched).toMatchObject({ version: 1, createdAt: created.createdAt });
+      await bench.pass(0.6 * ttlMs);
+      await store.update(key, { state: 1 });
+      await bench.pass(0.6 * ttlMs);
+      expect(await store.get(key)).toMatchObject({ state: 1 });
+      await bench.pass(0.6 * ttlMs);
+      expect(await store.get(key)).toBeUndefined();
+    });
+
+    define("does not pass for a session with a run in flight", async () => {
+      const store = await bench.open({ ttlMs });
+      await store.create(key, init);
+      await store.create({ ...key, threadId: "t2" }, init);
+      const lease = await openRun(store.runs, run);
+      await bench.pass(1.5 * ttlMs);
+      await store.cleanupExpired();
+      expect(await store.get(key)).toMatchObject(key);
+      await bench.pass(1.5 * ttlMs);
+      await store.cleanupExpired();
+      expect(await store.get(key)).toMatchObject(key);
+      const { items } = await store.list({ principal: "ann", limit: 10 });
+      expect(items).toMatchObject([key]);
+      await store.runs.append(lease, [mark(1)]);
+      // The end of a run is a use of its thread: the owner stores it before it closes the log.
+      await store.update(key, { append: [user("1")] });
+      await store.runs.close(lease, ending(2, run), "finished");
+      expect(await store.get(key)).toMatchObject({ messageCount: 1 });
+      await bench.pass(ttlMs);
+      expect(await store.get(key)).toBeUndefined();
+    });
+
+    define("counts the sessions that a clean-up removes", async () => {
+      const store = await bench.open({ ttlMs });
+      for (const threadId of ["t1", "t2", "t3"]) await store.create({ ...key, threadId }, init);
+      await openRun(store.runs, run);
+      expect(await store.cleanupExpired()).toBe(0);
+      await bench.pass(ttlMs);
+      expect(await store.cleanupExpired()).toBe(2);
+      expect(await store.cleanupExpired()).toBe(0);
+    });
+  });
+
+  describe("deleting", () => {
+    async function fill(store: SessionStore): Promise<RunLog> {
+      await store.create(key, init);
+      await store.create({ ...key, threadId: "t2" }, init);
+      const { runs } = store;
+      await playRun(runs, await openRun(runs, { ...key, runId: "r0" }));
+      await playRun(runs, await openRun(runs, { ...key, threadId: "t2", runId: "r2" }));
+      return runs;
+    }
+
+    define("takes the logs of a thread with it, and no other", async () => {
+      const store = await bench.open();
+      const runs = await fill(store);
+      expect(await store.delete(key)).toBe(true);
+      expect(await runs.find("ann", "r0")).toBeUndefined();
+      expect(await codeOf(() => runs.read({ ...key, runId: "r0" }, 0))).toBe("run-not-found");
+      expect(await runs.find("ann", "r2")).toMatchObject({ status: "finished" });
+    });
+
+    for (const [where, needs] of [
+      ["in the same process", undefined],
+      ["in another process", "second"],
+    ] as const) {
+      define(
+        `ends a run in flight, ${where}`,
+        async () => {
+          const store = await bench.open();
+          const other = needs ? await bench.openSecond() : store;
+          const runs = await fill(store);
+          const lease = await openRun(runs, run);
+          await runs.append(lease, [mark(1)]);
+          const follower = watch(runs, run);
+          await bench.until(() => follower.entries.length > 0);
+          expect(await other.delete(key)).toBe(true);
+          await bench.until(() => lease.lost.aborted);
+          expect(await codeOf(() => runs.append(lease, [mark(2)]))).toBe("run-lost");
+          const close = (): unknown => runs.close(lease, ending(2, run), "finished");
+          expect(await codeOf(close)).toBe("run-lost");
+          expect(await runs.find("ann", "r1")).toBeUndefined();
+          expect(await runs.active(key)).toBeUndefined();
+          expect(await store.get(key)).toBeUndefined();
+          await bench.within(follower.ended);
+          await store.create(key, init);
+          const again = await openRun(runs, run);
+          expect(await runs.read(run, 0)).toEqual([]);
+          await runs.append(again, [mark(1)]);
+          expect(again.lost.aborted).toBe(false);
+        },
+        needs,
+      );
+    }
+  });
+
+  describe("a bucket", () => {
+    const rate = { tokens: 10, perMs: hour };
+
+    define("gives as many tokens as it has, however many ask at once", async () => {
+      const store = await bench.open();
+      const waits = await Promise.all(count(30).map(async () => store.take("b", 1, rate)));
+      expect(waits.filter((wait) => wait === 0)).toHaveLength(10);
+      for (const wait of waits.filter((one) => one !== 0)) {
+        expect(wait).toBeGreaterThan(0);
+        expect(wait).toBeLessThanOrEqual(hour / 10);
+      }
+      expect(await store.take("another:b", 1, rate)).toBe(0);
+    });
+
+    define(
+      "is one for all processes",
+      async () => {
+        const stores = [await bench.open(), await bench.openSecond()];
+        const waits = await Promise.all(
+          count(30).map(async (index) => stores[index % 2]!.take("b", 1, rate)),
+        );
+        expect(waits.filter((wait) => wait === 0)).toHaveLength(10);
+      },
+      "second",
+    );
+
+    define("says how long to wait, and keeps what it did not give", async () => {
+      const store = await bench.open();
+      const quick = { tokens: 10, perMs: 1_000 };
+      expect(await store.take("b", 8, quick)).toBe(0);
+      const wait = await store.take("b", 7, quick);
+      expect(wait).toBeGreaterThan(0);
+      expect(wait).toBeLessThanOrEqual(500);
+      await bench.pass(wait);
+      expect(await store.take("b", 7, quick)).toBe(0);
+    });
+
+    define("is never more than full", async () => {
+      const store = await bench.open();
+      const quick = { tokens: 2, perMs: 600 };
+      expect(await store.take("b", 2, quick)).toBe(0);
+      await bench.pass(1_800);
+      const waits = await Promise.all(count(4).map(async () => store.take("b", 1, quick)));
+      expect(waits.filter((wait) => wait === 0)).toHaveLength(2);
+    });
+  });
+
+  describe("a store", () => {
+    define("refuses one session too many, and takes it when another is gone", async () => {
+      const store = await bench.open({ maxSessions: 3 });
+      for (const threadId of ["t1", "t2", "t3"]) await store.create({ ...key, threadId }, init);
+      const fourth = { ...key, threadId: "t4" };
+      expect(await codeOf(() => store.create(fourth, init))).toBe("capacity-exceeded");
+      expect(await store.get(fourth)).toBeUndefined();
+      await store.delete(key);
+      await store.create(fourth, init);
+      expect(await codeOf(() => store.create(key, init))).toBe("capacity-exceeded");
+    });
+
+    define("counts no session that has expired", async () => {
+      const store = await bench.open({ maxSessions: 1, ttlMs });
+      await store.create(key, init);
+      await bench.pass(ttlMs);
+      await store.create({ ...key, threadId: "t2" }, init);
+    });
+
+    define("lets go of its followers when it is closed, and may be closed twice", async () => {
+      const store = await bench.open();
+      const lease = await openRun(store.runs, run);
+      await store.runs.append(lease, [mark(1)]);
+      const follower = watch(store.runs, run);
+      await bench.until(() => follower.entries.length > 0);
+      await store.close();
+      // With an error or without: what matters is that nobody waits for ever.
+      await bench.within(Promise.allSettled([follower.ended]));
+      await store.close();
+    });
+  });
+}

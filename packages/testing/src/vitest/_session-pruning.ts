@@ -1,0 +1,59 @@
+import type { Message } from "@holodeck/agui-core";
+import { describe, expect } from "vitest";
+import { idsOf, init, key, user } from "./_session-kit.ts";
+import type { SessionKit } from "./_session-kit.ts";
+import { count } from "./_store-bench.ts";
+
+/** What is left of a thread that has become too long. */
+export function testSessionPruning({ bench, define }: SessionKit): void {
+  describe("a long history", () => {
+    const call = (id: string): Message[] => [
+      {
+        id: `a${id}`,
+        role: "assistant",
+        toolCalls: [{ id, type: "function", function: { name: "f", arguments: "{}" } }],
+      },
+      { id: `t${id}`, role: "tool", toolCallId: id, content: "x" },
+    ];
+
+    define("is cut to so many messages, the oldest first", async () => {
+      const store = await bench.open({ maxMessagesPerThread: 3 });
+      await store.create(key, init);
+      for (const index of count(10)) await store.update(key, { append: [user(`m${index}`)] });
+      const session = await store.get(key);
+      expect(idsOf(session)).toEqual(["m8", "m9", "m10"]);
+      expect(session).toMatchObject({ messageCount: 10 });
+    });
+
+    define("keeps system messages, and tool calls with their results", async () => {
+      const store = await bench.open({ maxMessagesPerThread: 4 });
+      await store.create(key, init);
+      const append: Message[] = [
+        { id: "s", role: "system", content: "x" },
+        user("1"),
+        ...call("c1"),
+        { id: "d", role: "developer", content: "x" },
+        ...call("c2"),
+      ];
+      await store.update(key, { append });
+      expect(idsOf(await store.get(key))).toEqual(["s", "d", "ac2", "tc2"]);
+      await store.update(key, { append: [user("2")] });
+      expect(idsOf(await store.get(key))).toEqual(["s", "d", "2"]);
+    });
+
+    define("is cut to so many tokens, a quarter of the characters each", async () => {
+      const store = await bench.open({ maxTokens: 25 });
+      await store.create(key, init);
+      const append = count(10).map((index) => user(`m${index}`, "x".repeat(40)));
+      await store.update(key, { append });
+      expect(idsOf(await store.get(key))).toEqual(["m9", "m10"]);
+    });
+
+    define("is kept whole by default", async () => {
+      const store = await bench.open();
+      await store.create(key, init);
+      await store.update(key, { append: count(500).map((index) => user(`m${index}`)) });
+      expect((await store.get(key))!.messages).toHaveLength(500);
+    });
+  });
+}
