@@ -1,7 +1,7 @@
 /** One run of the fleet: RUN_STARTED, its owner, START, the pieces, END and RUN_FINISHED. */
 export const eventsPerRun = 200;
 export const pieceLength = 6;
-export const pieceCount = eventsPerRun - 5;
+export const pieceCount: number = eventsPerRun - 5;
 
 /** Begins the id of a run that goes on until it is stopped. */
 export const endless = "endless-";

@@ -86,18 +86,16 @@ export async function follow(
     runId = `${options.runId}.${attempt++}`;
     return ask(port, "/agui", { threadId, runId, protocolVersion: "1.0", messages: [] });
   }, [200]);
-  const seen: Seen = ({
-	runId,
-	threadId,
-	owner: undefined,
-	text: '',
-	events: 0,
-	attaches: 0,
-	...{
-		terminals: [],
-		faults: []
-	}
-});
+  const seen: Seen = {
+    runId,
+    threadId,
+    owner: undefined,
+    text: "",
+    events: 0,
+    attaches: 0,
+    terminals: [],
+    faults: [],
+  };
   let last = 0;
   let { response } = first;
   for (;;) {

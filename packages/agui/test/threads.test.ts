@@ -437,7 +437,7 @@ describe("what a client may claim", () => {
     let asked = "";
     const handler = createAgentHandler(async (input, { emit }) => {
       if (!input.resume) asked = emit.interrupt({ reason: "confirmation", message: "Sure?" });
-      else emit.text(JSON.stringify(input.resume[0]!.payload));
+      else void emit.text(JSON.stringify(input.resume[0]!.payload));
     }, quiet);
     const events = await eventsOf(await run(handler));
     expect(events.at(-1)).toMatchObject({
