@@ -76,6 +76,22 @@ describe("a message", () => {
   });
 });
 
+describe("tool calls", () => {
+  test("are an assistant's only: another's are left out", async () => {
+    const seen: Message[][] = [];
+    const handler = createAgentHandler(async ({ messages }) => {
+      seen.push(messages as Message[]);
+    }, quiet);
+    const toolCalls = [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }];
+    const messages = [
+      { ...user("1"), toolCalls },
+      { id: "2", role: "assistant", toolCalls },
+    ];
+    await (await run(handler, { messages })).text();
+    expect(seen).toEqual([[user("1"), { id: "2", role: "assistant", toolCalls }]]);
+  });
+});
+
 describe("a history that its client owns", () => {
   test("follows the client when it edits, branches and asks again", async () => {
     const { agent, seen } = listener();
