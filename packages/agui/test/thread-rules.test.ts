@@ -80,7 +80,7 @@ describe("tool calls", () => {
   test("are an assistant's only: another's are left out", async () => {
     const seen: Message[][] = [];
     const handler = createAgentHandler(async ({ messages }) => {
-      seen.push(messages as Message[]);
+      seen.push(messages);
     }, quiet);
     const toolCalls = [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }];
     const messages = [
