@@ -1,7 +1,7 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { AgentObject } from "@holodeck/agui-core";
 import type { Agents } from "./agents.ts";
-import type { RunRegistry } from "./host.ts";
+import type { RunRegistry } from "./registry.ts";
 import { shuttingDown } from "./launch.ts";
 import type { Settings } from "./options.ts";
 import type { Resources } from "./resources.ts";
@@ -41,6 +41,7 @@ export function createLifecycle(options: {
   let starting: Promise<void> | undefined;
   let startedByHost = false;
   let closing: Promise<void> | undefined;
+  let hasWarned = false;
 
   function go(next: HandlerState): void {
     if (order.indexOf(next) <= order.indexOf(state)) return;
@@ -74,6 +75,10 @@ export function createLifecycle(options: {
   }
 
   function begin(): Promise<void> {
+    if (!hasWarned && !settings.authenticate && isProduction()) {
+      logger.warn({}, "No authenticate: whoever knows the id of a thread can read it.");
+    }
+    hasWarned = true;
     starting ??= prepare().catch((error: unknown) => {
       // The next caller may try again.
       starting = undefined;
@@ -174,4 +179,10 @@ export function createLifecycle(options: {
       return () => void listeners.delete(listener);
     },
   };
+}
+
+// Not every runtime has a process.
+function isProduction(): boolean {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  return process?.env?.NODE_ENV === "production";
 }

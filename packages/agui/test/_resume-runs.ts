@@ -12,7 +12,7 @@ export interface ResumeRun {
   readonly lag: number;
 }
 
-export const ids = { threadId: "thread", runId: "run" };
+const ids = { threadId: "thread", runId: "run" };
 
 const histories: readonly (readonly Message[])[] = [
   [],

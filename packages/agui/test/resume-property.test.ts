@@ -223,7 +223,7 @@ function joined(events: readonly BaseEvent[]): BaseEvent[] {
       deltas.has(event.type) &&
       last !== undefined &&
       JSON.stringify({ ...last, delta: "" }) === JSON.stringify({ ...event, delta: "" });
-    if (isMore) out[out.length - 1] = { ...last, delta: `${last.delta}${event.delta}` };
+    if (isMore) out[out.length - 1] = { ...last, delta: String(last.delta) + String(event.delta) };
     else out.push(event);
   }
   return out;

@@ -348,7 +348,7 @@ describe("what a client may claim", () => {
     const logger = memoryLogger();
     const handler = createAgentHandler(
       async (input, { emit }) => {
-        seen.push(input.messages as Message[]);
+        seen.push(input.messages);
         if (input.messages.length === 1) emit.toolCall("ask", { q: 1 }, { id: "call-1" });
       },
       { logger, ...options },
@@ -437,7 +437,7 @@ describe("what a client may claim", () => {
     let asked = "";
     const handler = createAgentHandler(async (input, { emit }) => {
       if (!input.resume) asked = emit.interrupt({ reason: "confirmation", message: "Sure?" });
-      else emit.text(JSON.stringify(input.resume[0]!.payload));
+      else void emit.text(JSON.stringify(input.resume[0]!.payload));
     }, quiet);
     const events = await eventsOf(await run(handler));
     expect(events.at(-1)).toMatchObject({

@@ -294,16 +294,7 @@ export class LiveRun {
 
   /** Ends the run from outside. The terminal event is told first; then the agent learns of it. */
   abort(reason: AgentError): void {
-    if (this.ended) return;
-    // A client can be cut while the guard is still speaking; its sentence is finished first.
-    if (this.#guarding) {
-      this.#abortLater ??= reason;
-      return;
-    }
-    this.#error = cancelling.has(reason.code) ? undefined : reason;
-    if (cancelling.has(reason.code)) this.#guard.cancel();
-    else this.#guard.fail({ message: reason.message, code: reason.code });
-    this.#stop(reason);
+    if (this.#conclude(reason)) this.#stop(reason);
   }
 
   /** A promise while every client is behind or too much waits for the store; else nothing. */
@@ -432,13 +423,28 @@ export class LiveRun {
     else this.abort(reason);
   }
 
+  /** Says the last word of the run. False: it was said, or it has to wait. */
+  #conclude(reason: AgentError): boolean {
+    if (this.ended) return false;
+    // A client can be cut while the guard is still speaking; its sentence is finished first.
+    if (this.#guarding) {
+      this.#abortLater ??= reason;
+      return false;
+    }
+    this.#error = cancelling.has(reason.code) ? undefined : reason;
+    if (cancelling.has(reason.code)) this.#guard.cancel();
+    else this.#guard.fail({ message: reason.message, code: reason.code });
+    return true;
+  }
+
   #failed(reason: unknown): void {
     if (this.ended) return;
     const { debug } = this.#settings;
     const { runId, threadId, agentId } = this.context;
     this.#logger.error({ error: reason, runId, threadId, agentId }, "The agent failed.");
     const { code, message } = describeError(reason, debug);
-    this.abort(new AgentError(code, message, { cause: reason }));
+    // It ended itself: what it has left hears of it after the clients have.
+    this.#conclude(new AgentError(code, message, { cause: reason }));
   }
 
   // ── Number, append, deliver ──────────────────────────────────────────────────────────────────

@@ -52,9 +52,11 @@ describe("agui", () => {
     const { host } = fakeHost();
     const protocol = agui();
     expect(protocol).toMatchObject({ name: "agui", history: "client" });
-    const [run, info, ...more] = protocol.routes(host);
+    const [run, info, events, stop, ...more] = protocol.routes(host);
     expect(run).toMatchObject({ method: "POST", path: "/agui", body: "json" });
     expect(info).toMatchObject({ method: "GET", path: "/agui/info" });
+    expect(events).toMatchObject({ method: "GET", path: "/agui/runs/:runId/events" });
+    expect(stop).toMatchObject({ method: "POST", path: "/agui/runs/:runId/stop" });
     expect(more).toEqual([]);
     expect(info?.handle(call(undefined))).toEqual({
       status: 200,
@@ -67,7 +69,16 @@ describe("agui", () => {
     const paths = agui({ path: ["/awp", "/"] })
       .routes(host)
       .map(({ method, path }) => `${method} ${path}`);
-    expect(paths).toEqual(["POST /awp", "GET /awp/info", "POST /", "GET /info"]);
+    expect(paths).toEqual([
+      "POST /awp",
+      "GET /awp/info",
+      "GET /awp/runs/:runId/events",
+      "POST /awp/runs/:runId/stop",
+      "POST /",
+      "GET /info",
+      "GET /runs/:runId/events",
+      "POST /runs/:runId/stop",
+    ]);
     expect(() => agui({ path: "agui" })).toThrow('agui({ path: "agui" }) must start with "/".');
     expect(() => agui({ path: [] })).toThrow("needs at least one");
   });

@@ -2,7 +2,7 @@ import { EventType, isAgentError } from "@holodeck/agui-core";
 import type { BaseEvent, Lease, LogEntry, RunKey, RunLog } from "@holodeck/agui-core";
 import { vi } from "vitest";
 
-export const init = { agentId: "agent" };
+const init = { agentId: "agent" };
 const patience = { timeout: 10_000, interval: 5 };
 
 export const until = (condition: () => unknown): Promise<void> =>

@@ -2,24 +2,28 @@ import { testRunLog, testSessionStore } from "@holodeck/agui-testing/vitest";
 import type { CreateStore } from "@holodeck/agui-testing/vitest";
 import { afterAll, describe } from "vitest";
 import { redisSessions } from "../src/redis/index.ts";
-import { startRedis } from "./_redis.ts";
-import type { clientKinds } from "./_redis.ts";
+import type { RedisClient } from "../src/redis/index.ts";
 
-/** Both suites with one kind of client. */
-export async function testRedisSessions(kind: (typeof clientKinds)[number]): Promise<void> {
-  const name = `redisSessions with ${kind}`;
-  const redis = await startRedis(`${name}: testSessionStore and testRunLog`);
+/** A server or a cluster, and how to reach it. */
+export interface RedisUnderTest {
+  readonly name: string;
+  connect(): Promise<RedisClient>;
+  stop(): Promise<void>;
+}
 
+/** Both suites with one kind of client. Nothing: there is no Redis, and it was said. */
+export function testRedisSessions(redis: RedisUnderTest | undefined): void {
   describe.runIf(redis)("redisSessions", () => {
-    afterAll(() => redis!.stop());
+    if (!redis) return;
+    afterAll(() => redis.stop());
     let stores = 0;
     const second: CreateStore = async (setup) =>
-      redisSessions({ client: await redis![kind](), prefix: `test-${stores}`, ...setup });
+      redisSessions({ client: await redis.connect(), prefix: `test-${stores}`, ...setup });
     const create: CreateStore = (setup) => {
       stores++;
       return second(setup);
     };
-    testSessionStore(name, create, { clock: "real", second });
-    testRunLog(name, create, { clock: "real", second });
+    testSessionStore(redis.name, create, { clock: "real", second });
+    testRunLog(redis.name, create, { clock: "real", second });
   });
 }

@@ -32,12 +32,7 @@ export const clientKinds = ["nodeRedis", "ioRedis"] as const;
  * With a directory it keeps its data there.
  */
 export async function startRedis(suite: string, dir?: string): Promise<TestRedis | undefined> {
-  if (!hasServer() && !install()) {
-    const line = `NOT RUN: ${suite}. It needs redis-server: apt-get install redis-server.`;
-    if (process.env.CI === "true") throw new Error(line);
-    process.stderr.write(`${line}\n`);
-    return undefined;
-  }
+  if (!hasRedis(suite)) return undefined;
   const port = await freePort();
   const closers: (() => void)[] = [];
   let server: ChildProcess | undefined;
@@ -46,19 +41,10 @@ export async function startRedis(suite: string, dir?: string): Promise<TestRedis
     const disk = dir
       ? ["--appendonly", "yes", "--appendfsync", "always", "--dir", dir]
       : ["--appendonly", "no"];
-    const flags = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", ...disk];
-    server = spawn("redis-server", flags, { stdio: ["ignore", "pipe", "inherit"] });
-    for await (const chunk of server.stdout!) {
-      if (String(chunk).includes("Ready to accept connections")) break;
-    }
+    server = await spawnRedis(port, disk);
   }
 
-  async function kill(): Promise<void> {
-    if (!server || server.exitCode !== null || server.signalCode !== null) return;
-    const exited = once(server, "exit");
-    server.kill("SIGKILL");
-    await exited;
-  }
+  const kill = async (): Promise<void> => server && killRedis(server);
 
   await start();
   return {
@@ -71,7 +57,7 @@ export async function startRedis(suite: string, dir?: string): Promise<TestRedis
       const client = createClient({ ...options, socket: { host: "127.0.0.1", port } });
       await client.connect();
       closers.push(() => client.isOpen && client.destroy());
-      return client as NodeRedisClient;
+      return client;
     },
     async ioRedis(options = {}) {
       const client = new Redis(port, "127.0.0.1", options);
@@ -86,6 +72,35 @@ export async function startRedis(suite: string, dir?: string): Promise<TestRedis
   };
 }
 
+/** True when `redis-server` is there or could be installed; otherwise says what was not run. */
+export function hasRedis(suite: string): boolean {
+  if (hasServer() || install()) return true;
+  const line = `NOT RUN: ${suite}. It needs redis-server: apt-get install redis-server.`;
+  if (process.env.CI === "true") throw new Error(line);
+  process.stderr.write(`${line}\n`);
+  return false;
+}
+
+/** Starts a server and waits until it takes connections. */
+export async function spawnRedis(port: number, flags: readonly string[]): Promise<ChildProcess> {
+  const common = ["--port", String(port), "--bind", "127.0.0.1", "--save", ""];
+  const server = spawn("redis-server", [...common, ...flags], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  for await (const chunk of server.stdout) {
+    if (String(chunk).includes("Ready to accept connections")) break;
+  }
+  return server;
+}
+
+/** By its pid, and waits until it is gone. */
+export async function killRedis(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exited = once(server, "exit");
+  server.kill("SIGKILL");
+  await exited;
+}
+
 function hasServer(): boolean {
   return spawnSync("redis-server", ["--version"]).status === 0;
 }
@@ -98,7 +113,7 @@ function install(): boolean {
   return hasServer();
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

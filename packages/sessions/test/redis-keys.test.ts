@@ -42,7 +42,7 @@ describe.runIf(redis)("redisSessions", () => {
         expect(await store.runs.requestStop(key)).toBe(true);
         const added = (await keysOf(client)).filter((name) => !before.has(name));
         const own = added.filter((name) => name.includes("{"));
-        expect(own.map((name) => /\}:([a-z]+)/.exec(name)?.[1]).toSorted()).toEqual([
+        expect(own.map((name) => /\}:([a-z]+)/.exec(name)![1]!).toSorted()).toEqual([
           "cmd",
           "lease",
           "log",

@@ -126,6 +126,29 @@ describe.runIf(probe).for(clientKinds)(
       await open(store.runs, { ...thread, runId: "r2" });
     });
 
+    test("it hangs: of many runs none waits for the others", async () => {
+      const redis = await start();
+      const store = await connect(redis);
+      const leases = await Promise.all(
+        Array.from({ length: 100 }, (_, index) =>
+          open(store.runs, { ...thread, threadId: `t${index}`, runId: `r${index}` }),
+        ),
+      );
+      redis.pause();
+      const began = Date.now();
+      const codes = await Promise.all(
+        leases.map((lease) => codeOf(() => store.runs.append(lease, [mark(1)]))),
+      );
+      expect(new Set(codes)).toEqual(new Set(["store-unavailable"]));
+      expect(Date.now() - began).toBeLessThan(1_000);
+      redis.resume();
+      for (const lease of leases) {
+        // Whether its batch has landed or was never sent.
+        await store.runs.close(lease, ending(1), "failed");
+        expect(await store.runs.active(lease)).toBeUndefined();
+      }
+    });
+
     test("it never comes back: followers are told", async () => {
       const redis = await start();
       const store = await connect(redis, { leaseMs: 300 });

@@ -1,3 +1,6 @@
+import { startRedis } from "./_redis.ts";
 import { testRedisSessions } from "./_redis-suites.ts";
 
-await testRedisSessions("nodeRedis");
+const name = "redisSessions with node-redis";
+const redis = await startRedis(`${name}: testSessionStore and testRunLog`);
+testRedisSessions(redis && { name, connect: () => redis.nodeRedis(), stop: () => redis.stop() });

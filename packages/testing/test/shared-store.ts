@@ -19,7 +19,8 @@ export function sharedStores(lostType: EventType = EventType.RUN_ERROR): SharedS
   let shared: Shared;
   return {
     create(setup) {
-      shared = { store: memorySessions(setup), held: new Map() };
+      const { leaseMs: _ours, ...rest } = setup;
+      shared = { store: memorySessions(rest), held: new Map() };
       return openView(shared, setup, lostType);
     },
     second: (setup) => openView(shared, setup, lostType),

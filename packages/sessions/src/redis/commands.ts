@@ -1,31 +1,31 @@
-import { wrapIoRedis } from "./ioredis.ts";
-import type { IoRedisClient } from "./ioredis.ts";
-import { wrapNodeRedis } from "./node-redis.ts";
-import type { NodeRedisClient } from "./node-redis.ts";
+import { wrapIoRedis, wrapIoRedisCluster } from "./ioredis.ts";
+import type { IoRedisClient, IoRedisCluster } from "./ioredis.ts";
+import { wrapNodeRedis, wrapNodeRedisCluster } from "./node-redis.ts";
+import type { NodeRedisClient, NodeRedisCluster } from "./node-redis.ts";
 
-/** A connected client of `redis` (node-redis) 5 and 6, or of `ioredis` 5 and 6. */
-export type RedisClient = NodeRedisClient | IoRedisClient;
+/** A connected client or cluster of `redis` (node-redis) 5 and 6, or of `ioredis` 5 and 6. */
+export type RedisClient = NodeRedisClient | NodeRedisCluster | IoRedisClient | IoRedisCluster;
 
 /** All we need of a client. */
 export interface RedisCommands {
   /** What the client puts before every key by itself. */
   readonly keyPrefix: string;
+  /** One command takes keys of one slot only. */
+  readonly isCluster: boolean;
   isReady(): boolean;
   /** Calls back whenever a connection stands; returns how to stop that. */
   onReady(listener: () => void): () => void;
   call(command: readonly string[]): Promise<unknown>;
-  /** A connection of its own, which connects by itself and never throws. */
-  duplicate(): RedisCommands;
+  /** A connection of its own to where a key lives. It connects by itself. */
+  duplicate(key: string): Promise<RedisCommands>;
   close(): void;
 }
 
 /** Tells the clients apart by their shape: both have been seen in several copies in one process. */
 export function toCommands(client: RedisClient): RedisCommands {
-  if ("isReady" in client && typeof client.sendCommand === "function") return wrapNodeRedis(client);
-  if ("status" in client && typeof client.call === "function" && !("nodes" in client)) {
-    return wrapIoRedis(client);
-  }
-  throw new TypeError(
-    "redisSessions takes a client of `redis` or of `ioredis` for one server, not for a cluster.",
-  );
+  if ("nodeClient" in client) return wrapNodeRedisCluster(client);
+  if ("nodes" in client) return wrapIoRedisCluster(client);
+  if ("isReady" in client) return wrapNodeRedis(client);
+  if ("call" in client) return wrapIoRedis(client);
+  throw new TypeError("redisSessions takes a client or a cluster of `redis` or of `ioredis`.");
 }

@@ -1,4 +1,5 @@
 import type { RedisCommands } from "./commands.ts";
+import { slotOf } from "./slot.ts";
 
 /** What is used of a client of `ioredis`. */
 export interface IoRedisClient {
@@ -10,10 +11,60 @@ export interface IoRedisClient {
   on(event: string, listener: () => void): unknown;
 }
 
+/** What is used of a cluster of `ioredis`. */
+export interface IoRedisCluster {
+  readonly isCluster: boolean;
+  readonly status: string;
+  readonly options: { readonly keyPrefix?: string | undefined };
+  /** The nodes of each slot, the master first. */
+  readonly slots: readonly (readonly string[])[];
+  nodes(role: "master"): readonly (IoRedisClient & {
+    readonly options: { readonly host?: string | undefined; readonly port?: number | undefined };
+  })[];
+  call(command: string, ...args: string[]): Promise<unknown>;
+  disconnect(): void;
+  on(event: string, listener: () => void): unknown;
+}
+
+// A blocking read takes its time. It fails with its connection, instead of being sent again as it was.
+const blocking = {
+  commandTimeout: undefined,
+  socketTimeout: undefined,
+  blockingTimeout: undefined,
+  lazyConnect: false,
+  maxRetriesPerRequest: 0,
+};
+
 export function wrapIoRedis(client: IoRedisClient): RedisCommands {
+  return {
+    ...wrap(client),
+    isCluster: false,
+    duplicate: async () => wrapIoRedis(client.duplicate(blocking)),
+  };
+}
+
+export function wrapIoRedisCluster(cluster: IoRedisCluster): RedisCommands {
+  return {
+    ...wrap(cluster),
+    isCluster: true,
+    async duplicate(key) {
+      const [address] = cluster.slots[slotOf(key)] ?? [];
+      const nodes = cluster.nodes("master");
+      const node = nodes.find(({ options: { host, port } }) => `${host}:${port}` === address);
+      if (!node) throw new Error(`No node of the cluster has ${key}.`);
+      // A cluster connects its nodes when it needs them and gives up on one that is gone; this one stays.
+      const retryStrategy = (times: number): number => Math.min(times * 50, 2_000);
+      return wrapIoRedis(node.duplicate({ ...blocking, retryStrategy, enableOfflineQueue: true }));
+    },
+  };
+}
+
+function wrap(
+  client: Omit<IoRedisClient, "duplicate">,
+): Omit<RedisCommands, "isCluster" | "duplicate"> {
+  const waiting = new Set<() => void>();
   // Every failure reaches a caller through its command.
   client.on("error", () => undefined);
-  const waiting = new Set<() => void>();
   client.on("ready", () => {
     for (const listener of waiting) listener();
   });
@@ -26,18 +77,6 @@ export function wrapIoRedis(client: IoRedisClient): RedisCommands {
       return () => void waiting.delete(listener);
     },
     call: ([name = "", ...args]) => client.call(name, ...args),
-    duplicate() {
-      const copy = client.duplicate({
-        // A blocking read takes its time.
-        commandTimeout: undefined,
-        socketTimeout: undefined,
-        blockingTimeout: undefined,
-        lazyConnect: false,
-        // Fails with the connection; without it the read would be sent again as it was.
-        maxRetriesPerRequest: 0,
-      });
-      return wrapIoRedis(copy);
-    },
     close: () => client.disconnect(),
   };
 }

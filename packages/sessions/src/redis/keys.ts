@@ -23,8 +23,8 @@ export interface Keys {
   /** A principal's threads by their last activity. */
   list(principal: string): string;
   bucket(name: string): string;
-  /** Wakes the blocked reader of one process. */
-  wake(process: string): string;
+  /** Wakes a blocked reader of one process; with a tag, one of that slot. */
+  wake(process: string, tag?: string): string;
   /** Every session by its expiry, for `maxSessions`. */
   readonly sessions: string;
 }
@@ -52,7 +52,7 @@ export function createKeys(prefix: string): Keys {
     pointer: (principal, runId) => `${prefix}:run:${encodePart(principal)}:${encodePart(runId)}`,
     list: (principal) => `${prefix}:list:${encodePart(principal)}`,
     bucket: (name) => `${prefix}:bucket:${encodePart(name)}`,
-    wake: (process) => `${prefix}:wake:${process}`,
+    wake: (process, tag) => `${prefix}:${tag === undefined ? "" : `{${tag}}:`}wake:${process}`,
     sessions: `${prefix}:sessions`,
   };
 }

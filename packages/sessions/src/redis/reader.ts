@@ -14,7 +14,7 @@ export interface FoundRun {
   readonly leaseLeft: number;
 }
 
-export interface LogPage {
+interface LogPage {
   readonly fence: string;
   readonly status: RunStatus;
   readonly last: number;

@@ -6,7 +6,6 @@ import type {
   RunCommand,
   RunKey,
   RunLog,
-  RunRecord,
   ThreadKey,
 } from "@holodeck/agui-core";
 import type { RedisCommands } from "./commands.ts";
@@ -17,19 +16,17 @@ import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
 import { createLeases } from "./leases.ts";
 import { packEntries } from "./pack.ts";
+import { createOpening } from "./opening.ts";
 import { createLogReader } from "./reader.ts";
 import {
   appendScript,
-  claimScript,
   closeScript,
   deleteScript,
-  openScript,
   runScriptKeys,
   sendScript,
-  undoScript,
   watchScript,
 } from "./run-scripts.ts";
-import { createTail } from "./tail.ts";
+import { createTails } from "./tails.ts";
 
 export interface RedisLogOptions {
   readonly commands: RedisCommands;
@@ -68,15 +65,17 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
     count: Math.max(1, Math.floor(runLogEvents / 4)),
     length: Math.max(1, Math.min(64 * 1024, runLogBytes / 4)),
   };
+  const appendBounds = [leaseMs, keepMs, runLogEvents, runLogBytes];
   const lostJson = JSON.stringify(lostEvent);
   const gate = createGate(appendsInFlight);
   const self = ulid();
   let writes = 0;
   const writeId = (): string => `${self}:${++writes}`;
   const reader = createLogReader({ connection, keys, runLogMs, lostEvent: lostJson });
-  const tail = createTail({
+  const open = createOpening({ ...options, reader, keepMs, lostEvent: lostJson });
+  const tail = createTails({
     ...options,
-    wakeKey: keys.wake(self),
+    wakeKey: (tag) => keys.wake(self, tag),
     onRestored() {
       leases.renew();
       followers.restored();
@@ -94,54 +93,6 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
       ]),
   });
 
-  async function hold(
-    key: RunKey,
-    init: { agentId: string; protocolVersion?: string | undefined },
-  ): Promise<{ fence: number } | { busy: RunRecord }> {
-    const run = encodePart(key.runId);
-    const token = ulid();
-    let holder = "";
-    for (let attempt = 0; ; attempt++) {
-      const held = keys.run({ ...key, runId: decodePart(holder) });
-      const own = runScriptKeys(keys.thread(key), keys.run(key));
-      const [answer, value] = (await connection.run(openScript, {
-        keys: [...own, held.record, held.log, held.commands, held.watch],
-        args: [
-          ...[run, token, init.agentId, init.protocolVersion ?? ""],
-          ...[leaseMs, keepMs, runLogMs, ttlMs, holder, lostJson],
-        ],
-      })) as [string, string];
-      if (answer === "ok") return { fence: Number(value) };
-      holder = value;
-      if (answer === "expired") continue;
-      const busy = await reader.peek({ ...key, runId: decodePart(value) });
-      if (busy?.record.status === "running") return { busy: busy.record };
-      if (attempt > 10) throw new AgentError("thread-busy", `Thread "${key.threadId}" is busy.`);
-    }
-  }
-
-  // The pointer lives in another slot, so it is set after the run has begun: it never points to less.
-  async function claim(key: RunKey): Promise<RunRecord | undefined> {
-    const pointer = keys.pointer(key.principal, key.runId);
-    let from = "";
-    for (;;) {
-      const args = [encodePart(key.threadId), from, keepMs];
-      const other = (await connection.run(claimScript, { keys: [pointer], args })) as string | null;
-      if (!other) return undefined;
-      const otherKey = { ...key, threadId: decodePart(other) };
-      const found = await reader.peek(otherKey);
-      if (found?.record.status === "running") return found.record;
-      const { record, log } = keys.run(otherKey);
-      if (found) await connection.call("DEL", record, log);
-      from = other;
-    }
-  }
-
-  async function undo(key: RunKey, fence: number): Promise<void> {
-    const scriptKeys = runScriptKeys(keys.thread(key), keys.run(key));
-    await connection.run(undoScript, { keys: scriptKeys, args: [encodePart(key.runId), fence] });
-  }
-
   async function write(lease: Lease, entries: readonly LogEntry[]): Promise<void> {
     const run = keys.run(lease);
     for (const [index, { from }] of entries.entries()) {
@@ -153,8 +104,12 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
       script: appendScript,
       keys: [keys.thread(lease).lease, run.record, run.log],
       args: [
-        ...[encodePart(lease.runId), lease.fence, entries[0]!.from, entries.at(-1)!.to],
-        ...[leaseMs, keepMs, runLogEvents, runLogBytes, writeId()],
+        encodePart(lease.runId),
+        lease.fence,
+        entries[0]!.from,
+        entries.at(-1)!.to,
+        ...appendBounds,
+        writeId(),
         ...packs.flatMap(({ from, json, count }) => [from, json, count]),
       ],
     });
@@ -196,20 +151,20 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
 
   return {
     async open(key, init) {
-      const held = await hold(key, init);
-      if ("busy" in held) return held;
-      try {
-        const [busy] = await Promise.all([claim(key), options.onRenew(key)]);
-        if (!busy) return leases.add(key, held.fence);
-        await undo(key, held.fence);
-        return { busy };
-      } catch (error) {
-        undo(key, held.fence).catch(() => undefined);
-        throw error;
-      }
+      // Late by one renewal at worst; no reason to refuse a run that has its thread.
+      options.onRenew(key).catch(() => undefined);
+      const opened = await open(key, init);
+      return "busy" in opened ? opened : leases.add(key, opened.fence);
     },
     append(lease, entries) {
-      if (entries.length > 0) return gate(() => write(lease, entries));
+      if (entries.length === 0) return;
+      const since = clock.now();
+      return gate(() => {
+        // Those before it have not been answered for so long: Redis is away, and it would wait in vain.
+        if (clock.now() - since < options.commandMs) return write(lease, entries);
+        leases.wrote(lease, "refused");
+        throw new AgentError("store-unavailable", "The store does not answer.", { retryAfter: 2 });
+      });
     },
     async close(lease, terminal, status) {
       // After a write without an answer nobody knows the next offset, except the server.
@@ -218,8 +173,17 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
         script: closeScript,
         keys: runScriptKeys(keys.thread(lease), keys.run(lease)),
         args: [
-          ...[encodePart(lease.runId), lease.fence, status, runLogMs, ttlMs, from],
-          ...[terminal.at, JSON.stringify(terminal.event), runLogEvents, runLogBytes, writeId()],
+          encodePart(lease.runId),
+          lease.fence,
+          status,
+          runLogMs,
+          ttlMs,
+          from,
+          terminal.at,
+          JSON.stringify(terminal.event),
+          runLogEvents,
+          runLogBytes,
+          writeId(),
         ],
       });
       leases.release(lease);

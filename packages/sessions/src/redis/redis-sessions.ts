@@ -73,8 +73,16 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     ...(options.estimateTokens ? { estimate: options.estimateTokens } : {}),
   };
   const runs = createRedisLog({
-    ...{ commands, connection, keys, clock, commandMs, leaseMs, ttlMs },
-    ...{ runLogEvents, runLogBytes, runLogMs },
+    commands,
+    connection,
+    keys,
+    clock,
+    commandMs,
+    leaseMs,
+    ttlMs,
+    runLogEvents,
+    runLogBytes,
+    runLogMs,
     onRenew: (key) => count(key, ttlMs + leaseMs),
   });
   const turns = createTurns();

@@ -39,19 +39,25 @@ local function lose(key, run, fence, keep, event)
 end
 `;
 
+// Writes the fields of a record together with what is left of its log.
 const trim = `
-local function trim(record, log, count, bytes, max_count, max_bytes)
-  local first
-  while count > max_count or bytes > max_bytes do
+local function trim(record, log, size, fields)
+  while size.count > size.max_count or size.bytes > size.max_bytes do
     local rows = redis.call('XRANGE', log, '-', '+', 'COUNT', 2)
     if #rows < 2 then break end
     redis.call('XDEL', log, rows[1][1])
-    bytes = bytes - #rows[1][2][2]
-    count = count - tonumber(rows[1][2][4])
-    first = string.match(rows[2][1], '^%d+')
+    size.bytes = size.bytes - #rows[1][2][2]
+    size.count = size.count - tonumber(rows[1][2][4])
+    fields.first = string.match(rows[2][1], '^%d+')
   end
-  redis.call('HSET', record, 'count', text(count), 'bytes', text(bytes))
-  if first then redis.call('HSET', record, 'first', first) end
+  fields.count = text(size.count)
+  fields.bytes = text(size.bytes)
+  local flat = {}
+  for name, value in pairs(fields) do
+    flat[#flat + 1] = name
+    flat[#flat + 1] = value
+  end
+  redis.call('HSET', record, unpack(flat))
 end
 `;
 
@@ -108,8 +114,8 @@ for at = 10, #ARGV, 3 do
   bytes = bytes + #ARGV[at + 1]
   count = count + tonumber(ARGV[at + 2])
 end
-redis.call('HSET', KEYS[2], 'last', ARGV[4], 'done', ARGV[9])
-trim(KEYS[2], KEYS[3], count, bytes, tonumber(ARGV[7]), tonumber(ARGV[8]))
+local size = { count = count, bytes = bytes, max_count = tonumber(ARGV[7]), max_bytes = tonumber(ARGV[8]) }
+trim(KEYS[2], KEYS[3], size, { last = ARGV[4], done = ARGV[9] })
 local lease_ms = tonumber(ARGV[5])
 if record[1] == '0' or tonumber(held[3]) - now < lease_ms * 0.8 then
   redis.call('HSET', KEYS[1], 'until', text(now + lease_ms))
@@ -130,8 +136,8 @@ if held[1] ~= ARGV[1] or held[2] ~= ARGV[2] or record[2] ~= ARGV[2] then return 
 local last = tonumber(record[1])
 if ARGV[6] ~= '' and tonumber(ARGV[6]) ~= last + 1 then return record[1] end
 local to = terminal(KEYS[5], last, { at = ARGV[7], event = ARGV[8], fence = ARGV[2], status = ARGV[3] })
-redis.call('HSET', KEYS[4], 'status', ARGV[3], 'last', to, 'done', ARGV[11])
-trim(KEYS[4], KEYS[5], tonumber(record[4]) + 1, tonumber(record[5]) + #ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10]))
+local size = { count = tonumber(record[4]) + 1, bytes = tonumber(record[5]) + #ARGV[8], max_count = tonumber(ARGV[9]), max_bytes = tonumber(ARGV[10]) }
+trim(KEYS[4], KEYS[5], size, { status = ARGV[3], last = to, done = ARGV[11] })
 redis.call('DEL', KEYS[1], KEYS[6], KEYS[7])
 redis.call('ZADD', KEYS[3], now + tonumber(ARGV[4]), ARGV[1])
 redis.call('PEXPIRE', KEYS[4], ARGV[4])

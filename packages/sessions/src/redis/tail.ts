@@ -59,7 +59,7 @@ export function createTail(options: TailOptions): Tail {
   }
 
   async function readOnce(): Promise<void> {
-    own ??= commands.duplicate();
+    own ??= await connect();
     if (!own.isReady()) await stands(own);
     if (failures > 0) {
       failures = 0;
@@ -72,8 +72,8 @@ export function createTail(options: TailOptions): Tail {
     try {
       dispatch(await limited(own.call([...read, wakeKey, ...names, wakeId, ...ids]), blockMs));
     } catch (error) {
-      // A connection that keeps silent is not asked again.
-      if (error === silent) {
+      // What keeps silent is not asked again, nor a node that no longer has these keys.
+      if (error === silent || isMoved(error)) {
         own.close();
         own = undefined;
       }
@@ -81,6 +81,12 @@ export function createTail(options: TailOptions): Tail {
     } finally {
       isReading = false;
     }
+  }
+
+  async function connect(): Promise<RedisCommands> {
+    const made = await limited(commands.duplicate(wakeKey), 0);
+    if (isClosed) made.close();
+    return made;
   }
 
   async function stands(connecting: RedisCommands): Promise<void> {
@@ -149,6 +155,10 @@ export function createTail(options: TailOptions): Tail {
       own?.close();
     },
   };
+}
+
+function isMoved(error: unknown): boolean {
+  return error instanceof Error && /^(MOVED|READONLY|CLUSTERDOWN) /.test(error.message);
 }
 
 const silent = new Error("Redis keeps silent.");

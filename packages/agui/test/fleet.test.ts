@@ -1,0 +1,152 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Message } from "@holodeck/agui-core";
+import { readSse } from "@holodeck/agui-testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startRedis } from "../../sessions/test/_redis.ts";
+import type { TestRedis } from "../../sessions/test/_redis.ts";
+import { brief, endless, eventsPerRun, textOf } from "./_fleet-agent.ts";
+import { ask, follow, insist, text } from "./_fleet-client.ts";
+import type { FollowOptions, Seen } from "./_fleet-client.ts";
+import { startFleet } from "./_fleet.ts";
+import type { Fleet } from "./_fleet.ts";
+
+const wanted = {
+  runs: Number(process.env.FLEET_RUNS ?? 500),
+  kills: Number(process.env.FLEET_KILLS ?? 10),
+};
+const atOnce = 40;
+const leaseMs = 3_000;
+const suite = "three processes on one Redis";
+
+describe(suite, { timeout: 240_000 }, () => {
+  let redis: TestRedis | undefined;
+  let fleet: Fleet;
+  beforeAll(async () => {
+    redis = await startRedis(suite);
+    if (!redis) return;
+    fleet = await startFleet({ size: 3, redisPort: redis.port, leaseMs, paceMs: 80 });
+  }, 60_000);
+  afterAll(async () => {
+    await fleet?.close();
+    await redis?.stop();
+  });
+
+  test("lose no event and no thread when one after the other is killed", async (context) => {
+    if (!redis) return context.skip();
+    const began = Date.now();
+    const all: Seen[] = [];
+    let started = 0;
+    let isOver = false;
+    const clients = Array.from({ length: atOnce }, async () => {
+      while (started < wanted.runs || !isOver) {
+        const number = started++;
+        const isEndless = number % 25 === 24;
+        all.push(
+          await (isEndless ? stopped(number) : follow(fleet.port, `t${number}`, named(number))),
+        );
+      }
+    });
+    const killing = (async () => {
+      while (fleet.killed.size < wanted.kills || all.length < wanted.runs - atOnce) {
+        // In turns, so that the next one has been at work for as long as two others took to start.
+        await pause(300);
+        await fleet.kill();
+      }
+      isOver = true;
+    })();
+    await Promise.all([killing, ...clients]);
+    const seconds = (Date.now() - began) / 1_000;
+
+    const finished = all.filter(({ terminals }) => isOutcome(terminals[0], "success"));
+    const cancelled = all.filter(({ terminals }) => isOutcome(terminals[0], "cancelled"));
+    const lost = all.filter(({ terminals }) => terminals[0]?.code === "run-lost");
+    const sum = (of: (seen: Seen) => number): number => all.reduce((n, seen) => n + of(seen), 0);
+    const figures = {
+      runs: all.length,
+      finished: finished.length,
+      cancelled: cancelled.length,
+      lost: lost.length,
+      kills: fleet.killed.size,
+      reattaches: sum(({ attaches }) => attaches),
+      events: sum(({ events }) => events),
+      seconds,
+    };
+    process.stdout.write(`fleet: ${JSON.stringify(figures)}\n`);
+
+    expect(all.flatMap(({ runId, faults }) => faults.map((fault) => `${runId}: ${fault}`))).toEqual(
+      [],
+    );
+    expect(all.filter(({ terminals }) => terminals.length !== 1)).toEqual([]);
+    const rest = all.filter((seen) => ![...finished, ...cancelled, ...lost].includes(seen));
+    expect(rest).toEqual([]);
+    for (const { runId, text, events } of finished) {
+      expect(text, runId).toBe(textOf(runId));
+      expect(events, runId).toBe(eventsPerRun);
+    }
+    for (const { runId, text, owner } of [...cancelled, ...lost]) {
+      expect(textOf(runId).startsWith(text), runId).toBe(true);
+      if (owner !== undefined && !cancelled.some((one) => one.runId === runId)) {
+        expect(fleet.killed.has(owner), `${runId} of ${owner}`).toBe(true);
+      }
+    }
+    expect(cancelled.every(({ runId }) => runId.startsWith(endless))).toBe(true);
+    expect(cancelled.length).toBeGreaterThan(0);
+    expect(lost.length).toBeGreaterThan(0);
+    expect(fleet.complaints).toEqual([]);
+    expect(all.length).toBeGreaterThanOrEqual(wanted.runs);
+    expect(fleet.killed.size).toBeGreaterThanOrEqual(wanted.kills);
+
+    // What is kept of a run is what it said, whichever process is asked.
+    await inTurns(finished, async ({ runId }) => {
+      const { response } = await insist(() => ask(fleet.port, `/agui/runs/${runId}/events`), [200]);
+      let content: unknown;
+      for await (const { data } of readSse(response)) {
+        const { messages } = JSON.parse(data) as { messages?: Message[] };
+        content = messages?.at(-1)?.content ?? content;
+      }
+      expect(content, runId).toBe(textOf(runId));
+    });
+    // No thread is locked, whatever became of its run.
+    await inTurns(all, async ({ threadId }) => {
+      const body = { threadId, runId: `${brief}${threadId}`, messages: [] };
+      const { response } = await insist(() => ask(fleet.port, "/agui", body), [200]);
+      expect(await text(response)).toContain("RUN_FINISHED");
+    });
+  });
+
+  // Every second client comes back a few times of itself, to whichever process it finds.
+  function named(number: number): FollowOptions {
+    return { runId: `r${number}`, ...(number % 2 === 0 && { patience: 30 + (number % 50) }) };
+  }
+
+  // It says half of what it has to say and then waits, for ever.
+  async function stopped(number: number): Promise<Seen> {
+    let stopping: Promise<unknown> | undefined;
+    const seen = await follow(fleet.port, `t${number}`, {
+      runId: `${endless}${number}`,
+      onEvent: ({ runId, text }) => {
+        if (text.length < textOf(runId).length / 4) return;
+        const path = `/agui/runs/${runId}/stop`;
+        stopping ??= insist(() => ask(fleet.port, path, {}), [200, 202]);
+      },
+    });
+    await stopping;
+    return seen;
+  }
+});
+
+function isOutcome(terminal: unknown, type: string): boolean {
+  const { type: event, outcome } = (terminal ?? {}) as {
+    type?: string;
+    outcome?: { type?: string };
+  };
+  return event === "RUN_FINISHED" && (outcome?.type ?? "success") === type;
+}
+
+async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = [...items];
+  const one = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, one));
+}

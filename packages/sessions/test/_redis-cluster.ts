@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { once } from "node:events";
+import { Cluster, Redis } from "ioredis";
+import { createCluster } from "redis";
+import type { RedisClient } from "../src/redis/index.ts";
+import { freePort, hasRedis, killRedis, spawnRedis } from "./_redis.ts";
+import { until } from "./_redis-runs.ts";
+
+export interface TestCluster {
+  nodeRedis(): Promise<RedisClient>;
+  ioRedis(): Promise<RedisClient>;
+  stop(): Promise<void>;
+}
+
+/** Three masters that share the slots. */
+export async function startCluster(suite: string): Promise<TestCluster | undefined> {
+  if (!hasRedis(suite)) return undefined;
+  const dir = await mkdtemp(join(tmpdir(), "agui-cluster-"));
+  const closers: (() => unknown)[] = [];
+  const nodes = [];
+  for (let index = 0; index < 3; index++) {
+    const port = await freePort();
+    const bus = await freePort();
+    const files = ["--dir", dir, "--cluster-config-file", `${port}.conf`];
+    const flags = ["--cluster-enabled", "yes", "--cluster-port", String(bus)];
+    const server = await spawnRedis(port, [...flags, ...files]);
+    const client = new Redis(port, "127.0.0.1");
+    closers.push(() => killRedis(server));
+    nodes.push({ port, bus, client });
+  }
+  const bounds = [0, 5_461, 10_923, 16_384];
+  for (const [index, { client }] of nodes.entries()) {
+    await client.call("CLUSTER", "ADDSLOTSRANGE", bounds[index]!, bounds[index + 1]! - 1);
+  }
+  for (const { port, bus } of nodes.slice(1)) {
+    await nodes[0]!.client.call("CLUSTER", "MEET", "127.0.0.1", port, bus);
+  }
+  for (const { client } of nodes) {
+    await until(async () => {
+      const info = String(await client.call("CLUSTER", "INFO"));
+      return info.includes("cluster_state:ok") && info.includes("cluster_known_nodes:3");
+    });
+    client.disconnect();
+  }
+  const addresses = nodes.map(({ port }) => ({ host: "127.0.0.1", port }));
+  return {
+    async nodeRedis() {
+      const rootNodes = addresses.map((socket) => ({ socket }));
+      const cluster = createCluster({ rootNodes });
+      await cluster.connect();
+      closers.unshift(() => cluster.destroy());
+      return cluster;
+    },
+    async ioRedis() {
+      const cluster = new Cluster(addresses);
+      await once(cluster, "ready");
+      closers.unshift(() => cluster.disconnect());
+      return cluster;
+    },
+    async stop() {
+      for (const close of closers) await close();
+      await rm(dir, { recursive: true });
+    },
+  };
+}
