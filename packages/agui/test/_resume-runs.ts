@@ -12,7 +12,11 @@ export interface ResumeRun {
   readonly lag: number;
 }
 
-export const ids = { threadId: "thread", runId: "run" };
+/** With this for `runLogBytes`, a long note makes a run store how far it has come. */
+export const checkpointBytes = 40_000;
+const long = "x".repeat(checkpointBytes / 4 + 1);
+
+const ids = { threadId: "thread", runId: "run" };
 
 const histories: readonly (readonly Message[])[] = [
   [],
@@ -38,7 +42,7 @@ const stateDelta = fc.record({
 const custom = fc.record({
   type: fc.constant("CUSTOM"),
   name: fc.constant("note"),
-  value: fc.jsonValue({ maxDepth: 1 }),
+  value: fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constant(long)),
 });
 
 // Random runs have no deltas of the state, and neither have many of the valid ones.
