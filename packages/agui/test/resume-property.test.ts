@@ -6,7 +6,7 @@ import type { AgentHandler } from "../src/index.ts";
 import { memoryLogger } from "./_helpers.ts";
 import { brokenAfter, Cut, framesOf, readFrames, resumeClient } from "./_resume-client.ts";
 import type { Frame, FrameReader, ResumeClient } from "./_resume-client.ts";
-import { resumeRun } from "./_resume-runs.ts";
+import { checkpointBytes, resumeRun, richRun } from "./_resume-runs.ts";
 import type { ResumeRun } from "./_resume-runs.ts";
 import { storeKinds } from "./_shared-stores.ts";
 import type { SharedStore } from "./_shared-stores.ts";
@@ -54,7 +54,8 @@ function serversOn(store: SharedStore): Servers {
   const logger = memoryLogger();
   const agent = ({ runId }: { runId: string }): AsyncGenerator<BaseEvent> =>
     scripts.get(runId)!.agent();
-  const options = { logger, onDisconnect: "continue" } as const;
+  const limits = { runLogBytes: checkpointBytes };
+  const options = { logger, limits, onDisconnect: "continue" } as const;
   const owner = createAgentHandler(agent as never, { ...options, sessions: store.owner });
   const other = store.other
     ? createAgentHandler(agent as never, { ...options, sessions: store.other })
@@ -270,7 +271,10 @@ describe.for(
           }
         }
       }),
-      { numRuns: Math.ceil((store.name === "memory" ? numRuns.memory : numRuns.other) * scale) },
+      {
+        numRuns: Math.ceil((store.name === "memory" ? numRuns.memory : numRuns.other) * scale),
+        examples: [[richRun]],
+      },
     );
     expect(on.errors()).toEqual([]);
   });

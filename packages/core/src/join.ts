@@ -30,10 +30,9 @@ export interface RunViewStart {
 
 /** Folds delivered events into messages, state and what is open. */
 export function createRunView(start: RunViewStart): RunView {
-  const { messages, maxBytes } = start;
-  const reducer = createReducer(messages, maxBytes === undefined ? {} : { maxBytes });
+  const { messages, maxBytes, open = [] } = start;
+  const reducer = createReducer(messages, { open, ...(maxBytes !== undefined && { maxBytes }) });
   let state: unknown = start.state === undefined ? {} : start.state;
-  for (const event of start.open ?? []) reducer.apply(event);
   return {
     apply(event) {
       if (event.type === EventType.STATE_SNAPSHOT) state = event.snapshot;

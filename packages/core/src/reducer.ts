@@ -30,6 +30,8 @@ export interface ReducerOptions {
    * `metadata.truncated`; from twice as much on, nothing new is begun. By default there is no limit.
    */
   maxBytes?: number;
+  /** The STARTs of what is open already; the messages know of it. */
+  open?: readonly BaseEvent[];
 }
 
 /** Folds the events of a run into messages. */
@@ -61,10 +63,11 @@ const bytesPerMessage = 64;
  */
 export function createReducer(
   initial: readonly Message[] = [],
-  { maxBytes = Infinity }: ReducerOptions = {},
+  { maxBytes = Infinity, open = [] }: ReducerOptions = {},
 ): Reducer {
   const list = createMessageList(initial);
   const parts = createOpenParts();
+  for (const event of open) parts.apply(event);
   let bytes = 0;
   let isReordered = false;
   let cached: readonly Message[] | undefined;

@@ -79,6 +79,19 @@ describe("what a client is told that joins", () => {
     expect(events.at(-1)).toEqual({ type: "TEXT_MESSAGE_START", messageId: "m" });
   });
 
+  test("goes on from the middle of a run with the messages as they are there", () => {
+    const messages: Message[] = [{ id: "m", role: "assistant", content: "x" }];
+    const open = [
+      { type: "TEXT_MESSAGE_START", messageId: "m", metadata: { step: 1 } },
+      { type: "TEXT_MESSAGE_START", messageId: "gone" },
+    ] as never;
+    const view = createRunView({ messages, state: {}, open });
+    view.apply({ type: "TEXT_MESSAGE_CONTENT", messageId: "gone", delta: "lost" } as never);
+    view.apply({ type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "y" } as never);
+    expect(view.messages).toEqual([{ id: "m", role: "assistant", content: "xy" }]);
+    expect(view.open()).toEqual(open);
+  });
+
   test("leaves an activity of a subagent to its owner", () => {
     const events = preludeOf([
       { type: "SUBAGENT_STARTED", subagentRunId: "s", name: "helper" },
