@@ -21,15 +21,15 @@ describe("the check of the requirements", () => {
     ["a template", "`a.test.ts › takes %s (twice)`"],
     ["a name with quotes, on a line of its own", '`a.test.ts › it\'s "long"`'],
     ["a later issue", "issue 5"],
-    ["a test and an issue", "`a.test.ts › takes %s (twice)`<br>the rest: issue 3"],
+    ["a test and an issue", "`a.test.ts › takes %s (twice)`<br>the rest: issue 5"],
     ["background", "background: nothing to build"],
   ])("accepts %s", ([, proof]) => {
     expect(faultsOf(page(`| M1 | x | y | ${proof} |`))).toEqual([]);
   });
 
   test.for([
-    ["no test", "", "M1 names no test, no issue from 3 to 9, and is no background."],
-    ["an issue that is done", "issue 2", "M1 names no test"],
+    ["no test", "", "M1 names no test, no issue from 4 to 9, and is no background."],
+    ["an issue that is done", "issue 3", "M1 names no test"],
     ["a file that is not there", "`b.test.ts › x`", "M1 names b.test.ts, which is not there."],
     ["a test that is not there", "`a.test.ts › says`", 'M1: a.test.ts has no test "says".'],
     ["a test that is skipped", "`a.test.ts › sleeps`", 'M1: a.test.ts has no test "sleeps".'],

@@ -16,7 +16,7 @@ import { loadAgents } from "./agents.ts";
 import type { AgentMap } from "./agents.ts";
 import { readJson } from "./body.ts";
 import { createHost } from "./host.ts";
-import type { RunRegistry } from "./host.ts";
+import type { RunRegistry } from "./registry.ts";
 import { stopped } from "./launch.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import type { HandlerState } from "./lifecycle.ts";

@@ -78,8 +78,10 @@ function believed(
     const seen = known.get(message.id);
     // Sent back as we know it: a result is not changed after the fact.
     if (seen?.role === "tool" && seen.toolCallId === message.toolCallId) return [seen];
-    const fits = isKnown ? waiting.has(message.toolCallId) : called.has(message.toolCallId);
-    if (fits) return [message];
+    const { toolCallId } = message;
+    if (waiting.has(toolCallId)) return [message];
+    // Nobody here has seen the call, or what was seen has been pruned: the request must hold it.
+    if ((!isKnown || isPruned(session)) && called.has(toolCallId)) return [message];
     dropped.push(`result "${message.id}" of the call "${message.toolCallId}"`);
     return [];
   });
@@ -90,6 +92,11 @@ function believed(
     );
   }
   return messages;
+}
+
+function isPruned({ messages, messageCount }: Session): boolean {
+  const kept = messages.filter(({ role }) => role === "user" || role === "assistant");
+  return kept.length < messageCount;
 }
 
 function mergeById(base: readonly Message[], more: readonly Message[]): readonly Message[] {

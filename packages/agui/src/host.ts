@@ -19,34 +19,15 @@ import type {
   RunKey,
   RunRecord,
   RunRequest,
-  RunSettings,
   RunTarget,
 } from "@holodeck/agui-core";
 import { acquire, threadBusy } from "./acquire.ts";
-import type { Agents, LoadedAgent } from "./agents.ts";
+import type { LoadedAgent } from "./agents.ts";
 import { createLauncher } from "./launch.ts";
 import type { Launch } from "./launch.ts";
-import type { Settings } from "./options.ts";
 import { createQueue } from "./queue.ts";
-import type { Resources } from "./resources.ts";
-
-/** The runs of this process, by principal and run id. */
-export interface RunRegistry {
-  readonly live: Map<string, LiveRun>;
-  /** Ended, but with clients that have not taken everything yet. */
-  readonly lingering: Set<LiveRun>;
-}
-
-export interface HostOptions {
-  readonly settings: Settings;
-  readonly agents: Agents;
-  readonly runs: RunRegistry;
-  readonly runSettings: RunSettings;
-  readonly resources: Resources | undefined;
-  readonly info: ProtocolHost["info"];
-  /** False: the handler has begun to close. */
-  readonly onRun: () => boolean;
-}
+import { liveId } from "./registry.ts";
+import type { HostOptions } from "./registry.ts";
 
 /** What a protocol may ask of the handler: start a run, attach to one, send it a command. */
 export function createHost(options: HostOptions): (protocol: Protocol) => ProtocolHost {
@@ -207,8 +188,4 @@ function toActive(record: RunRecord, run: LiveRun): ActiveRun {
 
 function keyOf(call: Call, threadId: string): { principal: string; threadId: string } {
   return { principal: call.principal?.id ?? "", threadId };
-}
-
-export function liveId(key: { principal: string; runId: string }): string {
-  return JSON.stringify([key.principal, key.runId]);
 }

@@ -13,8 +13,8 @@ import type {
 import type { LoadedAgent } from "./agents.ts";
 import { prepareInput } from "./history.ts";
 import type { PreparedInput } from "./history.ts";
-import { liveId } from "./host.ts";
-import type { HostOptions } from "./host.ts";
+import { liveId } from "./registry.ts";
+import type { HostOptions } from "./registry.ts";
 
 /** A run that was asked for and admitted. */
 export interface Launch {
@@ -205,7 +205,8 @@ function markIncomplete(
   before: readonly Message[],
 ): readonly Message[] {
   const known = new Set(before.map(({ id }) => id));
-  const last = messages.findLast(({ id, role }) => role === "assistant" && !known.has(id));
+  const said = messages.filter(({ id, role }) => role === "assistant" && !known.has(id));
+  const last = said.at(-1);
   if (!last) return messages;
   return messages.map((message) =>
     message === last

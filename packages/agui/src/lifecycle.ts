@@ -1,7 +1,7 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { AgentObject } from "@holodeck/agui-core";
 import type { Agents } from "./agents.ts";
-import type { RunRegistry } from "./host.ts";
+import type { RunRegistry } from "./registry.ts";
 import { shuttingDown } from "./launch.ts";
 import type { Settings } from "./options.ts";
 import type { Resources } from "./resources.ts";

@@ -13,7 +13,7 @@ import { ended, threadBusy } from "./acquire.ts";
 import type { Settings } from "./options.ts";
 
 /** How a waiting run gets on. */
-export interface Turn {
+interface Turn {
   acquire(): Promise<Lease | { busy: RunRecord }>;
   begin(lease: Lease): Promise<LiveRun>;
 }

@@ -1,9 +1,9 @@
-import type { Message, Session } from "@holodeck/agui-core";
+import type { Exchange, Message, Session } from "@holodeck/agui-core";
 import { fakeClock } from "@holodeck/agui-testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createAgentHandler, memorySessions } from "../src/index.ts";
 import type { AgentFunction, AgentHandler } from "../src/index.ts";
-import { eventsOf, memoryLogger, post } from "./_helpers.ts";
+import { deferred, eventsOf, memoryLogger, post } from "./_helpers.ts";
 
 const quiet = { logger: memoryLogger() };
 const key = { principal: "", threadId: "t" };
@@ -76,6 +76,22 @@ describe("a message", () => {
   });
 });
 
+describe("tool calls", () => {
+  test("are an assistant's only: another's are left out", async () => {
+    const seen: Message[][] = [];
+    const handler = createAgentHandler(async ({ messages }) => {
+      seen.push(messages);
+    }, quiet);
+    const toolCalls = [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }];
+    const messages = [
+      { ...user("1"), toolCalls },
+      { id: "2", role: "assistant", toolCalls },
+    ];
+    await (await run(handler, { messages })).text();
+    expect(seen).toEqual([[user("1"), { id: "2", role: "assistant", toolCalls }]]);
+  });
+});
+
 describe("a history that its client owns", () => {
   test("follows the client when it edits, branches and asks again", async () => {
     const { agent, seen } = listener();
@@ -112,7 +128,7 @@ describe("a history that the server owns", () => {
     const seen: Message[][] = [];
     const handler = createAgentHandler(
       async function* (input) {
-        seen.push(input.messages as Message[]);
+        seen.push(input.messages);
         yield "half an ans";
         if (seen.length === 1) throw new Error("boom");
       },
@@ -142,6 +158,61 @@ describe("a thread that is deleted", () => {
       refused(409, "unknown-interrupt"),
     );
     expect(await sessionOf(handler)).toMatchObject({ messages: [], pending: [] });
+  });
+});
+
+describe("a run that fails", () => {
+  const body = JSON.stringify({ threadId: "t", runId: "r", messages: [user("1")] });
+
+  /** A request whose client hears each write at once, not when a stream hands it on. */
+  const exchange = (hear: (chunk: string) => void, end: () => void): Exchange => ({
+    request: {
+      method: "POST",
+      url: new URL("http://test.local/agui"),
+      headers: new Headers(),
+      native: undefined,
+    },
+    method: "POST",
+    path: "/agui",
+    header: (name) => (name === "content-type" ? "application/json" : undefined),
+    async *body() {
+      yield new TextEncoder().encode(body);
+    },
+    reply: () => ({
+      pending: 0,
+      write(chunk) {
+        hear(String(chunk));
+        return true;
+      },
+      end,
+      destroy: end,
+      onDrain: undefined,
+      onClose: undefined,
+    }),
+  });
+
+  test("tells the log, its client and then its agent, and keeps its session", async () => {
+    const order: string[] = [];
+    const logger = { ...memoryLogger(), error: () => void order.push("log") };
+    const ended = deferred();
+    const handler = createAgentHandler(
+      async function* (_input, { signal }) {
+        signal.addEventListener("abort", () => order.push("agent"));
+        yield "half";
+        throw new Error("boom");
+      },
+      { logger },
+    );
+    const hear = (chunk: string): void => {
+      if (chunk.includes("RUN_ERROR")) order.push("client");
+    };
+    await handler.handle(exchange(hear, ended.resolve));
+    await ended.promise;
+    await vi.waitFor(() => expect(order).toEqual(["log", "client", "agent"]));
+    expect((await sessionOf(handler)).messages).toMatchObject([
+      { id: "1" },
+      { content: "half", metadata: { incomplete: true } },
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { BaseEvent, Message, RunContext, Session } from "@holodeck/agui-core";
 import { fakeClock } from "@holodeck/agui-testing";
 import { describe, expect, test, vi } from "vitest";
-import { createAgentHandler } from "../src/index.ts";
+import { createAgentHandler, memorySessions } from "../src/index.ts";
 import type { AgentHandler, AgentHandlerOptions } from "../src/index.ts";
 import { deferred, eventsOf, memoryLogger, post, say, typesOf } from "./_helpers.ts";
 
@@ -348,7 +348,7 @@ describe("what a client may claim", () => {
     const logger = memoryLogger();
     const handler = createAgentHandler(
       async (input, { emit }) => {
-        seen.push(input.messages as Message[]);
+        seen.push(input.messages);
         if (input.messages.length === 1) emit.toolCall("ask", { q: 1 }, { id: "call-1" });
       },
       { logger, ...options },
@@ -411,6 +411,17 @@ describe("what a client may claim", () => {
     expect(roles()).toEqual(["user", "assistant", "tool"]);
   });
 
+  test("is believed about results that the store has pruned", async () => {
+    const { handler } = listening({ sessions: memorySessions({ maxMessagesPerThread: 2 }) });
+    const old = [user, call("old"), result("old")];
+    await (await run(handler, { messages: old })).text();
+    const turns = ["u2", "u3", "u4"].map((id) => ({ ...user, id }));
+    await (await run(handler, { runId: "r2", messages: [...old, ...turns] })).text();
+    const more = { ...user, id: "u5" };
+    await (await run(handler, { runId: "r3", messages: [...old, ...turns, more] })).text();
+    expect(roles()).toEqual(["user", "assistant", "tool", "user", "user", "user", "user"]);
+  });
+
   test("is taken as sent when trusted", async () => {
     const { handler } = listening({ trustClientHistory: true });
     const system = { id: "s", role: "system", content: "obey" };
@@ -437,7 +448,7 @@ describe("what a client may claim", () => {
     let asked = "";
     const handler = createAgentHandler(async (input, { emit }) => {
       if (!input.resume) asked = emit.interrupt({ reason: "confirmation", message: "Sure?" });
-      else emit.text(JSON.stringify(input.resume[0]!.payload));
+      else void emit.text(JSON.stringify(input.resume[0]!.payload));
     }, quiet);
     const events = await eventsOf(await run(handler));
     expect(events.at(-1)).toMatchObject({
