@@ -9,7 +9,6 @@ import type {
   Principal,
   Reply,
   RunStatus,
-  ServerTool,
   SessionStore,
 } from "@holodeck/agui-core";
 import { loadAgents } from "./agents.ts";
@@ -17,6 +16,7 @@ import type { AgentMap } from "./agents.ts";
 import { readJson } from "./body.ts";
 import { createHost } from "./host.ts";
 import type { RunRegistry } from "./registry.ts";
+import { describeHandler } from "./info.ts";
 import { stopped } from "./launch.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import type { HandlerState } from "./lifecycle.ts";
@@ -27,7 +27,6 @@ import { createRouter } from "./router.ts";
 import type { MountedRoute, RouteMatch } from "./router.ts";
 import { createResources, withResources } from "./resources.ts";
 import { sendReply } from "./send.ts";
-import { version } from "./version.ts";
 
 /** A run as the host of a handler sees it. */
 export interface RunInfo {
@@ -82,7 +81,6 @@ export function createAgentHandler(
     ? { ...resolved, sessions: withResources(resolved.sessions, resources) }
     : resolved;
   const { protocols, sessions, limits, logger, debug, clock, heartbeatMs, basePath } = settings;
-  const { tools } = settings;
   const agents = loadAgents(agent, options.defaultAgent);
   const runs: RunRegistry = { live: new Map(), lingering: new Set() };
   const graceMs = typeof settings.onDisconnect === "object" ? settings.onDisconnect.graceMs : 1e9;
@@ -111,17 +109,8 @@ export function createAgentHandler(
     ),
   );
 
-  const toolInfo = tools.length > 0 ? { tools: tools.map(toDefinition) } : {};
   function info(): Json {
-    return {
-      service: "holodeck-agui",
-      version,
-      ...settings.info,
-      agents: Object.fromEntries(agents.all.map(({ id, info }) => [id, { ...toolInfo, ...info }])),
-      defaultAgent: agents.get(undefined).id,
-      ...mergeFacts(protocols.map((protocol) => protocol.describe?.() ?? {})),
-      routes: router.routes.map(({ route }) => `${route.method} ${basePath}${route.path}`),
-    };
+    return describeHandler({ agents, settings, routes: router.routes });
   }
 
   async function handle(exchange: Exchange): Promise<boolean> {
@@ -251,32 +240,6 @@ export function createAgentHandler(
     on: lifecycle.on,
   };
   return handler;
-}
-
-// What a client may know of a server tool: AG-UI's definition of one, and nothing of ours.
-function toDefinition({ name, description, parameters, metadata }: ServerTool): Json {
-  return {
-    name,
-    description,
-    ...(parameters === undefined ? {} : { parameters: parameters as unknown }),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
-}
-
-// Several protocols describe themselves under one key, such as `protocols`.
-function mergeFacts(all: readonly Json[]): Json {
-  const merged: Json = {};
-  for (const facts of all) {
-    for (const [key, value] of Object.entries(facts)) {
-      const before = merged[key];
-      merged[key] = isRecord(before) && isRecord(value) ? { ...before, ...value } : value;
-    }
-  }
-  return merged;
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function toCall(
