@@ -1,4 +1,4 @@
-import { AgentError, createTicker, describeValue, toFetch, ulid } from "@holodeck/agui-core";
+import { AgentError, createTicker, describeValue, toFetch } from "@holodeck/agui-core";
 import type {
   AgentLike,
   Call,
@@ -25,6 +25,7 @@ import type { AgentHandlerOptions } from "./options.ts";
 import { problemReply, toAgentError } from "./problem.ts";
 import { createRouter } from "./router.ts";
 import type { MountedRoute, RouteMatch } from "./router.ts";
+import { stripBase, toCall, toRequestId } from "./request.ts";
 import { createResources, withResources } from "./resources.ts";
 import { sendReply } from "./send.ts";
 
@@ -242,22 +243,6 @@ export function createAgentHandler(
   return handler;
 }
 
-function toCall(
-  exchange: Exchange,
-  rest: Pick<Call, "params" | "body" | "principal" | "requestId">,
-): Call {
-  return {
-    ...rest,
-    get request() {
-      return exchange.request;
-    },
-    get query() {
-      return exchange.request.url.searchParams;
-    },
-    header: (name) => exchange.header(name),
-  };
-}
-
 function notAllowed(
   method: string,
   allow: readonly string[],
@@ -278,17 +263,6 @@ function assertPrincipal(principal: Principal): Principal {
   throw new TypeError(
     `authenticate must return { id: string } or null, not ${describeValue(principal)}.`,
   );
-}
-
-function stripBase(path: string, base: string): string | undefined {
-  if (base === "") return path;
-  if (path === base) return "/";
-  return path.startsWith(`${base}/`) ? path.slice(base.length) : undefined;
-}
-
-// The caller's own id is kept when it is harmless, so that its logs and ours can be joined.
-function toRequestId(given: string | undefined): string {
-  return given !== undefined && /^[\w.:-]{1,128}$/.test(given) ? given : ulid();
 }
 
 function findRun(runs: RunRegistry, runId: string): LiveRun | undefined {

@@ -1,3 +1,4 @@
+// Longer than our usual file: the one list of what happens to each kind of value; the rules are in guard-*.ts.
 import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
 import { createBrackets } from "./guard-brackets.ts";

@@ -1,3 +1,4 @@
+// Longer than our usual file: the list of cases is the contract of reading a log, on one page.
 import { EventType } from "@holodeck/agui-core";
 import type { LogEntry, RunLog } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";

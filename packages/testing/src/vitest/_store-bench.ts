@@ -1,3 +1,4 @@
+// Longer than our usual file: the tools that all cases of both store suites share.
 import { EventType, isAgentError, systemClock } from "@holodeck/agui-core";
 import type {
   Awaitable,
