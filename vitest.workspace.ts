@@ -9,7 +9,11 @@ const projects: TestProjectConfiguration[] = [
   defineProject({
     resolve,
     ssr: { resolve },
-    test: { name: "unit", include: ["packages/*/test/**/*.test.ts"] },
+    test: {
+      name: "unit",
+      include: ["packages/*/test/**/*.test.ts"],
+      setupFiles: [".ci/seed.ts"],
+    },
   }),
   defineProject({
     resolve,

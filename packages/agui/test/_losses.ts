@@ -103,7 +103,9 @@ function lostActivities(said: readonly Loose[], events: readonly Loose[]): strin
       const payload = toJson(type === "ACTIVITY_SNAPSHOT" ? { content } : { patch });
       const bare = { type, messageId: "any", activityType, ...(payload as object | undefined) };
       const isValid =
-        EventSchemas.safeParse(bare).success && !toJsonList(patch).some(movesIntoItself);
+        EventSchemas.safeParse(bare).success &&
+        !toJsonList(patch).some(movesIntoItself) &&
+        !toJsonList(patch).some(endsContent);
       return isValid ? [JSON.stringify(bare)] : [];
     });
   const wanted = views(said);
@@ -114,6 +116,13 @@ function lostActivities(said: readonly Loose[], events: readonly Loose[]): strin
 function movesIntoItself(operation: unknown): boolean {
   if (!isRecord(operation) || operation.op !== "move") return false;
   return String(operation.path).startsWith(`${String(operation.from)}/`);
+}
+
+// After it the content of an activity would be no object.
+function endsContent(operation: unknown): boolean {
+  if (!isRecord(operation) || operation.path !== "") return false;
+  const { op, value } = operation;
+  return op === "remove" || (op !== "test" && "value" in operation && !isRecord(value));
 }
 
 function toJsonList(value: unknown): readonly unknown[] {

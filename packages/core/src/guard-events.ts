@@ -15,6 +15,7 @@ import type { Field } from "./guard-check.ts";
 import { describeValue, notJson, toJson } from "./guard-json.ts";
 import {
   messages,
+  activityPatch,
   patch,
   runOutcome,
   subagentOutcome,
@@ -118,7 +119,7 @@ const shapes: ReadonlyMap<string, Shape> = new Map(
       required("content", record),
       optional("replace", boolean),
     ),
-    [EventType.ACTIVITY_DELTA]: shape(...activity, required("patch", patch)),
+    [EventType.ACTIVITY_DELTA]: shape(...activity, required("patch", activityPatch)),
     [EventType.RAW]: shape(
       { ...payload("event"), check: jsonOrDescription, fill: () => null },
       optional("source", text),

@@ -24,6 +24,12 @@ const pointer = /^(?:\/(?:[^/~]|~[01])*)*$/;
 /** RFC 6902. One wrong operation makes the patch unusable, since a patch is all or nothing. */
 export const patch: Check = plain(listOf(isOperation));
 
+/** A patch after which the content of an activity is still an object, as far as it can be told. */
+export const activityPatch: Check = (value, repair) => {
+  const operations = patch(value, repair);
+  return Array.isArray(operations) && operations.some(endsContent) ? bad : operations;
+};
+
 const notNull: Check = (value) => (value === null ? bad : value);
 const notEmpty =
   (check: Check): Check =>
@@ -173,6 +179,12 @@ function allParts(value: unknown, repair: Repair): unknown {
 }
 
 function ignore(): void {}
+
+function endsContent({ op, path, value }: Record<string, unknown>): boolean {
+  return (
+    path === "" && (op === "remove" || ((op === "add" || op === "replace") && !isRecord(value)))
+  );
+}
 
 function isOperation(value: unknown): boolean {
   if (!isRecord(value)) return false;

@@ -16,6 +16,7 @@ import type {
   ToolCallResultEvent,
   ToolCallStartEvent,
 } from "@ag-ui/core";
+import { isRecord } from "./guard-check.ts";
 import { createMessageList } from "./message-list.ts";
 import type { Slot } from "./message-list.ts";
 import { mergeSnapshot } from "./messages-snapshot.ts";
@@ -241,7 +242,10 @@ export function createReducer(
     describe(slot, event.metadata);
     const message = slot.message;
     try {
-      const content = applyPatch(message.content ?? {}, event.patch) as ActivityMessage["content"];
+      const patched = applyPatch(message.content ?? {}, event.patch);
+      // Content is an object: a message with anything else would be refused by every store and client.
+      if (!isRecord(patched)) return;
+      const content = patched as ActivityMessage["content"];
       const growth = sizeOf(content) - activityBytes(slot);
       if (growth > 0 && !charge(growth)) return truncate(list.write(slot));
       if (growth < 0) bytes += growth;

@@ -159,6 +159,13 @@ describe("a field", () => {
     [{ type: "STATE_DELTA", delta: [{ op: "move", from: "", path: "/a" }] }],
     [{ type: "ACTIVITY_SNAPSHOT", messageId: "m", activityType: "t", content: [] }],
     [{ type: "ACTIVITY_DELTA", messageId: "m", activityType: "t", patch: "x" }],
+    ...[
+      { op: "add", path: "", value: [null] },
+      { op: "replace", path: "", value: "text" },
+      { op: "remove", path: "" },
+    ].map((op): [object] => [
+      { type: "ACTIVITY_DELTA", messageId: "m", activityType: "t", patch: [op] },
+    ]),
     [{ type: "MESSAGES_SNAPSHOT", messages: {} }],
     [{ type: "STEP_STARTED" }],
     [{ type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: {} }],

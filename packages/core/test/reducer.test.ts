@@ -271,6 +271,14 @@ describe("createReducer", () => {
     expect(messages[1]).toMatchObject({ toolCalls: [{ id: "hc0" }] });
   });
 
+  test("keeps the content of an activity an object, whatever a patch moves there", () => {
+    const patch = [{ op: "copy", from: "/list", path: "" }];
+    const { messages } = fold(history, [
+      { type: "ACTIVITY_DELTA", messageId: "ha", activityType: "PLAN", patch },
+    ]);
+    expect(messages.find(({ id }) => id === "ha")?.content).toEqual({ n: 1, list: [] });
+  });
+
   test("folds any valid run as the client does, read or not on the way", async () => {
     await fc.assert(
       fc.asyncProperty(randomRun, fc.boolean(), async (events, isRead) => {
