@@ -23,6 +23,12 @@ export async function readJson(exchange: Exchange, limits: Limits): Promise<unkn
   return parse(bytes, limits.jsonDepth);
 }
 
+/** Whether a route that takes multipart is to read this body itself. */
+export function isMultipart(exchange: Exchange): boolean {
+  const type = exchange.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  return type === "multipart/form-data";
+}
+
 async function readBytes(exchange: Exchange, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -13,7 +13,7 @@ import type {
 } from "@holodeck/agui-core";
 import { loadAgents } from "./agents.ts";
 import type { AgentMap } from "./agents.ts";
-import { readJson } from "./body.ts";
+import { isMultipart, readJson } from "./body.ts";
 import { createHost } from "./host.ts";
 import type { RunRegistry } from "./registry.ts";
 import { describeHandler } from "./info.ts";
@@ -190,8 +190,7 @@ export function createAgentHandler(
       const principal = routes.every(({ route }) => route.public)
         ? undefined
         : await authenticate(exchange);
-      const wantsBody = routes.some(({ route }) => route.body !== undefined);
-      const body = wantsBody ? await readJson(exchange, limits) : undefined;
+      const body = await readBody(exchange, routes);
       call = toCall(exchange, { params, body, principal, requestId });
       chosen ??= routes.find(({ route }) => route.claims?.(body) ?? true);
       if (!chosen) {
@@ -203,6 +202,15 @@ export function createAgentHandler(
       if (!fail || !call) return explain(error);
       return fail(toAgentError(error, { logger, requestId, debug }), call);
     }
+  }
+
+  async function readBody(exchange: Exchange, routes: RouteMatch["routes"]): Promise<unknown> {
+    const kinds = routes.map(({ route }) => route.body);
+    if (kinds.every((kind) => kind === undefined)) return undefined;
+    const takesMultipart = kinds.some((kind) => kind !== undefined && kind !== "json");
+    // Uploads are read as they come, by who knows their limits.
+    if (takesMultipart && isMultipart(exchange)) return undefined;
+    return readJson(exchange, limits);
   }
 
   async function authenticate(exchange: Exchange): Promise<Principal | undefined> {

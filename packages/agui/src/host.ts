@@ -76,6 +76,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       requestId: call.requestId,
       request: () => call.request,
       tools,
+      files: request.files ?? [],
     };
     await admit(admitting, request, { ...context, logger });
     const key: RunKey = { ...keyOf(call, input.threadId), runId: input.runId };

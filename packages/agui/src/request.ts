@@ -15,6 +15,7 @@ export function toCall(
       return exchange.request.url.searchParams;
     },
     header: (name) => exchange.header(name),
+    bytes: () => exchange.body(),
   };
 }
 

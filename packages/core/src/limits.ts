@@ -6,6 +6,10 @@ const MiB = 1024 * 1024;
 export const defaultLimits: Limits = {
   bodyBytes: 14 * MiB,
   jsonDepth: 64,
+  files: 10,
+  fileBytes: 50 * MiB,
+  uploadBytes: 100 * MiB,
+  inlineFileBytes: 10 * MiB,
   messages: 1_000,
   messageChars: 100_000,
   maxSessions: 1_000,

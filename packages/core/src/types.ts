@@ -499,16 +499,21 @@ export interface Route {
   handle(call: Call): Awaitable<Reply>;
   /** How a refusal looks here. By default problem+json. */
   fail?(error: AgentError, call: Call): Reply;
+  /** What `openapi()` says of it: an operation of OpenAPI 3.1. May load what it is made from. */
+  operation?(): Awaitable<Json>;
 }
 
 export interface Call {
   readonly request: AgentRequest;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
+  /** The parsed JSON. Of a multipart request undefined: it is read from `bytes()`. */
   readonly body: unknown;
   readonly principal: Principal | undefined;
   readonly requestId: string;
   header(name: string): string | undefined;
+  /** The body as it arrives, unread, of a route that takes multipart. Stop reading and the rest is dropped. */
+  bytes(): AsyncIterable<Uint8Array>;
 }
 
 export interface RunRequest {
@@ -518,6 +523,8 @@ export interface RunRequest {
   readonly protocolVersion?: string | undefined;
   /** No thread, no lease, no log kept. */
   readonly ephemeral?: boolean;
+  /** What was uploaded beside the input, for `context.files`. */
+  readonly files?: readonly InputFile[];
 }
 
 export type RunTarget = { readonly runId: string } | { readonly threadId: string };
@@ -562,6 +569,10 @@ export interface ActiveRun {
 export interface Limits {
   readonly bodyBytes: number;
   readonly jsonDepth: number;
+  readonly files: number;
+  readonly fileBytes: number;
+  readonly uploadBytes: number;
+  readonly inlineFileBytes: number;
   readonly messages: number;
   readonly messageChars: number;
   readonly maxSessions: number;

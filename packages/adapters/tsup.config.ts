@@ -1,0 +1,17 @@
+import { defineConfig } from "tsup";
+
+export default defineConfig({
+  entry: [
+    "src/ai-sdk/index.ts",
+    "src/openai/index.ts",
+    "src/ag-ui/index.ts",
+    "src/langgraph/index.ts",
+  ],
+  format: ["esm"],
+  target: "node20",
+  dts: true,
+  sourcemap: true,
+  clean: true,
+  // Deno and Workers know Node's modules only by their full name.
+  removeNodeProtocol: false,
+});
