@@ -59,14 +59,14 @@ export async function readMultipart(
 
   async function take(part: MultipartPart): Promise<void> {
     const { name = "", filename } = part;
+    // What a browser sends for an input without a choice: a file without a name or content.
+    if (!filename && name === "files" && part.size === 0) return;
     if (filename === undefined) {
       if (name === "files") throw malformed('"files" must be files, with a filename each.');
       if (fields.has(name)) throw malformed(`the field ${quote(name)} is there twice.`);
       fields.set(name, part.text);
       return;
     }
-    // What a browser sends for an input without a choice.
-    if (filename === "" && part.size === 0) return;
     if (name !== "files") throw malformed(`files belong into "files", not ${quote(name)}.`);
     const index = files.length;
     if (index === maxFiles) throw refusal([tooManyFiles(maxFiles)]);

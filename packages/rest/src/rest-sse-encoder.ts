@@ -29,6 +29,7 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
   let deltaEnd = "";
   /** Calls without a result, with their arguments so far. */
   const calls = new Map<string, string>();
+  const ended = new Set<string>();
   /** Messages in another role than the assistant's. */
   const unheard = new Set<string>();
 
@@ -47,6 +48,8 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
   }
 
   function startCall({ toolCallId, toolCallName }: Said): string {
+    // Begun again, to go on with its arguments, or after its result: it is the same call.
+    if (calls.has(toolCallId) || ended.has(toolCallId)) return "";
     calls.set(toolCallId, "");
     const call = { tool_call_id: toolCallId, name: toolCallName, message_id: messageId };
     return frame("tool_call_start", call);
@@ -64,6 +67,7 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
     const text = calls.get(toolCallId);
     if (text === undefined) return "";
     calls.delete(toolCallId);
+    ended.add(toolCallId);
     const status = readArguments(text) === undefined ? "error" : outcome;
     return frame("tool_call_end", { tool_call_id: toolCallId, status });
   }

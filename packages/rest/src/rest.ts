@@ -10,6 +10,7 @@ import type {
   Reply,
   Route,
   RunAgentInput,
+  ThreadKey,
 } from "@holodeck/agui-core";
 import { toChatResponse } from "./chat-response.ts";
 import { loadZod } from "./chat-schemas.ts";
@@ -79,7 +80,7 @@ export function rest(options: RestOptions = {}): Protocol {
     sessionsPaths: toPaths("sessionsPath", options.sessionsPath ?? "/sessions"),
     messageChars: options.messageChars ?? 10_000,
     idFormat: options.idFormat ?? "ulid",
-    mimeTypes: new Set([...SUPPORTED_MIME_TYPES, ...(options.mimeTypes ?? []).map(essenceOf)]),
+    mimeTypes: new Set([...SUPPORTED_MIME_TYPES, ...toTypes(options.mimeTypes ?? [])]),
     compose: options.composeMessage ?? composeMessage,
   };
   check(settings);
@@ -159,10 +160,21 @@ function createRoutes(settings: Settings, host: ProtocolHost): Route[] {
     const { id = "" } = call.params;
     const rule = idRules[idFormat];
     if (!rule.isId(id)) throw new AgentError("invalid-request", rule.message);
-    // What is being said there would otherwise go on, for nobody.
-    await host.send(call, { threadId: id }, { type: "stop" });
-    await host.sessions.delete({ principal: call.principal?.id ?? "", threadId: id });
+    const key = { principal: call.principal?.id ?? "", threadId: id };
+    await silence(call, key);
+    await host.sessions.delete(key);
     return { status: 204 };
+  }
+
+  // What is being said in a session ends in good order before it is gone; else it would be lost, or go on
+  // for nobody.
+  async function silence(call: Call, key: ThreadKey): Promise<void> {
+    const { runs } = host.sessions;
+    const record = await runs.active(key);
+    if (!record || !(await host.send(call, { runId: record.runId }, { type: "stop" }))) return;
+    const patience = AbortSignal.timeout(limits.appendMs);
+    const rest = runs.follow(record, record.last, patience)[Symbol.asyncIterator]();
+    while (!(await rest.next()).done);
   }
 
   return [
@@ -219,6 +231,21 @@ function toPaths(option: string, given: string | readonly string[]): string[] {
   return paths.map((path: unknown) => {
     if (typeof path === "string" && path.startsWith("/")) return path.replace(/\/+$/, "");
     throw new TypeError(`rest({ ${option}: ${describeValue(path)} }) must start with "/".`);
+  });
+}
+
+function toTypes(given: readonly string[]): string[] {
+  if (!Array.isArray(given)) {
+    throw new TypeError(
+      `rest({ mimeTypes }) is a list of types, such as ["audio/wav"], not ${describeValue(given)}.`,
+    );
+  }
+  return given.map((type: unknown) => {
+    if (typeof type === "string" && /^[\w.+-]+\/[\w.+-]+$/.test(essenceOf(type)))
+      return essenceOf(type);
+    throw new TypeError(
+      `rest({ mimeTypes: [${describeValue(type)}] }) is no type like "audio/wav".`,
+    );
   });
 }
 

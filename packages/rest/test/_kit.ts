@@ -4,7 +4,7 @@ import type { AgentLike, InputFile, Json, Logger } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
 import type { Serving } from "@holodeck/agui-node";
 import { readSse } from "@holodeck/agui-testing";
-import { onTestFinished } from "vitest";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { rest } from "../src/index.ts";
 import type { ChatResponse, RestOptions } from "../src/index.ts";
 
@@ -38,7 +38,26 @@ type Setup = Omit<AgentHandlerOptions, "protocols"> & { rest?: RestOptions };
 /** REST on a port of the loopback, closed when the test is over. */
 export async function serveRest(
   agent: AgentLike | Record<string, AgentLike>,
-  { rest: restOptions, ...options }: Setup = {},
+  setup: Setup = {},
+): Promise<RestServer> {
+  const server = await startRest(agent, setup);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** One REST server for all the tests of a block. */
+export function shareRest(agent: AgentLike, setup: Setup = {}): () => RestServer {
+  let server: RestServer;
+  beforeAll(async () => {
+    server = await startRest(agent, setup);
+  });
+  afterAll(() => server.close());
+  return () => server;
+}
+
+async function startRest(
+  agent: AgentLike | Record<string, AgentLike>,
+  { rest: restOptions, ...options }: Setup,
 ): Promise<RestServer> {
   const { logger, logged } = memoryLogger();
   const agents = typeof agent === "function" || "run" in agent ? { helper: agent } : agent;
@@ -48,7 +67,6 @@ export async function serveRest(
     protocols: [rest(restOptions)],
   });
   const serving = await serve(handler, { port: 0, signals: false });
-  onTestFinished(() => serving.close());
   return {
     ...serving,
     handler,

@@ -2,7 +2,7 @@ import { AgentError } from "@holodeck/agui-core";
 import type { AgentFunction, Json, ServerTool } from "@holodeck/agui-core";
 import { collect, fakeClock, scriptedAgent } from "@holodeck/agui-testing";
 import { describe, expect, test } from "vitest";
-import { chat, deferred, problemOf, serveRest, sessionId, ulidPattern } from "./_kit.ts";
+import { chat, deferred, problemOf, serveRest, sessionId, shareRest, ulidPattern } from "./_kit.ts";
 
 const path = "/agent/helper/chat";
 const hello: AgentFunction = async function* () {
@@ -165,6 +165,7 @@ describe("the tools of an answer", () => {
 });
 
 describe("a refusal", () => {
+  const shared = shareRest(hello);
   const ok = { message: "Hi" };
   const word = "🌦".repeat(10_000);
 
@@ -224,7 +225,7 @@ describe("a refusal", () => {
       "files must be at most 10",
     ],
   ])("of %s says what is wrong and where", async ([, body, at, message]) => {
-    const server = await serveRest(hello);
+    const server = shared();
     const response = await server.post(path, body, { headers: { "x-request-id": "q-1" } });
     expect(response.status).toBe(400);
     expect(await problemOf(response)).toEqual({
@@ -241,13 +242,13 @@ describe("a refusal", () => {
   });
 
   test("counts a message in characters, not in UTF-16 units", async () => {
-    const server = await serveRest(hello);
+    const server = shared();
     expect(word.length).toBe(20_000);
     expect(await chat(server, { message: word })).toMatchObject({ content: "Hello world" });
   });
 
   test("names everything that is wrong at once", async () => {
-    const server = await serveRest(hello);
+    const server = shared();
     const file = { content: "YWJ", mime_type: "video/mp4" };
     const body = { message: " ", session_id: "x", files: [file] };
     const { detail, errors } = await problemOf(await server.post(path, body));
@@ -267,7 +268,7 @@ describe("a refusal", () => {
     ["nothing", "", "application/json", 400, "invalid-request"],
     ["plain text", "Hi", "text/plain", 415, "unsupported-media-type"],
   ])("of %s is no accident of the server", async ([, body, type, status, code]) => {
-    const server = await serveRest(hello);
+    const server = shared();
     const response = await server.post(path, body, { headers: { "content-type": type } });
     expect(response.status).toBe(status);
     expect(await problemOf(response)).toMatchObject({ status, code });
@@ -276,7 +277,7 @@ describe("a refusal", () => {
   test.for(["/agent/xyz/chat", "/agent/xyz/chat/stream"])(
     "names an agent that %s does not find",
     async (at) => {
-      const server = await serveRest(hello);
+      const server = shared();
       const response = await server.post(at, { message: "Hi" });
       expect(response.status).toBe(404);
       expect(await problemOf(response)).toMatchObject({
@@ -290,7 +291,7 @@ describe("a refusal", () => {
   );
 
   test("of another method says which are right", async () => {
-    const { url } = await serveRest(hello);
+    const { url } = shared();
     const response = await fetch(url + path);
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toContain("POST");
@@ -298,7 +299,7 @@ describe("a refusal", () => {
   });
 
   test("logs what it did not understand, and answers all the same", async () => {
-    const server = await serveRest(hello);
+    const server = shared();
     await chat(server, { message: "Hi", agent_id: "x", stream: true });
     expect(server.logged).toContainEqual({
       level: "warn",
