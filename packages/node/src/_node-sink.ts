@@ -134,7 +134,8 @@ export function onceLeft(response: NodeResponse, listener: () => void): void {
   if (isHttp2(response)) {
     const { stream } = response;
     const check = (): void => {
-      if (!stream.writableFinished) listener();
+      // A reset ends the writing side as if it were complete.
+      if (stream.aborted || !stream.writableFinished) listener();
     };
     if (stream.destroyed) check();
     else stream.once("close", check);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { rest } from "../src/index.ts";
 import type { ChatResponse, RestOptions } from "../src/index.ts";
 
-export const ulidPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+export const ulidPattern: RegExp = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 export const sessionId = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
 export interface Problem {

@@ -11,7 +11,7 @@ import type { ChatResponse } from "../src/index.ts";
 import { framesOf, sessionId } from "./_kit.ts";
 import type { Frame } from "./_kit.ts";
 
-const numRuns = Number(process.env.REST_RUNS ?? 100);
+const numRuns = Number(process.env.REST_RUNS ?? 60);
 
 testEncoder("REST over SSE", () => restSseEncoder({ requestId: "q", instance: "/x" }), {
   // REST speaks of text and tools. What a call came to is told by its result, not by its end.

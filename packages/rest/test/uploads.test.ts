@@ -18,7 +18,7 @@ import {
 import type { RestServer } from "./_kit.ts";
 
 const path = "/agent/helper/chat";
-const numRuns = Number(process.env.REST_RUNS ?? 100);
+const numRuns = Number(process.env.REST_RUNS ?? 60);
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const [png, , , , pdf] = SUPPORTED_MIME_TYPES;
 
