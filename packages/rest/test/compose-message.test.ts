@@ -67,7 +67,7 @@ describe("composeMessage", () => {
   });
 
   test("can be replaced", async () => {
-    const server = await serveRest(async ({ messages: [first] }) => String(first?.content), {
+    const server = await serveRest(async ({ messages: [first] }) => first?.content as string, {
       rest: { composeMessage: (message, files) => `${message} with ${files.length}` },
     });
     const files = [{ content: "YQ==", mime_type: "text/plain" }];
@@ -75,7 +75,7 @@ describe("composeMessage", () => {
   });
 
   test("warns the log, not the client, of a cut", async () => {
-    const server = await serveRest(async ({ messages: [first] }) => String(first?.content), {
+    const server = await serveRest(async ({ messages: [first] }) => first?.content as string, {
       limits: { messageChars: 100 },
     });
     const files = [{ content: btoa("x".repeat(200)), mime_type: "text/plain" }];

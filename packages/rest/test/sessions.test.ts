@@ -6,7 +6,7 @@ import type { RestServer } from "./_kit.ts";
 
 /** Answers with everything that was said before. */
 const historian: AgentFunction = async (input) =>
-  input.messages.map(({ role, content }) => `${role}: ${String(content)}`).join(" | ");
+  input.messages.map(({ role, content }) => `${role}: ${content as string}`).join(" | ");
 
 const shared = shareRest(historian);
 
