@@ -27,10 +27,15 @@ export interface Frame {
   readonly data: Json;
 }
 
+interface PostInit {
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
 export interface RestServer extends Serving {
   readonly handler: AgentHandler;
   readonly logged: { level: string; message?: string | undefined; [field: string]: unknown }[];
-  post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
+  post(path: string, body: unknown, init?: PostInit): Promise<Response>;
 }
 
 type Setup = Omit<AgentHandlerOptions, "protocols"> & { rest?: RestOptions };
