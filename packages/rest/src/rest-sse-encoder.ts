@@ -25,8 +25,8 @@ export interface RestSseEncoderOptions {
 export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
   // Its own ids are the run's, so that everybody who is told of a run is told the same.
   let messageId = "";
+  let deltaEnd = endOfDelta(messageId);
   let startedAt: number | undefined;
-  let deltaEnd = "";
   /** Calls without a result, with their arguments so far. */
   const calls = new Map<string, string>();
   const ended = new Set<string>();
@@ -37,7 +37,7 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
     const { threadId, runId } = event as unknown as { threadId: string; runId: string };
     messageId = runId;
     startedAt = at;
-    deltaEnd = `,"message_id":${JSON.stringify(messageId)}}\n\n`;
+    deltaEnd = endOfDelta(messageId);
     return frame("stream_start", { session_id: threadId, message_id: messageId });
   }
 
@@ -152,6 +152,11 @@ interface Ending {
 interface Failure {
   readonly code?: AgentError["code"];
   readonly message?: string;
+}
+
+// Most frames of a stream are deltas, and all of theirs end alike.
+function endOfDelta(messageId: string): string {
+  return `,"message_id":${JSON.stringify(messageId)}}\n\n`;
 }
 
 function frame(event: string, data: object): string {

@@ -43,7 +43,9 @@ testEncoder("REST over SSE", () => restSseEncoder({ requestId: "q", instance: "/
     "REASONING_MESSAGE_CHUNK",
   ],
   parse(chunk) {
-    for (const frame of String(chunk).split("\n\n").slice(0, -1)) {
+    const frames = String(chunk).split("\n\n");
+    if (frames.pop() !== "") throw new SyntaxError("The last frame has no end.");
+    for (const frame of frames) {
       const [event, data, ...more] = frame.split("\n");
       if (!event?.startsWith("event: ") || !data?.startsWith("data: ") || more.length > 0) {
         throw new SyntaxError(`Not a frame: ${frame}`);
