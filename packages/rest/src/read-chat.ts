@@ -8,9 +8,10 @@ import { readMultipart } from "./read-multipart.ts";
 import { refusal, tooLarge, tooManyFiles } from "./refusal.ts";
 import type { ChatFault } from "./refusal.ts";
 import { assertOwnForm } from "./same-origin.ts";
+import type { UploadShare } from "./upload-budget.ts";
 
 /** A request for an answer, understood. */
-export interface AskedChat {
+interface AskedChat {
   readonly message: string;
   readonly sessionId: string | undefined;
   readonly files: readonly InputFile[];
@@ -20,7 +21,7 @@ export interface AskedChat {
 
 export interface ChatReader {
   /** Reads JSON or a form; refuses a wrong one with everything that is wrong with it. */
-  read(call: Call): Promise<AskedChat>;
+  read(call: Call, share: UploadShare): Promise<AskedChat>;
   schemas(): Promise<ChatSchemas>;
 }
 
@@ -32,15 +33,19 @@ export function createChatReader(bounds: ChatBounds, limits: Limits): ChatReader
 
   return {
     schemas,
-    async read(call) {
+    async read(call, share) {
       const isForm = call.body === undefined;
-      return isForm ? readForm(call) : readJson(call.body);
+      return isForm ? readForm(call, share) : readJson(call.body);
     },
   };
 
-  async function readForm(call: Call): Promise<AskedChat> {
+  async function readForm(call: Call, share: UploadShare): Promise<AskedChat> {
     assertOwnForm(call);
-    const { fields, files } = await readMultipart(call, limits, {
+    const upload = {
+      header: (name: string) => call.header(name),
+      bytes: () => counted(call.bytes(), share),
+    };
+    const { fields, files } = await readMultipart(upload, limits, {
       accepts: (mimeType) => bounds.mimeTypes.has(mimeType),
     });
     const form: Json = Object.fromEntries(fields);
@@ -66,6 +71,16 @@ export function createChatReader(bounds: ChatBounds, limits: Limits): ChatReader
       files: decodeFiles(files ?? [], limits),
       ignored: unknownIn(body),
     };
+  }
+}
+
+async function* counted(
+  bytes: AsyncIterable<Uint8Array>,
+  share: UploadShare,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of bytes) {
+    share.take(chunk.byteLength);
+    yield chunk;
   }
 }
 

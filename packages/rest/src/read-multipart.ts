@@ -12,7 +12,7 @@ export interface Multipart {
 }
 
 /** One uploaded file, its name and type checked. */
-export interface UploadedFile {
+interface UploadedFile {
   readonly name: string;
   readonly mimeType: string;
   readonly size: number;

@@ -22,6 +22,8 @@ import { essenceOf, SUPPORTED_MIME_TYPES } from "./mime-types.ts";
 import { chatOperation, deleteOperation } from "./operations.ts";
 import { createChatReader } from "./read-chat.ts";
 import { restSseEncoder } from "./rest-sse-encoder.ts";
+import { createUploadBudget } from "./upload-budget.ts";
+import type { UploadShare } from "./upload-budget.ts";
 
 /** Where and within which bounds REST is served. */
 export interface RestOptions {
@@ -98,6 +100,9 @@ export function rest(options: RestOptions = {}): Protocol {
   };
 }
 
+// Each of them stays in memory until its run has ended.
+const uploadsAtOnce = 4;
+
 interface Settings {
   readonly paths: readonly string[];
   readonly sessionsPaths: readonly string[];
@@ -116,8 +121,13 @@ function createRoutes(settings: Settings, host: ProtocolHost): Route[] {
     limits,
   );
 
-  async function start(call: Call): Promise<{ run: ActiveRun; askedId: string }> {
-    const { message, sessionId, files, ignored } = await reader.read(call);
+  const newShare = createUploadBudget(uploadsAtOnce * limits.uploadBytes);
+
+  async function start(
+    call: Call,
+    share: UploadShare,
+  ): Promise<{ run: ActiveRun; askedId: string }> {
+    const { message, sessionId, files, ignored } = await reader.read(call, share);
     const { requestId } = call;
     if (ignored.length > 0) logger.warn({ requestId, ignored }, "Parts of the body were ignored.");
     const content = await settings.compose(message, files, {
@@ -139,21 +149,35 @@ function createRoutes(settings: Settings, host: ProtocolHost): Route[] {
   }
 
   async function chat(call: Call): Promise<Reply> {
-    const { run, askedId } = await start(call);
-    const result = await run.collect();
-    if (result.error) throw originalOf(result.error);
-    const { runId, threadId } = run.record;
-    return {
-      status: 200,
-      headers: { "cache-control": "no-store" },
-      body: { ...toChatResponse(result, { runId, threadId, askedId }) },
-    };
+    const share = newShare();
+    try {
+      const { run, askedId } = await start(call, share);
+      const result = await run.collect();
+      if (result.error) throw originalOf(result.error);
+      const { runId, threadId } = run.record;
+      return {
+        status: 200,
+        headers: { "cache-control": "no-store" },
+        body: { ...toChatResponse(result, { runId, threadId, askedId }) },
+      };
+    } finally {
+      share.release();
+    }
   }
 
   async function stream(call: Call): Promise<Reply> {
-    const { run } = await start(call);
-    const { requestId, request } = call;
-    return run.stream(restSseEncoder({ requestId, instance: request.url.pathname }), "start");
+    const share = newShare();
+    try {
+      const { run } = await start(call, share);
+      const { requestId, request } = call;
+      const encoder = restSseEncoder({ requestId, instance: request.url.pathname });
+      const reply = run.stream(encoder, "start");
+      void Promise.resolve(reply.stream?.done).finally(() => share.release());
+      return reply;
+    } catch (error) {
+      share.release();
+      throw error;
+    }
   }
 
   async function forget(call: Call): Promise<Reply> {

@@ -516,6 +516,42 @@ describe("an upload that is too large", () => {
   });
 });
 
+describe("the uploads of all clients together", () => {
+  test.for(["", "/stream"])(
+    "are as many as four of the largest, and make room when their runs end: /chat%s",
+    async (suffix) => {
+      const begun = [deferred(), deferred(), deferred(), deferred()];
+      const go = deferred();
+      const agent: AgentFunction = async ({ messages: [asked] }) => {
+        begun[Number((asked?.content as string)[0])]?.resolve();
+        await go.promise;
+        return "done";
+      };
+      const kibibyte = 1024;
+      const server = await serveRest(agent, { limits: { uploadBytes: 100 * kibibyte } });
+      const send = (message: string): Promise<Response> =>
+        server.post(
+          `${path}${suffix}`,
+          form({ message }, [file("x".repeat(95 * kibibyte), "a.txt")]),
+        );
+      const first = begun.map((_, index) => send(String(index)));
+      await Promise.all(begun.map(({ promise }) => promise));
+      const refused = await send("one too many");
+      expect(refused.status).toBe(429);
+      expect(refused.headers.get("retry-after")).toBe("5");
+      expect(await problemOf(refused)).toMatchObject({ code: "capacity-exceeded" });
+      go.resolve();
+      for (const response of await Promise.all(first)) {
+        expect(response.status).toBe(200);
+        expect(await response.text()).toContain("done");
+      }
+      const later = await send("now");
+      expect(later.status).toBe(200);
+      await later.text();
+    },
+  );
+});
+
 describe("a form of another site", () => {
   const send = async (server: RestServer, headers: Record<string, string>): Promise<Response> =>
     fetch(server.url + path, { method: "POST", headers, body: form({ message: "Hi" }) });
