@@ -523,7 +523,8 @@ describe("the uploads of all clients together", () => {
       const begun = [deferred(), deferred(), deferred(), deferred()];
       const go = deferred();
       const agent: AgentFunction = async ({ messages: [asked] }) => {
-        begun[Number((asked?.content as string)[0])]?.resolve();
+        const index = String(asked?.content as string).charAt(0);
+        begun[Number(index)]?.resolve();
         await go.promise;
         return "done";
       };
