@@ -523,8 +523,8 @@ describe("the uploads of all clients together", () => {
       const begun = [deferred(), deferred(), deferred(), deferred()];
       const go = deferred();
       const agent: AgentFunction = async ({ messages: [asked] }) => {
-        const index = String(asked?.content as string).charAt(0);
-        begun[Number(index)]?.resolve();
+        const { content } = asked as { content: string };
+        begun[Number(content.charAt(0))]?.resolve();
         await go.promise;
         return "done";
       };
