@@ -5,7 +5,7 @@ export type { ComposeMessageOptions } from "./compose-message.ts";
 export type { IdFormat } from "./ids.ts";
 export { SUPPORTED_MIME_TYPES } from "./mime-types.ts";
 export { rest } from "./rest.ts";
-export type { RestOptions } from "./rest.ts";
+export type { RestOptions } from "./rest-options.ts";
 export { restSseEncoder } from "./rest-sse-encoder.ts";
 export type { RestSseEncoderOptions } from "./rest-sse-encoder.ts";
 export type { ChatTokenUsage } from "./token-usage.ts";
