@@ -4,6 +4,7 @@ import { noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
 import { applyPatch } from "./patch.ts";
 import { createReducer } from "./reducer.ts";
+import type { Reducer } from "./reducer.ts";
 import { sizeOf } from "./size.ts";
 import type { LogEntry, RunKey, RunLog, RunRecord, Session } from "./types.ts";
 
@@ -30,28 +31,39 @@ export interface RunViewStart {
 
 /** Folds delivered events into messages, state and what is open. */
 export function createRunView(start: RunViewStart): RunView {
-  const { messages, maxBytes, open = [] } = start;
-  const reducer = createReducer(messages, { open, ...(maxBytes !== undefined && { maxBytes }) });
-  let state: unknown = start.state === undefined ? {} : start.state;
-  return {
-    apply(event) {
-      if (event.type === EventType.STATE_SNAPSHOT) state = event.snapshot;
-      // The guard let it through, so it applies.
-      else if (event.type === EventType.STATE_DELTA)
-        state = applyPatch(state, event.delta as never);
-      else reducer.apply(event);
-    },
-    get messages() {
-      return reducer.messages;
-    },
-    get state() {
-      return state;
-    },
-    open: () => reducer.open().map(({ event }) => event),
-    get isReordered() {
-      return start.isReordered === true || reducer.isReordered;
-    },
-  };
+  return new View(start);
+}
+
+class View implements RunView {
+  state: unknown;
+  readonly #reducer: Reducer;
+  readonly #wasReordered: boolean;
+
+  constructor({ messages, maxBytes, state = {}, open = [], isReordered = false }: RunViewStart) {
+    this.#reducer = createReducer(messages, { open, ...(maxBytes !== undefined && { maxBytes }) });
+    this.state = state;
+    this.#wasReordered = isReordered;
+  }
+
+  apply(event: BaseEvent): void {
+    if (event.type === EventType.STATE_SNAPSHOT) this.state = event.snapshot;
+    // The guard let it through, so it applies.
+    else if (event.type === EventType.STATE_DELTA)
+      this.state = applyPatch(this.state, event.delta as never);
+    else this.#reducer.apply(event);
+  }
+
+  get messages(): readonly Message[] {
+    return this.#reducer.messages;
+  }
+
+  get isReordered(): boolean {
+    return this.#wasReordered || this.#reducer.isReordered;
+  }
+
+  open(): readonly BaseEvent[] {
+    return this.#reducer.open().map(({ event }) => event);
+  }
 }
 
 /**

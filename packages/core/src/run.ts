@@ -149,6 +149,7 @@ export class LiveRun {
   #wake: (() => void) | undefined;
   #waiting: Promise<void> | undefined;
   #graceUntil = Number.POSITIVE_INFINITY;
+  #untick: (() => void) | undefined;
 
   constructor(init: RunInit, settings: RunSettings) {
     const input = withoutTaken(init.input, { ...init.context, logger: settings.logger });
@@ -190,7 +191,7 @@ export class LiveRun {
     this.idle = new Promise((resolve) => (this.#resolveIdle = resolve));
     init.log?.lease.lost.addEventListener("abort", this.#leaseLost, { once: true });
     // From now on, not from its beginning: whoever asked for it may never come to follow it.
-    settings.ticker.add(this);
+    this.#untick = settings.ticker.add(this);
   }
 
   get ended(): boolean {
@@ -256,7 +257,7 @@ export class LiveRun {
     this.#followers.add(follower);
     this.wasFollowed = true;
     this.#graceUntil = Number.POSITIVE_INFINITY;
-    if (this.#over) this.#settings.ticker.add(this);
+    this.#untick ??= this.#settings.ticker.add(this);
     follower.open();
     if (!this.#followers.has(follower)) return this.begin();
     if (from === "join" && this.#delivered > 0 && !this.#told) {
@@ -744,7 +745,8 @@ export class LiveRun {
 
   #retire(): void {
     if (!this.#told || this.#followers.size > 0) return;
-    this.#settings.ticker.remove(this);
+    this.#untick?.();
+    this.#untick = undefined;
     this.#resolveIdle();
     this.#init.onIdle?.(this);
   }
