@@ -1,8 +1,7 @@
-import { AgentError, EventType, foldRun, LiveRun, ulid } from "@holodeck/agui-core";
+import { AgentError, EventType, foldRun, LiveRun, toPending, ulid } from "@holodeck/agui-core";
 import type {
   Lease,
   Message,
-  Pending,
   RunCommand,
   RunContextInit,
   RunKey,
@@ -11,7 +10,7 @@ import type {
   Session,
 } from "@holodeck/agui-core";
 import type { LoadedAgent } from "./agents.ts";
-import { prepareInput } from "./history.ts";
+import { assertResume, prepareInput } from "./history.ts";
 import type { PreparedInput } from "./history.ts";
 import { liveId } from "./registry.ts";
 import type { HostOptions } from "./registry.ts";
@@ -38,7 +37,7 @@ export interface Launcher {
 /** Makes runs: the session before, what is stored at the start, in the middle and at the end. */
 export function createLauncher(options: HostOptions): Launcher {
   const { settings, runs, runSettings, resources, onRun } = options;
-  const { sessions, logger, exposeSessionState } = settings;
+  const { sessions, logger, clock, exposeSessionState } = settings;
   const trust = settings.trustClientHistory;
 
   async function find({ key, loaded }: Launch): Promise<Session> {
@@ -81,8 +80,8 @@ export function createLauncher(options: HostOptions): Launcher {
   ): Promise<{ init: ConstructorParameters<typeof LiveRun>[0] }> {
     const { key, request, loaded, owner } = launch;
     const session = await recover(key, await find(launch));
-    const prepared = prepareInput(request.input, session, { owner, trust, logger });
-    const { pending } = prepared;
+    const prepared = prepareInput(request.input, session, { owner, trust, logger, clock });
+    const { pending, answers } = prepared;
     const own = await resources?.of(key, launch.context.principal);
     // Before the agent says a word: what the user said is kept, also if the run then fails.
     const stored = await sessions.update(key, {
@@ -98,7 +97,7 @@ export function createLauncher(options: HostOptions): Launcher {
         input,
         history,
         middleware: settings.runMiddleware,
-        context: { ...launch.context, metadata: session.metadata, data: own?.data },
+        context: { ...launch.context, metadata: session.metadata, data: own?.data, answers },
         prologue: exposed === undefined ? [] : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
         save: (summary) => save(key, summary, history),
         checkpoint: ({ messages, state, offset, open }) =>
@@ -119,7 +118,7 @@ export function createLauncher(options: HostOptions): Launcher {
       messages: status === "finished" ? messages : markIncomplete(messages, history),
       state,
       metadata,
-      pending: toPending(key.runId, summary),
+      pending: toPending(key.runId, summary, history),
       lastRunId: key.runId,
       active: null,
     });
@@ -149,7 +148,7 @@ export function createLauncher(options: HostOptions): Launcher {
       message: "The run did not begin.",
       code: "internal",
     };
-    const terminal = { from: 1, to: 1, at: settings.clock.now(), event };
+    const terminal = { from: 1, to: 1, at: clock.now(), event };
     try {
       await sessions.runs.close(lease, terminal, "failed");
     } catch (second) {
@@ -160,7 +159,12 @@ export function createLauncher(options: HostOptions): Launcher {
   return {
     async check(asked) {
       const session = await find(asked);
-      prepareInput(asked.request.input, session, { owner: asked.owner, trust, logger: silent });
+      prepareInput(asked.request.input, session, {
+        owner: asked.owner,
+        trust,
+        logger: silent,
+        clock,
+      });
     },
     async leased(asked, lease) {
       try {
@@ -177,7 +181,9 @@ export function createLauncher(options: HostOptions): Launcher {
         throw error;
       }
     },
-    async ephemeral({ request, loaded, context }) {
+    async ephemeral({ key, request, loaded, context }) {
+      // Without a thread nothing was asked, so there is nothing to approve.
+      assertResume(request.input, { ...key, pending: [] }, clock);
       const input = { ...request.input, state: request.input.state ?? {} };
       const init = { agent: loaded.agent, input, middleware: settings.runMiddleware, context };
       // Beside its thread a run may have the id of one in it, and must not take its place.
@@ -194,7 +200,10 @@ function obey(run: LiveRun, { reason, ifUnfollowed }: RunCommand & { type: "stop
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 // A thread that the server owns may have become too long: what the store let go of is gone for all.
-function asStored({ input }: PreparedInput, { messages }: Session): Omit<PreparedInput, "pending"> {
+function asStored(
+  { input }: PreparedInput,
+  { messages }: Session,
+): Pick<PreparedInput, "input" | "history"> {
   const spoken = messages.filter(({ role }) => role !== "activity");
   return { input: { ...input, messages: spoken }, history: messages };
 }
@@ -213,26 +222,6 @@ function markIncomplete(
       ? { ...message, metadata: { ...message.metadata, incomplete: true } }
       : message,
   );
-}
-
-function toPending(runId: string, { terminal }: RunSummary): Pending[] {
-  const outcome = terminal.outcome as
-    | { pendingToolCallIds?: string[]; interrupts?: { id: string }[] }
-    | undefined;
-  return [
-    ...(outcome?.pendingToolCallIds ?? []).map((id): Pending => ({
-      id,
-      kind: "tool",
-      runId,
-      value: {},
-    })),
-    ...(outcome?.interrupts ?? []).map((interrupt): Pending => ({
-      id: interrupt.id,
-      kind: "interrupt",
-      runId,
-      value: interrupt,
-    })),
-  ];
 }
 
 export function shuttingDown(): AgentError {

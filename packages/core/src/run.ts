@@ -7,9 +7,9 @@ import { EventType } from "@ag-ui/core";
 import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
 import type { Ticker } from "./clock.ts";
 import { chain } from "./compose.ts";
-import { bindContext, createOutlet, createRunContext, ended } from "./context.ts";
+import { bindContext, createOutlet, createRunContext, deskOf, ended } from "./context.ts";
 import type { RunContextInit } from "./context.ts";
-import { AgentError, describeError } from "./errors.ts";
+import { AgentError, describeError, isHalted } from "./errors.ts";
 import { encodeAll, Follower, noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
 import { createGuard } from "./guard.ts";
@@ -22,10 +22,11 @@ import { reportRepairs } from "./repairs.ts";
 import { safeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
 import { isEndless, sizeOf, withoutEndless } from "./size.ts";
+import { settleTools } from "./server-tools.ts";
 import { callAgent, createSpeech, toRun } from "./to-agent.ts";
-import { withoutTaken } from "./tool-calls.ts";
 import type {
   AgentLike,
+  AskedCall,
   Awaitable,
   Chunk,
   Clock,
@@ -92,6 +93,8 @@ export interface RunSummary {
   readonly messages: RunView["messages"];
   readonly state: unknown;
   readonly metadata: Json;
+  /** The calls that people were asked about, by the id of the interrupt. */
+  readonly asked: ReadonlyMap<string, AskedCall>;
 }
 
 // A turn that says more than this is not kept until its end.
@@ -151,7 +154,7 @@ export class LiveRun {
   #graceUntil = Number.POSITIVE_INFINITY;
 
   constructor(init: RunInit, settings: RunSettings) {
-    const input = withoutTaken(init.input, { ...init.context, logger: settings.logger });
+    const input = settleTools(init.input, { ...init.context, logger: settings.logger });
     this.#init = input === init.input ? init : { ...init, input };
     this.#settings = settings;
     this.#logger = safeLogger(settings.logger);
@@ -161,7 +164,7 @@ export class LiveRun {
       state: init.input.state,
       maxBytes: settings.limits.runLogBytes,
     });
-    this.#outlet = createOutlet(init.input.state);
+    this.#outlet = createOutlet(input);
     this.context = createRunContext(
       {
         ...init.context,
@@ -337,7 +340,7 @@ export class LiveRun {
     });
     return pump(callAgent(this.#init.agent, this.#init.input, context), {
       next: say,
-      error: (reason) => this.#failed(reason),
+      error: (reason) => (isHalted(reason) ? this.#complete() : this.#failed(reason)),
       complete: (result) => {
         speech.take(result, (value) => this.#push(value));
         this.#complete();
@@ -360,7 +363,7 @@ export class LiveRun {
     });
     return pump(run(this.#init.input, context), {
       next: (event) => this.#push(event),
-      error: (reason) => this.#failed(reason),
+      error: (reason) => (isHalted(reason) ? this.#complete() : this.#failed(reason)),
       complete: () => this.#complete(),
       ready: () => this.ready(),
     });
@@ -585,6 +588,7 @@ export class LiveRun {
       messages: this.#view.messages,
       state: this.#view.state,
       metadata: this.#changed,
+      asked: deskOf(this.context).asked,
     };
     try {
       const saved = save?.(summary);
@@ -673,6 +677,7 @@ export class LiveRun {
       ms: this.#settings.clock.now() - this.#began,
     });
     this.#wake?.();
+    void deskOf(this.context).disposers.run();
     // The log outlives the run; through this listener it would keep all of it.
     this.#init.log?.lease.lost.removeEventListener("abort", this.#leaseLost);
     this.#init.onEnd?.(this);
