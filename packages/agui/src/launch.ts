@@ -11,6 +11,7 @@ import type {
   Session,
 } from "@holodeck/agui-core";
 import type { LoadedAgent } from "./agents.ts";
+import { createQuestions } from "./answer.ts";
 import { prepareInput } from "./history.ts";
 import type { PreparedInput } from "./history.ts";
 import { liveId } from "./registry.ts";
@@ -100,6 +101,7 @@ export function createLauncher(options: HostOptions): Launcher {
         middleware: settings.runMiddleware,
         context: { ...launch.context, metadata: session.metadata, data: own?.data },
         prologue: exposed === undefined ? [] : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
+        questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
         save: (summary) => save(key, summary, history),
         checkpoint: ({ messages, state, offset, open }) =>
           sessions.update(key, { messages, state, active: { runId: key.runId, offset, open } }),
@@ -167,7 +169,9 @@ export function createLauncher(options: HostOptions): Launcher {
         const { init } = await prepare(asked);
         let run: LiveRun | undefined = undefined;
         const forget = sessions.runs.commands(lease, (command) => {
-          if (command.type === "stop" && run) obey(run, command);
+          if (!run) return;
+          if (command.type === "stop") obey(run, command);
+          else run.answer(command);
         });
         run = launch({ ...init, log: { runs: sessions.runs, lease } }, liveId(lease));
         void run.done.then(forget);

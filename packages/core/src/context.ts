@@ -1,4 +1,5 @@
 import type { Interrupt, TokenUsage } from "@ag-ui/core";
+import type { ClientTools } from "./client-tools.ts";
 import { systemClock } from "./clock.ts";
 import { createEmit } from "./emit.ts";
 import { AgentError } from "./errors.ts";
@@ -39,6 +40,8 @@ export interface RunContextInit {
   readonly files?: readonly InputFile[];
   readonly tools?: readonly ServerTool[];
   readonly toolTimeoutMs?: number;
+  /** Absent: tools of the client's cannot be called while the run goes on. */
+  readonly clientTools?: ClientTools | undefined;
   readonly clock?: Clock;
   /** The session's metadata; `session.set` writes into `changed`. */
   readonly metadata?: Readonly<Json>;
@@ -110,6 +113,7 @@ export function createRunContext(init: RunContextInit, mode: RunMode = freeMode)
   toolSettings.set(context, {
     timeoutMs: init.toolTimeoutMs ?? defaultLimits.toolTimeoutMs,
     clock: init.clock ?? systemClock,
+    clientTools: init.clientTools,
   });
   modes.set(context, mode);
   return context;
@@ -121,7 +125,9 @@ function ownOf(record: Readonly<Json>, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-const toolSettings = new WeakMap<RunContext, { timeoutMs: number; clock: Clock }>();
+const toolSettings = new WeakMap<RunContext, Parameters<typeof createToolCalls>[1]>();
+
+const freeTools = { timeoutMs: defaultLimits.toolTimeoutMs, clock: systemClock };
 
 /** The same context, speaking into another outlet. Its parts are made on first use. */
 export function bindContext(context: RunContext, outlet: Outlet): RunContext {
@@ -129,11 +135,7 @@ export function bindContext(context: RunContext, outlet: Outlet): RunContext {
   let state: RunState | undefined;
   let calls: ToolCalls | undefined;
   const settings = toolSettings.get(context);
-  const toolCalls = (): ToolCalls =>
-    (calls ??= createToolCalls(bound, {
-      timeoutMs: settings?.timeoutMs ?? defaultLimits.toolTimeoutMs,
-      clock: settings?.clock ?? systemClock,
-    }));
+  const toolCalls = (): ToolCalls => (calls ??= createToolCalls(bound, settings ?? freeTools));
   const bound: RunContext = Object.create(context, {
     emit: { get: () => (emit ??= createEmit(outlet)), enumerable: true },
     state: {

@@ -5,6 +5,8 @@
  */
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
+import { createClientTools } from "./client-tools.ts";
+import type { ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
 import type { Ticker } from "./clock.ts";
 import { chain } from "./compose.ts";
 import { bindContext, createOutlet, createRunContext, ended } from "./context.ts";
@@ -61,7 +63,7 @@ export interface RunInit {
   readonly agent: AgentLike;
   readonly input: RunAgentInput;
   readonly middleware: readonly Middleware[];
-  readonly context: Omit<RunContextInit, "signal" | "changed" | "logger" | "clock">;
+  readonly context: Omit<RunContextInit, "signal" | "changed" | "logger" | "clock" | "clientTools">;
   /** Said before the agent says anything. */
   readonly prologue?: readonly unknown[];
   /** The thread's messages, when there are more than the agent is given. */
@@ -72,6 +74,8 @@ export interface RunInit {
   readonly save?: ((summary: RunSummary) => Awaitable<unknown>) | undefined;
   /** Stores how far the run has come, before its log is trimmed. */
   readonly checkpoint?: ((fold: RunFold) => Awaitable<unknown>) | undefined;
+  /** Set when client tools are answered while the run goes on. Absent: they are not. */
+  readonly questions?: Questions | undefined;
   /** After the terminal event was delivered. Called once, also for a run that never began. */
   readonly onEnd?: (run: LiveRun) => void;
   /** After the last client has everything, or is gone. */
@@ -114,6 +118,7 @@ export class LiveRun {
   readonly #logger: Logger;
   readonly #controller = new AbortController();
   readonly #changed: Json = {};
+  readonly #clientTools: ClientTools | undefined;
   /** What the clients have been told; the guard is ahead of it while a store is asked. */
   readonly #view: RunView;
   readonly #guard: Guard;
@@ -162,6 +167,9 @@ export class LiveRun {
       maxBytes: settings.limits.runLogBytes,
     });
     this.#outlet = createOutlet(init.input.state);
+    const { questions } = init;
+    const { runId } = init.context;
+    this.#clientTools = questions && createClientTools({ runId, tools: input.tools, questions });
     this.context = createRunContext(
       {
         ...init.context,
@@ -170,6 +178,7 @@ export class LiveRun {
         logger: settings.logger,
         clock: settings.clock,
         toolTimeoutMs: settings.limits.toolTimeoutMs,
+        clientTools: this.#clientTools,
       },
       {
         ready: () => this.ready(),
@@ -295,6 +304,11 @@ export class LiveRun {
   /** Ends the run from outside. The terminal event is told first; then the agent learns of it. */
   abort(reason: AgentError): void {
     if (this.#conclude(reason)) this.#stop(reason);
+  }
+
+  /** Hands a client's result to the call that waits for it. False: none does. */
+  answer(command: ToolResultCommand): boolean {
+    return this.#clientTools?.answer(command) ?? false;
   }
 
   /** A promise while every client is behind or too much waits for the store; else nothing. */

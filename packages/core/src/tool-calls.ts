@@ -1,4 +1,6 @@
+import { EventType } from "@ag-ui/core";
 import type { RunAgentInput } from "@ag-ui/core";
+import type { ClientTools } from "./client-tools.ts";
 import { AgentError, describeError } from "./errors.ts";
 import { ulid } from "./ids.ts";
 import type { Clock, Logger, RunContext, ServerTool, ToolCallOutcome } from "./types.ts";
@@ -10,14 +12,19 @@ export interface ToolCalls {
 
 const parallel = 8;
 
-/** Calls server tools on the run's behalf: START, ARGS, END and RESULT are emitted around each. */
+/**
+ * Calls tools on the run's behalf: START, ARGS, END and RESULT are emitted around each. Server tools
+ * run here; with `clientTools`, those the client offered run there.
+ */
 export function createToolCalls(
   context: RunContext,
-  options: { timeoutMs: number; clock: Clock },
+  options: { timeoutMs: number; clock: Clock; clientTools?: ClientTools | undefined },
 ): ToolCalls {
   async function call(name: string, args: unknown): Promise<ToolCallOutcome> {
-    const id = ulid();
-    const tool = context.tools.find((candidate) => candidate.name === name);
+    const own = context.tools.find((candidate) => candidate.name === name);
+    const client = own ? undefined : options.clientTools?.call(name);
+    const tool = own ?? client;
+    const id = client?.id ?? ulid();
     if (!tool) {
       const known = context.tools.map((candidate) => `"${candidate.name}"`).join(", ") || "none";
       return {
@@ -26,6 +33,14 @@ export function createToolCalls(
         error: new AgentError("unknown-tool", `There is no tool "${name}". Known: ${known}.`),
       };
     }
+    if (client) {
+      try {
+        await client.ask(args);
+      } catch (cause) {
+        client.end();
+        return { id, name, error: toToolError(name, cause) };
+      }
+    }
     context.emit.toolCall(name, JSON.stringify(args ?? {}), { id });
     try {
       const ms = tool.timeoutMs ?? options.timeoutMs;
@@ -33,16 +48,32 @@ export function createToolCalls(
         Promise.resolve().then(() => tool.invoke(args, context)),
         { ms, name, clock: options.clock, signal: context.signal },
       );
-      await context.emit.toolResult(id, toContent(result));
+      await tell(id, toContent(result), client?.executionTimeMs);
       return { id, name, result };
     } catch (cause) {
       const error = toToolError(name, cause);
       context.logger.error({ error: cause, tool: name, runId: context.runId }, "A tool failed.");
       if (!context.signal.aborted) {
-        await context.emit.toolResult(id, { error: { code: error.code, message: error.message } });
+        const content = JSON.stringify({ error: { code: error.code, message: error.message } });
+        await tell(id, content, client?.executionTimeMs);
       }
       return { id, name, error };
+    } finally {
+      client?.end();
     }
+  }
+
+  function tell(id: string, content: string, ms: number | undefined): void | Promise<void> {
+    if (ms === undefined) return context.emit.toolResult(id, content);
+    // Only who ran the tool knows how long it took.
+    return context.emit.event({
+      type: EventType.TOOL_CALL_RESULT,
+      messageId: ulid(),
+      toolCallId: id,
+      content,
+      role: "tool",
+      metadata: { executionTimeMs: ms },
+    });
   }
 
   return {

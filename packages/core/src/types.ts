@@ -205,7 +205,10 @@ export interface RunContext {
   readonly state: RunState;
   /** Text, reasoning, tool calls, steps and the rest, one method each. */
   readonly emit: Emit;
-  /** Runs a server tool, and shows call and result to the client. */
+  /**
+   * Runs a server tool, and shows call and result to the client. Where the request's protocol answers
+   * client tools while the run goes on, one that the client offered is asked for and waited for.
+   */
   callTool(name: string, args: unknown): Promise<unknown>;
   callTools(calls: readonly { name: string; args: unknown }[]): Promise<readonly ToolCallOutcome[]>;
 }
@@ -287,6 +290,8 @@ export type RunCommand =
       readonly toolCallId: string;
       readonly result?: unknown;
       readonly error?: string;
+      /** As the client measured it. */
+      readonly executionTimeMs?: number;
     };
 
 export interface RunLog {
@@ -525,6 +530,11 @@ export interface RunRequest {
   readonly ephemeral?: boolean;
   /** What was uploaded beside the input, for `context.files`. */
   readonly files?: readonly InputFile[];
+  /**
+   * How the tools in `input.tools` are answered. `"halt"`, the default: the run ends with the call, and
+   * the next one brings the result. `"inline"`: `context.callTool` waits for a `tool-result` command.
+   */
+  readonly clientTools?: "halt" | "inline";
 }
 
 export type RunTarget = { readonly runId: string } | { readonly threadId: string };
