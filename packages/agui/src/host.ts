@@ -82,7 +82,9 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     await admit(admitting, request, { ...context, logger });
     const key: RunKey = { ...keyOf(call, input.threadId), runId: input.runId };
     const owner = settings.history ?? protocol.history;
-    const launch: Launch = { key, request, loaded, context, owner };
+    const { onUnknownThread = protocol.onUnknownThread } = settings;
+    const mayCreate = request.isNewThread === true || onUnknownThread !== "reject";
+    const launch: Launch = { key, request, loaded, context, owner, mayCreate };
     const record: RunRecord = {
       ...key,
       format: 1,

@@ -25,6 +25,8 @@ export interface Launch {
   readonly context: RunContextInit;
   /** Who owns the messages of its thread. */
   readonly owner: "client" | "server";
+  /** Whether its thread is made when there is none. */
+  readonly mayCreate: boolean;
 }
 
 export interface Launcher {
@@ -42,14 +44,15 @@ export function createLauncher(options: HostOptions): Launcher {
   const { sessions, logger, exposeSessionState } = settings;
   const trust = settings.trustClientHistory;
 
-  async function find({ key, loaded }: Launch): Promise<Session> {
+  async function find({ key, loaded, request, mayCreate }: Launch): Promise<Session> {
     const session = await sessions.get(key);
     if (session) return session;
-    if (settings.onUnknownThread === "reject") {
+    if (!mayCreate) {
       throw new AgentError("thread-not-found", `There is no thread "${key.threadId}".`);
     }
     try {
-      return await sessions.create(key, { agentId: loaded.id });
+      const { metadata = {} } = request;
+      return await sessions.create(key, { agentId: loaded.id, metadata });
     } catch (error) {
       // Another request for the same new thread may have been quicker.
       const made = await sessions.get(key);
@@ -71,6 +74,7 @@ export function createLauncher(options: HostOptions): Launcher {
     );
     return sessions.update(key, {
       messages: markIncomplete(view.messages, session.messages),
+      times: view.times,
       state: view.state,
       lastRunId: active.runId,
       active: null,
@@ -81,6 +85,7 @@ export function createLauncher(options: HostOptions): Launcher {
     launch: Launch,
   ): Promise<{ init: ConstructorParameters<typeof LiveRun>[0] }> {
     const { key, request, loaded, owner } = launch;
+    const { maxMessages } = request;
     const session = await recover(key, await find(launch));
     const prepared = prepareInput(request.input, session, { owner, trust, logger });
     const { pending } = prepared;
@@ -88,6 +93,8 @@ export function createLauncher(options: HostOptions): Launcher {
     // Before the agent says a word: what the user said is kept, also if the run then fails.
     const stored = await sessions.update(key, {
       messages: prepared.history,
+      maxMessages,
+      metadata: request.metadata ?? {},
       pending,
       active: { runId: key.runId, offset: 0, open: [] },
     });
@@ -99,26 +106,30 @@ export function createLauncher(options: HostOptions): Launcher {
         input,
         history,
         middleware: settings.runMiddleware,
-        context: { ...launch.context, metadata: session.metadata, data: own?.data },
+        context: { ...launch.context, metadata: stored.metadata, data: own?.data },
         prologue: exposed === undefined ? [] : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
         questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
-        save: (summary) => save(key, summary, history),
-        checkpoint: ({ messages, state, offset, open }) =>
-          sessions.update(key, { messages, state, active: { runId: key.runId, offset, open } }),
+        save: (summary) => save(launch, summary, history),
+        checkpoint: ({ messages, state, times, offset, open }) => {
+          const active = { runId: key.runId, offset, open };
+          return sessions.update(key, { messages, maxMessages, state, times, active });
+        },
       },
     };
   }
 
   async function save(
-    key: RunKey,
+    { key, request: { maxMessages } }: Launch,
     summary: RunSummary,
     history: readonly Message[],
   ): Promise<void> {
     // The thread may have been deleted in the meantime; then there is nothing to keep.
     if (!(await sessions.get(key))) return;
-    const { status, messages, state, metadata } = summary;
+    const { status, messages, state, times, metadata } = summary;
     await sessions.update(key, {
       messages: status === "finished" ? messages : markIncomplete(messages, history),
+      maxMessages,
+      times,
       state,
       metadata,
       pending: toPending(key.runId, summary),

@@ -88,6 +88,7 @@ export interface RunFold {
   readonly state: unknown;
   readonly offset: number;
   readonly open: readonly BaseEvent[];
+  readonly times: RunView["times"];
 }
 
 export interface RunSummary {
@@ -95,6 +96,7 @@ export interface RunSummary {
   readonly terminal: BaseEvent;
   readonly messages: RunView["messages"];
   readonly state: unknown;
+  readonly times: RunView["times"];
   readonly metadata: Json;
 }
 
@@ -551,6 +553,7 @@ export class LiveRun {
         state: this.#view.state,
         offset: this.#delivered,
         open: this.#view.open(),
+        times: this.#view.times,
       });
     store().catch((error: unknown) => {
       this.#settings.logger.warn({ error, runId: this.context.runId }, "A checkpoint failed.");
@@ -559,7 +562,7 @@ export class LiveRun {
 
   #deliver(batch: readonly SizedEntry[]): void {
     this.#delivered = Math.max(this.#delivered, batch.at(-1)!.to);
-    for (const { event } of batch) this.#view.apply(event);
+    for (const { event, at } of batch) this.#view.apply(event, at);
     // Followers that speak the same language share the bytes.
     let key: string | undefined;
     let chunk: Chunk | undefined;
@@ -598,6 +601,7 @@ export class LiveRun {
       terminal: terminal.event,
       messages: this.#view.messages,
       state: this.#view.state,
+      times: this.#view.times,
       metadata: this.#changed,
     };
     try {

@@ -351,6 +351,8 @@ export interface Session extends ThreadKey {
   readonly lastRunId?: string | undefined;
   /** The run that was accepted last and has not ended; after a crash it tells what to recover. */
   readonly active?: ActiveFold | undefined;
+  /** When each message was begun and each tool call was complete, in ms, by their ids. */
+  readonly times?: Readonly<Record<string, number>> | undefined;
 }
 
 /** How far a run that has not ended is folded into the `messages` and `state` of its session. */
@@ -374,6 +376,10 @@ export interface SessionChange {
   lastRunId?: string;
   /** `null` clears it. */
   active?: ActiveFold | null;
+  /** Of what is new in `messages` or `append`; what is not named here is of now. */
+  times?: Readonly<Record<string, number>>;
+  /** Messages kept at most, if the store itself keeps no fewer. */
+  maxMessages?: number | undefined;
 }
 
 export interface SessionStore {
@@ -485,6 +491,8 @@ export interface Protocol {
   readonly name: string;
   readonly history: "client" | "server";
   isId?(id: string): boolean;
+  /** What happens to a thread this server has never seen, unless the host says. By default it is made. */
+  readonly onUnknownThread?: "create" | "reject";
   routes(host: ProtocolHost): readonly Route[];
   /** Merged into discovery. */
   describe?(): Json;
@@ -535,6 +543,12 @@ export interface RunRequest {
    * the next one brings the result. `"inline"`: `context.callTool` waits for a `tool-result` command.
    */
   readonly clientTools?: "halt" | "inline";
+  /** Merged into the metadata of the thread. */
+  readonly metadata?: Json;
+  /** The server chose the thread's id just now, so that the thread may be made whatever the policy. */
+  readonly isNewThread?: boolean;
+  /** Messages the thread keeps at most; older ones are pruned. */
+  readonly maxMessages?: number;
 }
 
 export type RunTarget = { readonly runId: string } | { readonly threadId: string };
