@@ -10,6 +10,7 @@ import type {
   Session,
 } from "@holodeck/agui-core";
 import type { LoadedAgent } from "./agents.ts";
+import { createQuestions } from "./answer.ts";
 import { assertResume, prepareInput } from "./history.ts";
 import type { PreparedInput } from "./history.ts";
 import { liveId } from "./registry.ts";
@@ -23,6 +24,8 @@ export interface Launch {
   readonly context: RunContextInit;
   /** Who owns the messages of its thread. */
   readonly owner: "client" | "server";
+  /** Whether its thread is made when there is none. */
+  readonly mayCreate: boolean;
 }
 
 export interface Launcher {
@@ -40,14 +43,15 @@ export function createLauncher(options: HostOptions): Launcher {
   const { sessions, logger, clock, exposeSessionState } = settings;
   const trust = settings.trustClientHistory;
 
-  async function find({ key, loaded }: Launch): Promise<Session> {
+  async function find({ key, loaded, request, mayCreate }: Launch): Promise<Session> {
     const session = await sessions.get(key);
     if (session) return session;
-    if (settings.onUnknownThread === "reject") {
+    if (!mayCreate) {
       throw new AgentError("thread-not-found", `There is no thread "${key.threadId}".`);
     }
     try {
-      return await sessions.create(key, { agentId: loaded.id });
+      const { metadata = {} } = request;
+      return await sessions.create(key, { agentId: loaded.id, metadata });
     } catch (error) {
       // Another request for the same new thread may have been quicker.
       const made = await sessions.get(key);
@@ -69,6 +73,7 @@ export function createLauncher(options: HostOptions): Launcher {
     );
     return sessions.update(key, {
       messages: markIncomplete(view.messages, session.messages),
+      times: view.times,
       state: view.state,
       lastRunId: active.runId,
       active: null,
@@ -79,6 +84,7 @@ export function createLauncher(options: HostOptions): Launcher {
     launch: Launch,
   ): Promise<{ init: ConstructorParameters<typeof LiveRun>[0] }> {
     const { key, request, loaded, owner } = launch;
+    const { maxMessages } = request;
     const session = await recover(key, await find(launch));
     const prepared = prepareInput(request.input, session, { owner, trust, logger, clock });
     const { pending, answers } = prepared;
@@ -86,6 +92,8 @@ export function createLauncher(options: HostOptions): Launcher {
     // Before the agent says a word: what the user said is kept, also if the run then fails.
     const stored = await sessions.update(key, {
       messages: prepared.history,
+      maxMessages,
+      metadata: request.metadata ?? {},
       pending,
       active: { runId: key.runId, offset: 0, open: [] },
     });
@@ -97,25 +105,30 @@ export function createLauncher(options: HostOptions): Launcher {
         input,
         history,
         middleware: settings.runMiddleware,
-        context: { ...launch.context, metadata: session.metadata, data: own?.data, answers },
+        context: { ...launch.context, metadata: stored.metadata, data: own?.data, answers },
         prologue: exposed === undefined ? [] : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
-        save: (summary) => save(key, summary, history),
-        checkpoint: ({ messages, state, offset, open }) =>
-          sessions.update(key, { messages, state, active: { runId: key.runId, offset, open } }),
+        questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
+        save: (summary) => save(launch, summary, history),
+        checkpoint: ({ messages, state, times, offset, open }) => {
+          const active = { runId: key.runId, offset, open };
+          return sessions.update(key, { messages, maxMessages, state, times, active });
+        },
       },
     };
   }
 
   async function save(
-    key: RunKey,
+    { key, request: { maxMessages } }: Launch,
     summary: RunSummary,
     history: readonly Message[],
   ): Promise<void> {
     // The thread may have been deleted in the meantime; then there is nothing to keep.
     if (!(await sessions.get(key))) return;
-    const { status, messages, state, metadata } = summary;
+    const { status, messages, state, times, metadata } = summary;
     await sessions.update(key, {
       messages: status === "finished" ? messages : markIncomplete(messages, history),
+      maxMessages,
+      times,
       state,
       metadata,
       pending: toPending(key.runId, summary, history),
@@ -171,7 +184,9 @@ export function createLauncher(options: HostOptions): Launcher {
         const { init } = await prepare(asked);
         let run: LiveRun | undefined = undefined;
         const forget = sessions.runs.commands(lease, (command) => {
-          if (command.type === "stop" && run) obey(run, command);
+          if (!run) return;
+          if (command.type === "stop") obey(run, command);
+          else run.answer(command);
         });
         run = launch({ ...init, log: { runs: sessions.runs, lease } }, liveId(lease));
         void run.done.then(forget);

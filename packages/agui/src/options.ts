@@ -40,7 +40,7 @@ export interface AgentHandlerOptions {
   onDisconnect?: DisconnectPolicy;
   /** A second run on a thread: refused with 409, queued, or taking the first one's place. */
   onBusy?: BusyPolicy;
-  /** A thread this server has never seen: made, or refused with 404. By default made. */
+  /** A thread this server has never seen: made, or refused with 404. By default each protocol says. */
   onUnknownThread?: "create" | "reject";
   /** Who owns the messages of a thread. By default each protocol says. */
   history?: "client" | "server";
@@ -79,7 +79,6 @@ export interface Settings extends Required<
     | "basePath"
     | "onDisconnect"
     | "onBusy"
-    | "onUnknownThread"
     | "trustClientHistory"
     | "tools"
     | "strict"
@@ -93,6 +92,7 @@ export interface Settings extends Required<
   readonly limits: Limits;
   readonly authenticate: AgentHandlerOptions["authenticate"];
   readonly history: AgentHandlerOptions["history"];
+  readonly onUnknownThread: AgentHandlerOptions["onUnknownThread"];
   readonly exposeSessionState: AgentHandlerOptions["exposeSessionState"];
   readonly runMiddleware: readonly Middleware[];
   readonly handlerMiddleware: readonly HandlerMiddleware[];
@@ -104,7 +104,7 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
   const limits = resolveLimits(options.limits ?? {});
   const { debug = false, clock = systemClock, heartbeatMs = 15_000, strict = false } = options;
   const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
-  const { onBusy = "reject", onUnknownThread = "create", trustClientHistory = false } = options;
+  const { onBusy = "reject", trustClientHistory = false } = options;
   const middleware = options.middleware ?? [];
   return {
     protocols: options.protocols ?? [agui()],
@@ -112,7 +112,7 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     basePath: basePath === "/" ? "" : basePath.replace(/\/$/, ""),
     onDisconnect,
     onBusy,
-    onUnknownThread,
+    onUnknownThread: options.onUnknownThread,
     trustClientHistory,
     history: options.history,
     tools,

@@ -1,4 +1,5 @@
 import type { Interrupt, RunAgentInput, TokenUsage } from "@ag-ui/core";
+import type { ClientTools } from "./client-tools.ts";
 import { systemClock } from "./clock.ts";
 import { createEmit } from "./emit.ts";
 import { AgentError } from "./errors.ts";
@@ -44,6 +45,8 @@ export interface RunContextInit {
   readonly files?: readonly InputFile[];
   readonly tools?: readonly ServerTool[];
   readonly toolTimeoutMs?: number;
+  /** Absent: tools of the client's cannot be called while the run goes on. */
+  readonly clientTools?: ClientTools | undefined;
   readonly clock?: Clock;
   /** The session's metadata; `session.set` writes into `changed`. */
   readonly metadata?: Readonly<Json>;
@@ -135,6 +138,7 @@ export function createRunContext(init: RunContextInit, mode: RunMode = freeMode)
     used: new Set(),
     asked: new Map(),
     disposers: createDisposers(logger),
+    clientTools: init.clientTools,
   };
   insides.set(context, { mode, desk, declared: client, input: undefined });
   return context;

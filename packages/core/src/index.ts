@@ -1,6 +1,8 @@
 export { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 export type { BaseEvent, Message, RunAgentInput, Tool } from "@ag-ui/core";
 export { assertHandler, assertOptions, describeValue, unknownName } from "./check-options.ts";
+export { runOfClientCall } from "./client-tools.ts";
+export type { ClientToolCall, ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
 export { systemClock, createTicker } from "./clock.ts";
 export type { Ticker, Tickable } from "./clock.ts";
 export { chain, compose } from "./compose.ts";

@@ -5,17 +5,21 @@ import type { SizedEntry } from "./follower.ts";
 import { applyPatch } from "./patch.ts";
 import { createReducer } from "./reducer.ts";
 import { sizeOf } from "./size.ts";
+import { createTimes } from "./times.ts";
 import type { LogEntry, RunKey, RunLog, RunRecord, Session } from "./types.ts";
 
 /** A run as its clients have been told it so far. */
 export interface RunView {
-  apply(event: BaseEvent): void;
+  /** With the time at which it was said, so that `times` knows. */
+  apply(event: BaseEvent, at?: number): void;
   readonly messages: readonly Message[];
   readonly state: unknown;
   /** The START events of what is open, owners first. */
   open(): readonly BaseEvent[];
   /** Whether an earlier list of these messages may have been in another order. */
   readonly isReordered: boolean;
+  /** When each message of the run was begun and each tool call was complete, by their ids. */
+  readonly times: Readonly<Record<string, number>>;
 }
 
 export interface RunViewStart {
@@ -33,8 +37,11 @@ export function createRunView(start: RunViewStart): RunView {
   const { messages, maxBytes, open = [] } = start;
   const reducer = createReducer(messages, { open, ...(maxBytes !== undefined && { maxBytes }) });
   let state: unknown = start.state === undefined ? {} : start.state;
+  const times = createTimes();
   return {
-    apply(event) {
+    apply(event, at) {
+      // Past its bound the reducer begins nothing new.
+      if (at !== undefined && !(reducer.bytes > 2 * (maxBytes ?? Infinity))) times.note(event, at);
       if (event.type === EventType.STATE_SNAPSHOT) state = event.snapshot;
       // The guard let it through, so it applies.
       else if (event.type === EventType.STATE_DELTA)
@@ -50,6 +57,9 @@ export function createRunView(start: RunViewStart): RunView {
     open: () => reducer.open().map(({ event }) => event),
     get isReordered() {
       return start.isReordered === true || reducer.isReordered;
+    },
+    get times() {
+      return times.read();
     },
   };
 }
@@ -148,7 +158,7 @@ export async function foldRun(
     const entries = await runs.read(key, offset, page);
     for (const entry of entries) {
       if (isTerminal(entry.event)) terminal = entry;
-      else view.apply(entry.event);
+      else view.apply(entry.event, entry.at);
       offset = entry.to;
     }
     if (entries.length < page) break;

@@ -5,6 +5,8 @@
  */
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
+import { createClientTools } from "./client-tools.ts";
+import type { ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
 import type { Ticker } from "./clock.ts";
 import { chain } from "./compose.ts";
 import { bindContext, createOutlet, createRunContext, deskOf, ended } from "./context.ts";
@@ -62,7 +64,7 @@ export interface RunInit {
   readonly agent: AgentLike;
   readonly input: RunAgentInput;
   readonly middleware: readonly Middleware[];
-  readonly context: Omit<RunContextInit, "signal" | "changed" | "logger" | "clock">;
+  readonly context: Omit<RunContextInit, "signal" | "changed" | "logger" | "clock" | "clientTools">;
   /** Said before the agent says anything. */
   readonly prologue?: readonly unknown[];
   /** The thread's messages, when there are more than the agent is given. */
@@ -73,6 +75,8 @@ export interface RunInit {
   readonly save?: ((summary: RunSummary) => Awaitable<unknown>) | undefined;
   /** Stores how far the run has come, before its log is trimmed. */
   readonly checkpoint?: ((fold: RunFold) => Awaitable<unknown>) | undefined;
+  /** Set when client tools are answered while the run goes on. Absent: they are not. */
+  readonly questions?: Questions | undefined;
   /** After the terminal event was delivered. Called once, also for a run that never began. */
   readonly onEnd?: (run: LiveRun) => void;
   /** After the last client has everything, or is gone. */
@@ -85,6 +89,7 @@ export interface RunFold {
   readonly state: unknown;
   readonly offset: number;
   readonly open: readonly BaseEvent[];
+  readonly times: RunView["times"];
 }
 
 export interface RunSummary {
@@ -92,6 +97,7 @@ export interface RunSummary {
   readonly terminal: BaseEvent;
   readonly messages: RunView["messages"];
   readonly state: unknown;
+  readonly times: RunView["times"];
   readonly metadata: Json;
   /** The calls that people were asked about, by the id of the interrupt. */
   readonly asked: ReadonlyMap<string, AskedCall>;
@@ -117,6 +123,7 @@ export class LiveRun {
   readonly #logger: Logger;
   readonly #controller = new AbortController();
   readonly #changed: Json = {};
+  readonly #clientTools: ClientTools | undefined;
   /** What the clients have been told; the guard is ahead of it while a store is asked. */
   readonly #view: RunView;
   readonly #guard: Guard;
@@ -165,6 +172,9 @@ export class LiveRun {
       maxBytes: settings.limits.runLogBytes,
     });
     this.#outlet = createOutlet(input);
+    const { questions } = init;
+    const { runId } = init.context;
+    this.#clientTools = questions && createClientTools({ runId, tools: input.tools, questions });
     this.context = createRunContext(
       {
         ...init.context,
@@ -173,6 +183,7 @@ export class LiveRun {
         logger: settings.logger,
         clock: settings.clock,
         toolTimeoutMs: settings.limits.toolTimeoutMs,
+        clientTools: this.#clientTools,
       },
       {
         ready: () => this.ready(),
@@ -298,6 +309,11 @@ export class LiveRun {
   /** Ends the run from outside. The terminal event is told first; then the agent learns of it. */
   abort(reason: AgentError): void {
     if (this.#conclude(reason)) this.#stop(reason);
+  }
+
+  /** Hands a client's result to the call that waits for it. False: none does. */
+  answer(command: ToolResultCommand): boolean {
+    return this.#clientTools?.answer(command) ?? false;
   }
 
   /** A promise while every client is behind or too much waits for the store; else nothing. */
@@ -540,6 +556,7 @@ export class LiveRun {
         state: this.#view.state,
         offset: this.#delivered,
         open: this.#view.open(),
+        times: this.#view.times,
       });
     store().catch((error: unknown) => {
       this.#settings.logger.warn({ error, runId: this.context.runId }, "A checkpoint failed.");
@@ -548,7 +565,7 @@ export class LiveRun {
 
   #deliver(batch: readonly SizedEntry[]): void {
     this.#delivered = Math.max(this.#delivered, batch.at(-1)!.to);
-    for (const { event } of batch) this.#view.apply(event);
+    for (const { event, at } of batch) this.#view.apply(event, at);
     // Followers that speak the same language share the bytes.
     let key: string | undefined;
     let chunk: Chunk | undefined;
@@ -587,6 +604,7 @@ export class LiveRun {
       terminal: terminal.event,
       messages: this.#view.messages,
       state: this.#view.state,
+      times: this.#view.times,
       metadata: this.#changed,
       asked: deskOf(this.context).asked,
     };

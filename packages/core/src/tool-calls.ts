@@ -1,4 +1,6 @@
+import { EventType } from "@ag-ui/core";
 import type { RunAgentInput } from "@ag-ui/core";
+import type { ClientToolCall, ClientTools } from "./client-tools.ts";
 import { AgentError, isAgentError, isHalted } from "./errors.ts";
 import { nextTurn } from "./hop.ts";
 import { ulid } from "./ids.ts";
@@ -32,6 +34,8 @@ export interface ToolDesk {
   /** The calls that people were asked about, by the id of the interrupt. */
   readonly asked: Map<string, AskedCall>;
   readonly disposers: Disposers;
+  /** Set where the client answers while the run goes on. */
+  readonly clientTools: ClientTools | undefined;
 }
 
 export interface ToolCallsOptions {
@@ -49,6 +53,8 @@ const parallel = 8;
 interface Call extends AskedCall {
   readonly tool: ServerTool | undefined;
   readonly verdict: Verdict | undefined;
+  readonly tell: () => void;
+  readonly client: ClientToolCall | undefined;
 }
 
 /** How a call went, without what every outcome has. */
@@ -65,50 +71,59 @@ export function createToolCalls(context: RunContext, options: ToolCallsOptions):
 
   async function call(request: ToolCallRequest): Promise<ToolCallOutcome> {
     const began = clock.now();
-    const { id: told, name } = request;
+    const { id: told, name, parentMessageId } = request;
+    const tool = context.tools.find((candidate) => candidate.name === name);
     const verdict = isJson(request.args) ? answers.verdict(request) : undefined;
-    const id = verdict?.id ?? told ?? ulid();
+    const isTold = told !== undefined || verdict !== undefined;
     const args = verdict?.args ?? request.args ?? {};
-    const end = (ending: Ending): ToolCallOutcome => ({
+    const end = (id: string, ending: Ending): ToolCallOutcome => ({
       id,
       name,
       args,
       ms: Math.max(0, clock.now() - began),
       ...ending,
     });
-    const tool = context.tools.find((candidate) => candidate.name === name);
-    if (!tool && !isClients(name)) {
-      const error = unknownTool(name);
+    const fault = findFault(name, args);
+    if (fault) {
       // The client has seen the call; without a result it would take it for its own.
-      if (told !== undefined) await answer(id, error);
-      return end({ status: "failed", error });
-    }
-    if (!isJson(args)) {
-      const error = new AgentError("invalid-arguments", `The arguments of "${name}" are not JSON.`);
-      return end({ status: "failed", error });
+      if (told !== undefined) await refuse(told, fault);
+      return end(told ?? ulid(), { status: "failed", error: fault });
     }
     const asks = !tool || (tool.needsApproval ?? false) !== false;
-    if (asks && !verdict && told === undefined) {
-      const past = answers.past(request);
-      if (past?.error) return { ...end({ status: "failed", error: past.error }), id: past.id };
-      if (past) return { ...end({ status: "done", result: past.result }), id: past.id };
+    const past = asks && !isTold ? answers.past(request) : undefined;
+    if (past) {
+      const { id, result, error } = past;
+      return end(id, error ? { status: "failed", error } : { status: "done", result });
     }
-    if (!verdict && told === undefined) context.emit.toolCall(name, JSON.stringify(args), { id });
-    return end(await settle({ id, name, args, tool, verdict }));
+    const client = tool || isTold ? undefined : desk.clientTools?.call(name, input?.tools);
+    const id = verdict?.id ?? told ?? client?.id ?? ulid();
+    const parent = parentMessageId === undefined ? {} : { parentMessageId };
+    const tell = (): void => {
+      if (!isTold) context.emit.toolCall(name, JSON.stringify(args), { id, ...parent });
+    };
+    return end(id, await settle({ id, name, args, tool, verdict, tell, client }));
   }
 
   async function settle(one: Call): Promise<Ending> {
-    const { id, name, tool } = one;
+    const { id, name, tool, client } = one;
     try {
-      if (!tool) return await askClient(one);
-      const args = tool.parse ? await tool.parse(one.args) : one.args;
-      if (!(await isAllowed(one, tool, args))) return ask(one);
-      const ms = tool.timeoutMs ?? desk.timeoutMs;
-      const result = await withTimeout(
-        async (signal) => desk.disposers.take(await tool.invoke(args, forCall(signal, id))),
-        { ms, name, clock, signal: context.signal },
-      );
-      await context.emit.toolResult(id, toContent(result));
+      // Written down before the client hears of it, so that no answer comes too early.
+      if (client) await client.ask(one.args);
+    } catch (cause) {
+      client?.end();
+      return { status: "failed", error: toToolError(name, cause) };
+    }
+    one.tell();
+    try {
+      const definition = tool ?? declared.find((candidate) => candidate.name === name);
+      const args = definition?.parse ? await definition.parse(one.args) : one.args;
+      if (!tool && !client) return { status: "pending" };
+      if (tool && !(await isAllowed(one, tool, args))) return ask(one);
+      const work = async (signal: AbortSignal): Promise<unknown> =>
+        tool ? desk.disposers.take(await tool.invoke(args, forCall(signal, id))) : client?.invoke();
+      const ms = (tool ?? client)?.timeoutMs ?? definition?.timeoutMs ?? desk.timeoutMs;
+      const result = await withTimeout(work, { ms, name, clock, signal: context.signal });
+      await answer(id, toContent(result), client?.executionTimeMs);
       return { status: "done", result };
     } catch (cause) {
       const error = toToolError(name, cause);
@@ -116,15 +131,11 @@ export function createToolCalls(context: RunContext, options: ToolCallsOptions):
       const log = { error: cause, tool: name, runId: context.runId };
       if (isAgentError(cause)) context.logger.debug(log, "A tool refused.");
       else context.logger.error(log, "A tool failed.");
-      await answer(id, error);
+      await refuse(id, error, client?.executionTimeMs);
       return { status: "failed", error };
+    } finally {
+      client?.end();
     }
-  }
-
-  // The run ends with the call open; whoever has the tool answers it with the next one.
-  async function askClient({ name, args }: Call): Promise<Ending> {
-    await declared.find((candidate) => candidate.name === name)?.parse?.(args);
-    return { status: "pending" };
   }
 
   async function isAllowed(
@@ -158,18 +169,31 @@ export function createToolCalls(context: RunContext, options: ToolCallsOptions):
     return { status: "pending" };
   }
 
-  async function answer(id: string, { code, message }: AgentError): Promise<void> {
-    await context.emit.toolResult(id, { error: { code, message } });
+  async function answer(id: string, content: string | object, ms?: number): Promise<void> {
+    if (ms === undefined) return context.emit.toolResult(id, content);
+    // Only who ran the tool knows how long it took.
+    await context.emit.event({
+      type: EventType.TOOL_CALL_RESULT,
+      messageId: ulid(),
+      toolCallId: id,
+      content: typeof content === "string" ? content : JSON.stringify(content),
+      role: "tool",
+      metadata: { executionTimeMs: ms },
+    });
   }
 
-  function isClients(name: string): boolean {
-    return (input?.tools ?? []).some((candidate) => candidate.name === name);
+  function refuse(id: string, { code, message }: AgentError, ms?: number): Promise<void> {
+    return answer(id, { error: { code, message } }, ms);
   }
 
-  function unknownTool(name: string): AgentError {
+  function findFault(name: string, args: unknown): AgentError | undefined {
     const all = [...context.tools, ...(input?.tools ?? [])];
-    const known = all.map((candidate) => `"${candidate.name}"`).join(", ") || "none";
-    return new AgentError("unknown-tool", `There is no tool "${name}". Known: ${known}.`);
+    if (!all.some((tool) => tool.name === name)) {
+      const known = all.map((tool) => `"${tool.name}"`).join(", ") || "none";
+      return new AgentError("unknown-tool", `There is no tool "${name}". Known: ${known}.`);
+    }
+    if (isJson(args)) return undefined;
+    return new AgentError("invalid-arguments", `The arguments of "${name}" are not JSON.`);
   }
 
   return {

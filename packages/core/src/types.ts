@@ -213,6 +213,8 @@ export interface ToolCallRequest {
   readonly args: unknown;
   /** Of a call that the client has been told of: its START, ARGS and END are not sent again. */
   readonly id?: string;
+  /** The message that the call is a part of. */
+  readonly parentMessageId?: string;
 }
 
 /** How a call went: it has a result, an error, or waits for the client or for a person. */
@@ -251,8 +253,9 @@ export interface RunContext {
   readonly emit: Emit;
   /**
    * Calls a tool, and shows call and result to the client. Rejects with an `AgentError` when it fails.
-   * A call that has to wait for the client, or for a person's approval, rejects with `halted`: let it
-   * pass, and the run ends. The next run brings the answer; the same call then returns it.
+   * Where the request's protocol answers client tools while the run goes on, one of them is waited for.
+   * Elsewhere such a call, as one that a person has to allow, rejects with `halted`: let it pass, and
+   * the run ends. The next run brings the answer, and there the same call returns it.
    */
   callTool(name: string, args?: unknown): Promise<unknown>;
   /** Several at once, in bounds; never rejects for one of them. After a `pending` one the agent ends. */
@@ -336,6 +339,8 @@ export type RunCommand =
       readonly toolCallId: string;
       readonly result?: unknown;
       readonly error?: string;
+      /** As the client measured it. */
+      readonly executionTimeMs?: number;
     };
 
 export interface RunLog {
@@ -395,6 +400,8 @@ export interface Session extends ThreadKey {
   readonly lastRunId?: string | undefined;
   /** The run that was accepted last and has not ended; after a crash it tells what to recover. */
   readonly active?: ActiveFold | undefined;
+  /** When each message was begun and each tool call was complete, in ms, by their ids. */
+  readonly times?: Readonly<Record<string, number>> | undefined;
 }
 
 /** How far a run that has not ended is folded into the `messages` and `state` of its session. */
@@ -418,6 +425,10 @@ export interface SessionChange {
   lastRunId?: string;
   /** `null` clears it. */
   active?: ActiveFold | null;
+  /** Of what is new in `messages` or `append`; what is not named here is of now. */
+  times?: Readonly<Record<string, number>>;
+  /** Messages kept at most, if the store itself keeps no fewer. */
+  maxMessages?: number | undefined;
 }
 
 export interface SessionStore {
@@ -529,6 +540,8 @@ export interface Protocol {
   readonly name: string;
   readonly history: "client" | "server";
   isId?(id: string): boolean;
+  /** What happens to a thread this server has never seen, unless the host says. By default it is made. */
+  readonly onUnknownThread?: "create" | "reject";
   routes(host: ProtocolHost): readonly Route[];
   /** Merged into discovery. */
   describe?(): Json;
@@ -574,6 +587,17 @@ export interface RunRequest {
   readonly ephemeral?: boolean;
   /** What was uploaded beside the input, for `context.files`. */
   readonly files?: readonly InputFile[];
+  /**
+   * How the tools in `input.tools` are answered. `"halt"`, the default: the run ends with the call, and
+   * the next one brings the result. `"inline"`: `context.callTool` waits for a `tool-result` command.
+   */
+  readonly clientTools?: "halt" | "inline";
+  /** Merged into the metadata of the thread. */
+  readonly metadata?: Json;
+  /** The server chose the thread's id just now, so that the thread may be made whatever the policy. */
+  readonly isNewThread?: boolean;
+  /** Messages the thread keeps at most; older ones are pruned. */
+  readonly maxMessages?: number;
 }
 
 export type RunTarget = { readonly runId: string } | { readonly threadId: string };
