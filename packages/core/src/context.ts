@@ -226,6 +226,11 @@ export function modeOf(context: RunContext): RunMode {
   return insideOf(context).mode;
 }
 
+/** Whether a call of a client's tool is answered while the run goes on. Then core tells it by itself. */
+export function waitsForClient(context: RunContext): boolean {
+  return insideOf(context).desk.clientTools !== undefined;
+}
+
 /** What the tools of a run share: what was asked in it, and what is to be tidied up. */
 export function deskOf(context: RunContext): ToolDesk {
   return insideOf(context).desk;

@@ -1,12 +1,12 @@
 export { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
-export type { BaseEvent, Message, RunAgentInput, Tool } from "@ag-ui/core";
+export type { BaseEvent, Interrupt, Message, RunAgentInput, Tool } from "@ag-ui/core";
 export { assertHandler, assertOptions, describeValue, unknownName } from "./check-options.ts";
 export { runOfClientCall } from "./client-tools.ts";
 export type { ClientToolCall, ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
 export { systemClock, createTicker } from "./clock.ts";
 export type { Ticker, Tickable } from "./clock.ts";
 export { chain, compose } from "./compose.ts";
-export { createRunContext, withTools } from "./context.ts";
+export { createRunContext, waitsForClient, withTools } from "./context.ts";
 export type { RunContextInit } from "./context.ts";
 export { AgentError, describeError, isAgentError, isHalted } from "./errors.ts";
 export type { AgentErrorCode, AgentErrorOptions, Fault } from "./errors.ts";
@@ -15,6 +15,7 @@ export type { FetchExchange, FetchExchangeOptions, ToFetchOptions } from "./fetc
 export { createGuard } from "./guard.ts";
 export type { Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
 export { isOpaqueId, ulid } from "./ids.ts";
+export { isEqualJson } from "./json.ts";
 export { createRunView, foldRun } from "./join.ts";
 export type { FoldedRun, RunView, RunViewStart } from "./join.ts";
 export { defaultLimits } from "./limits.ts";

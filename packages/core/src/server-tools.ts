@@ -76,5 +76,5 @@ export function toDefinition({ name, description, parameters, metadata }: Server
     description,
     ...(parameters === undefined ? {} : { parameters: parameters as unknown }),
     ...(metadata === undefined ? {} : { metadata }),
-  } as Tool;
+  };
 }

@@ -79,8 +79,7 @@ interface PastCall extends PastAnswer {
 
 // The calls since somebody else spoke, with their answers, in order.
 function readTurn(messages: readonly Message[]): readonly PastCall[] {
-  const begin = messages.findLastIndex(({ role }) => role === "user") + 1;
-  const turn = messages.slice(begin);
+  const turn = messages.slice(messages.map(({ role }) => role).lastIndexOf("user") + 1);
   const answers = new Map(
     turn.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, message]] : [])),
   );

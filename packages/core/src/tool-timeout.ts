@@ -19,7 +19,7 @@ export function withTimeout<T>(
   const own = new AbortController();
   return new Promise((resolve, reject) => {
     const giveUp = (reason: unknown): void => {
-      reject(reason as Error);
+      reject(reason);
       own.abort(reason);
     };
     const onAbort = (): void => giveUp(signal.reason);

@@ -184,9 +184,9 @@ describe("a client tool that is waited for", () => {
   });
 });
 
-test("a client tool is unknown to a run that does not wait for its client", async () => {
+test("a client tool halts a run that does not wait for its client", async () => {
   const { run, sink } = start(picking, { questions: undefined });
   await run.done;
-  expect(sink.text).toContain("unknown-tool");
+  expect(sink.text).toContain("halted");
   expect(run.answer({ type: "tool-result", toolCallId: "r-1", result: 1 })).toBe(false);
 });
