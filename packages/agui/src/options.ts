@@ -106,6 +106,8 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
   const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
   const { onBusy = "reject", trustClientHistory = false } = options;
   const middleware = options.middleware ?? [];
+  const logger = options.logger ?? jsonLogger({ debug });
+  describeTools(tools, { strict, logger });
   return {
     protocols: options.protocols ?? [agui()],
     sessions: options.sessions ?? memorySessions(storeOptions(limits, clock)),
@@ -118,7 +120,7 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     tools,
     strict,
     heartbeatMs,
-    logger: options.logger ?? jsonLogger({ debug }),
+    logger,
     debug,
     info,
     clock,
@@ -128,6 +130,28 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     runMiddleware: middleware.flatMap((one) => (typeof one === "function" ? one : (one.run ?? []))),
     handlerMiddleware: middleware.filter((one) => typeof one !== "function"),
   };
+}
+
+const shortest = 10;
+
+// What a model cannot tell from its description, it calls at the wrong time.
+function describeTools(
+  tools: readonly ServerTool[],
+  { strict, logger }: { strict: boolean; logger: Logger },
+): void {
+  const isShort = ({ description = "" }: Partial<ServerTool>): boolean =>
+    description.length < shortest;
+  const short = tools.findIndex(isShort);
+  if (short < 0) return;
+  if (strict) {
+    throw new TypeError(
+      `tools[${short}], "${tools[short]!.name}", needs a description of at least ${shortest} characters.`,
+    );
+  }
+  logger.warn(
+    { tools: tools.filter(isShort).map(({ name }) => name) },
+    `Tools should have a description of at least ${shortest} characters.`,
+  );
 }
 
 // Only what the store asks for: it refuses options that it does not know.
