@@ -1,4 +1,10 @@
-import { assertOptions, defaultLimits, describeValue, unknownName } from "@holodeck/agui-core";
+import {
+  assertOptions,
+  assertTools,
+  defaultLimits,
+  describeValue,
+  unknownName,
+} from "@holodeck/agui-core";
 import type { AgentHandlerOptions } from "./options.ts";
 
 /** Throws when this is not what the option of that name takes. */
@@ -51,13 +57,7 @@ const checks: Record<keyof AgentHandlerOptions, Check> = {
       if (bound !== undefined) assertPositive(bound, `${name}.${limit}`);
     }
   },
-  tools: (value, name) => {
-    const example = "{ name, description, parameters, invoke(args) {} }";
-    assertList(value, name, example);
-    value.forEach((one, index) =>
-      assertMethods(one, `${name}[${index}]`, { methods: ["invoke"], example }),
-    );
-  },
+  tools: (value, name) => assertTools(name, value),
   strict: assertBoolean,
   exposeSessionState: (value, name) =>
     assertFunction(value, `${name} must be a function (session) => state`),

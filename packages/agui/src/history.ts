@@ -1,5 +1,13 @@
-import { AgentError } from "@holodeck/agui-core";
-import type { Logger, Message, Pending, RunAgentInput, Session } from "@holodeck/agui-core";
+import { AgentError, toAnswers } from "@holodeck/agui-core";
+import type {
+  Clock,
+  InterruptAnswer,
+  Logger,
+  Message,
+  Pending,
+  RunAgentInput,
+  Session,
+} from "@holodeck/agui-core";
 
 export interface HistoryOptions {
   /** Who owns the messages. */
@@ -7,6 +15,7 @@ export interface HistoryOptions {
   /** Take tool results and system messages as sent. */
   readonly trust: boolean;
   readonly logger: Logger;
+  readonly clock: Clock;
 }
 
 export interface PreparedInput {
@@ -16,6 +25,8 @@ export interface PreparedInput {
   readonly history: readonly Message[];
   /** What is still unanswered once this input is in. */
   readonly pending: readonly Pending[];
+  /** What the server asked and this input answers. */
+  readonly answers: readonly InterruptAnswer[];
 }
 
 /**
@@ -28,7 +39,7 @@ export function prepareInput(
   session: Session,
   options: HistoryOptions,
 ): PreparedInput {
-  assertResume(input, session);
+  assertResume(input, session, options.clock);
   const isKnown = session.messages.length > 0 || session.lastRunId !== undefined;
   const sent = options.trust ? input.messages : believed(input, session, { ...options, isKnown });
   const base = options.owner === "server" ? session.messages : [];
@@ -38,18 +49,34 @@ export function prepareInput(
     input: { ...input, messages: messages.filter(({ role }) => role !== "activity"), state },
     history: options.owner === "server" ? messages : keepActivities(session.messages, sent),
     pending: session.pending.filter(({ id, kind }) => !isAnswered(id, kind, input)),
+    answers: toAnswers(session.pending, input.resume),
   };
 }
 
-// An approval is worth something only if this server asked for it, and it is used once.
-function assertResume({ resume = [] }: RunAgentInput, { pending, threadId }: Session): void {
+/** An approval is worth something only if this server asked for it, in time, and it is used once. */
+export function assertResume(
+  { resume = [] }: RunAgentInput,
+  { pending, threadId }: Pick<Session, "pending" | "threadId">,
+  clock: Clock,
+): void {
+  const used = new Set<string>();
   for (const { interruptId } of resume) {
-    if (pending.some(({ id, kind }) => kind === "interrupt" && id === interruptId)) continue;
+    const asked = pending.find(({ id, kind }) => kind === "interrupt" && id === interruptId);
+    if (asked && !used.has(interruptId) && !isExpired(asked, clock)) {
+      used.add(interruptId);
+      continue;
+    }
     throw new AgentError(
       "unknown-interrupt",
       `Thread "${threadId}" has no open interrupt "${interruptId}".`,
     );
   }
+}
+
+function isExpired({ value }: Pending, clock: Clock): boolean {
+  const { expiresAt } = value;
+  // Not a date: nothing that could have passed.
+  return typeof expiresAt === "string" && Date.parse(expiresAt) <= clock.now();
 }
 
 function isAnswered(id: string, kind: Pending["kind"], input: RunAgentInput): boolean {
@@ -63,7 +90,9 @@ function believed(
   { isKnown, logger }: HistoryOptions & { isKnown: boolean },
 ): readonly Message[] {
   const known = new Map(session.messages.map((message) => [message.id, message]));
-  const waiting = new Set(session.pending.map(({ id }) => id));
+  const waiting = new Set(session.pending.flatMap(({ id, kind }) => (kind === "tool" ? id : [])));
+  // What a person was asked about: the result is the server's to give.
+  const asked = new Set(session.pending.map(({ value }) => value.toolCallId));
   const called = new Set<string>();
   const dropped: string[] = [];
   const messages = input.messages.flatMap((message): Message[] => {
@@ -81,7 +110,8 @@ function believed(
     const { toolCallId } = message;
     if (waiting.has(toolCallId)) return [message];
     // Nobody here has seen the call, or what was seen has been pruned: the request must hold it.
-    if ((!isKnown || isPruned(session)) && called.has(toolCallId)) return [message];
+    const isTheirs = (!isKnown || isPruned(session)) && !asked.has(toolCallId);
+    if (isTheirs && called.has(toolCallId)) return [message];
     dropped.push(`result "${message.id}" of the call "${message.toolCallId}"`);
     return [];
   });

@@ -23,6 +23,7 @@ import type {
 } from "@holodeck/agui-core";
 import { acquire, threadBusy } from "./acquire.ts";
 import type { LoadedAgent } from "./agents.ts";
+import { answerQuestion } from "./answer.ts";
 import { createLauncher } from "./launch.ts";
 import type { Launch } from "./launch.ts";
 import { createQueue } from "./queue.ts";
@@ -81,7 +82,9 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     await admit(admitting, request, { ...context, logger });
     const key: RunKey = { ...keyOf(call, input.threadId), runId: input.runId };
     const owner = settings.history ?? protocol.history;
-    const launch: Launch = { key, request, loaded, context, owner };
+    const { onUnknownThread = protocol.onUnknownThread } = settings;
+    const mayCreate = request.isNewThread === true || onUnknownThread !== "reject";
+    const launch: Launch = { key, request, loaded, context, owner, mayCreate };
     const record: RunRecord = {
       ...key,
       format: 1,
@@ -151,6 +154,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     attach,
     async send(call, target, command) {
       const record = await locate(call, target);
+      if (command.type === "tool-result") return answerQuestion(sessions, record, command);
       return record?.status === "running" ? sessions.runs.send(record, command) : false;
     },
   });

@@ -1,8 +1,7 @@
-import { AgentError, EventType, foldRun, LiveRun, ulid } from "@holodeck/agui-core";
+import { AgentError, EventType, foldRun, LiveRun, toPending, ulid } from "@holodeck/agui-core";
 import type {
   Lease,
   Message,
-  Pending,
   RunCommand,
   RunContextInit,
   RunKey,
@@ -11,7 +10,8 @@ import type {
   Session,
 } from "@holodeck/agui-core";
 import type { LoadedAgent } from "./agents.ts";
-import { prepareInput } from "./history.ts";
+import { createQuestions } from "./answer.ts";
+import { assertResume, prepareInput } from "./history.ts";
 import type { PreparedInput } from "./history.ts";
 import { liveId } from "./registry.ts";
 import type { HostOptions } from "./registry.ts";
@@ -24,6 +24,8 @@ export interface Launch {
   readonly context: RunContextInit;
   /** Who owns the messages of its thread. */
   readonly owner: "client" | "server";
+  /** Whether its thread is made when there is none. */
+  readonly mayCreate: boolean;
 }
 
 export interface Launcher {
@@ -38,17 +40,18 @@ export interface Launcher {
 /** Makes runs: the session before, what is stored at the start, in the middle and at the end. */
 export function createLauncher(options: HostOptions): Launcher {
   const { settings, runs, runSettings, resources, onRun } = options;
-  const { sessions, logger, exposeSessionState } = settings;
+  const { sessions, logger, clock, exposeSessionState } = settings;
   const trust = settings.trustClientHistory;
 
-  async function find({ key, loaded }: Launch): Promise<Session> {
+  async function find({ key, loaded, request, mayCreate }: Launch): Promise<Session> {
     const session = await sessions.get(key);
     if (session) return session;
-    if (settings.onUnknownThread === "reject") {
+    if (!mayCreate) {
       throw new AgentError("thread-not-found", `There is no thread "${key.threadId}".`);
     }
     try {
-      return await sessions.create(key, { agentId: loaded.id });
+      const { metadata = {} } = request;
+      return await sessions.create(key, { agentId: loaded.id, metadata });
     } catch (error) {
       // Another request for the same new thread may have been quicker.
       const made = await sessions.get(key);
@@ -70,6 +73,7 @@ export function createLauncher(options: HostOptions): Launcher {
     );
     return sessions.update(key, {
       messages: markIncomplete(view.messages, session.messages),
+      times: view.times,
       state: view.state,
       lastRunId: active.runId,
       active: null,
@@ -80,13 +84,16 @@ export function createLauncher(options: HostOptions): Launcher {
     launch: Launch,
   ): Promise<{ init: ConstructorParameters<typeof LiveRun>[0] }> {
     const { key, request, loaded, owner } = launch;
+    const { maxMessages } = request;
     const session = await recover(key, await find(launch));
-    const prepared = prepareInput(request.input, session, { owner, trust, logger });
-    const { pending } = prepared;
+    const prepared = prepareInput(request.input, session, { owner, trust, logger, clock });
+    const { pending, answers } = prepared;
     const own = await resources?.of(key, launch.context.principal);
     // Before the agent says a word: what the user said is kept, also if the run then fails.
     const stored = await sessions.update(key, {
       messages: prepared.history,
+      maxMessages,
+      metadata: request.metadata ?? {},
       pending,
       active: { runId: key.runId, offset: 0, open: [] },
     });
@@ -98,42 +105,48 @@ export function createLauncher(options: HostOptions): Launcher {
         input,
         history,
         middleware: settings.runMiddleware,
-        context: { ...launch.context, metadata: session.metadata, data: own?.data },
+        context: { ...launch.context, metadata: stored.metadata, data: own?.data, answers },
         prologue: exposed === undefined ? [] : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
-        save: (summary) => save(key, summary, history),
-        checkpoint: ({ messages, state, offset, open }) =>
-          sessions.update(key, { messages, state, active: { runId: key.runId, offset, open } }),
+        questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
+        save: (summary) => save(launch, summary, history),
+        checkpoint: ({ messages, state, times, offset, open }) => {
+          const active = { runId: key.runId, offset, open };
+          return sessions.update(key, { messages, maxMessages, state, times, active });
+        },
       },
     };
   }
 
   async function save(
-    key: RunKey,
+    { key, request: { maxMessages } }: Launch,
     summary: RunSummary,
     history: readonly Message[],
   ): Promise<void> {
     // The thread may have been deleted in the meantime; then there is nothing to keep.
     if (!(await sessions.get(key))) return;
-    const { status, messages, state, metadata } = summary;
+    const { status, messages, state, times, metadata } = summary;
     await sessions.update(key, {
       messages: status === "finished" ? messages : markIncomplete(messages, history),
+      maxMessages,
+      times,
       state,
       metadata,
-      pending: toPending(key.runId, summary),
+      pending: toPending(key.runId, summary, history),
       lastRunId: key.runId,
       active: null,
     });
   }
 
   function launch(init: ConstructorParameters<typeof LiveRun>[0], id: string): LiveRun {
+    let forget: (() => void) | undefined;
     const run = new LiveRun(
       {
         ...init,
         onEnd: (ended) => {
           if (runs.live.get(id) === ended) runs.live.delete(id);
-          runs.lingering.add(ended);
+          forget = runs.lingering.add(ended);
         },
-        onIdle: (idle) => runs.lingering.delete(idle),
+        onIdle: () => forget?.(),
       },
       runSettings,
     );
@@ -149,7 +162,7 @@ export function createLauncher(options: HostOptions): Launcher {
       message: "The run did not begin.",
       code: "internal",
     };
-    const terminal = { from: 1, to: 1, at: settings.clock.now(), event };
+    const terminal = { from: 1, to: 1, at: clock.now(), event };
     try {
       await sessions.runs.close(lease, terminal, "failed");
     } catch (second) {
@@ -160,14 +173,21 @@ export function createLauncher(options: HostOptions): Launcher {
   return {
     async check(asked) {
       const session = await find(asked);
-      prepareInput(asked.request.input, session, { owner: asked.owner, trust, logger: silent });
+      prepareInput(asked.request.input, session, {
+        owner: asked.owner,
+        trust,
+        logger: silent,
+        clock,
+      });
     },
     async leased(asked, lease) {
       try {
         const { init } = await prepare(asked);
         let run: LiveRun | undefined = undefined;
         const forget = sessions.runs.commands(lease, (command) => {
-          if (command.type === "stop" && run) obey(run, command);
+          if (!run) return;
+          if (command.type === "stop") obey(run, command);
+          else run.answer(command);
         });
         run = launch({ ...init, log: { runs: sessions.runs, lease } }, liveId(lease));
         void run.done.then(forget);
@@ -177,7 +197,9 @@ export function createLauncher(options: HostOptions): Launcher {
         throw error;
       }
     },
-    async ephemeral({ request, loaded, context }) {
+    async ephemeral({ key, request, loaded, context }) {
+      // Without a thread nothing was asked, so there is nothing to approve.
+      assertResume(request.input, { ...key, pending: [] }, clock);
       const input = { ...request.input, state: request.input.state ?? {} };
       const init = { agent: loaded.agent, input, middleware: settings.runMiddleware, context };
       // Beside its thread a run may have the id of one in it, and must not take its place.
@@ -194,7 +216,10 @@ function obey(run: LiveRun, { reason, ifUnfollowed }: RunCommand & { type: "stop
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 // A thread that the server owns may have become too long: what the store let go of is gone for all.
-function asStored({ input }: PreparedInput, { messages }: Session): Omit<PreparedInput, "pending"> {
+function asStored(
+  { input }: PreparedInput,
+  { messages }: Session,
+): Pick<PreparedInput, "input" | "history"> {
   const spoken = messages.filter(({ role }) => role !== "activity");
   return { input: { ...input, messages: spoken }, history: messages };
 }
@@ -213,26 +238,6 @@ function markIncomplete(
       ? { ...message, metadata: { ...message.metadata, incomplete: true } }
       : message,
   );
-}
-
-function toPending(runId: string, { terminal }: RunSummary): Pending[] {
-  const outcome = terminal.outcome as
-    | { pendingToolCallIds?: string[]; interrupts?: { id: string }[] }
-    | undefined;
-  return [
-    ...(outcome?.pendingToolCallIds ?? []).map((id): Pending => ({
-      id,
-      kind: "tool",
-      runId,
-      value: {},
-    })),
-    ...(outcome?.interrupts ?? []).map((interrupt): Pending => ({
-      id: interrupt.id,
-      kind: "interrupt",
-      runId,
-      value: interrupt,
-    })),
-  ];
 }
 
 export function shuttingDown(): AgentError {

@@ -40,7 +40,7 @@ export interface AgentHandlerOptions {
   onDisconnect?: DisconnectPolicy;
   /** A second run on a thread: refused with 409, queued, or taking the first one's place. */
   onBusy?: BusyPolicy;
-  /** A thread this server has never seen: made, or refused with 404. By default made. */
+  /** A thread this server has never seen: made, or refused with 404. By default each protocol says. */
   onUnknownThread?: "create" | "reject";
   /** Who owns the messages of a thread. By default each protocol says. */
   history?: "client" | "server";
@@ -79,7 +79,6 @@ export interface Settings extends Required<
     | "basePath"
     | "onDisconnect"
     | "onBusy"
-    | "onUnknownThread"
     | "trustClientHistory"
     | "tools"
     | "strict"
@@ -93,6 +92,7 @@ export interface Settings extends Required<
   readonly limits: Limits;
   readonly authenticate: AgentHandlerOptions["authenticate"];
   readonly history: AgentHandlerOptions["history"];
+  readonly onUnknownThread: AgentHandlerOptions["onUnknownThread"];
   readonly exposeSessionState: AgentHandlerOptions["exposeSessionState"];
   readonly runMiddleware: readonly Middleware[];
   readonly handlerMiddleware: readonly HandlerMiddleware[];
@@ -104,21 +104,23 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
   const limits = resolveLimits(options.limits ?? {});
   const { debug = false, clock = systemClock, heartbeatMs = 15_000, strict = false } = options;
   const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
-  const { onBusy = "reject", onUnknownThread = "create", trustClientHistory = false } = options;
+  const { onBusy = "reject", trustClientHistory = false } = options;
   const middleware = options.middleware ?? [];
+  const logger = options.logger ?? jsonLogger({ debug });
+  describeTools(tools, { strict, logger });
   return {
     protocols: options.protocols ?? [agui()],
     sessions: options.sessions ?? memorySessions(storeOptions(limits, clock)),
     basePath: basePath === "/" ? "" : basePath.replace(/\/$/, ""),
     onDisconnect,
     onBusy,
-    onUnknownThread,
+    onUnknownThread: options.onUnknownThread,
     trustClientHistory,
     history: options.history,
     tools,
     strict,
     heartbeatMs,
-    logger: options.logger ?? jsonLogger({ debug }),
+    logger,
     debug,
     info,
     clock,
@@ -128,6 +130,28 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     runMiddleware: middleware.flatMap((one) => (typeof one === "function" ? one : (one.run ?? []))),
     handlerMiddleware: middleware.filter((one) => typeof one !== "function"),
   };
+}
+
+const shortest = 10;
+
+// What a model cannot tell from its description, it calls at the wrong time.
+function describeTools(
+  tools: readonly ServerTool[],
+  { strict, logger }: { strict: boolean; logger: Logger },
+): void {
+  const isShort = ({ description = "" }: Partial<ServerTool>): boolean =>
+    description.length < shortest;
+  const short = tools.findIndex(isShort);
+  if (short < 0) return;
+  if (strict) {
+    throw new TypeError(
+      `tools[${short}], "${tools[short]!.name}", needs a description of at least ${shortest} characters.`,
+    );
+  }
+  logger.warn(
+    { tools: tools.filter(isShort).map(({ name }) => name) },
+    `Tools should have a description of at least ${shortest} characters.`,
+  );
 }
 
 // Only what the store asks for: it refuses options that it does not know.

@@ -91,7 +91,7 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
           },
         };
         sink.onClose = () => stop.abort();
-        ticker.add(beat);
+        const still = ticker.add(beat);
         try {
           const begun = await run();
           if (begun && stop.signal.aborted) begun.discard();
@@ -100,7 +100,7 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
           logger.error({ error, runId: record.runId }, "A queued run could not begin.");
           refuse(encoder, sink, describeError(error, debug));
         } finally {
-          ticker.remove(beat);
+          still();
         }
       }
 

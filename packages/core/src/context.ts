@@ -1,4 +1,5 @@
-import type { Interrupt, TokenUsage } from "@ag-ui/core";
+import type { Interrupt, RunAgentInput, TokenUsage } from "@ag-ui/core";
+import type { ClientTools } from "./client-tools.ts";
 import { systemClock } from "./clock.ts";
 import { createEmit } from "./emit.ts";
 import { AgentError } from "./errors.ts";
@@ -9,13 +10,16 @@ import { silentLogger } from "./logger.ts";
 import { createStateTracker } from "./state.ts";
 import type { StateTracker } from "./state.ts";
 import { createRunState } from "./state-writer.ts";
+import { settleTools, splitTools } from "./server-tools.ts";
 import { createToolCalls } from "./tool-calls.ts";
-import type { ToolCalls } from "./tool-calls.ts";
+import type { ToolCalls, ToolDesk } from "./tool-calls.ts";
+import { createDisposers } from "./tool-disposers.ts";
 import type {
   AgentRequest,
   Clock,
   Emit,
   InputFile,
+  InterruptAnswer,
   Json,
   Logger,
   Principal,
@@ -23,6 +27,8 @@ import type {
   RunSession,
   RunState,
   ServerTool,
+  ToolCallRequest,
+  ToolContext,
 } from "./types.ts";
 
 /** What a run knows before its agent starts. */
@@ -39,12 +45,16 @@ export interface RunContextInit {
   readonly files?: readonly InputFile[];
   readonly tools?: readonly ServerTool[];
   readonly toolTimeoutMs?: number;
+  /** Absent: tools of the client's cannot be called while the run goes on. */
+  readonly clientTools?: ClientTools | undefined;
   readonly clock?: Clock;
   /** The session's metadata; `session.set` writes into `changed`. */
   readonly metadata?: Readonly<Json>;
   readonly changed?: Json;
   /** What `createSession` made for the thread. */
   readonly data?: unknown;
+  /** What the server asked in the last run, with the answers of this one. Never what a client claims. */
+  readonly answers?: readonly InterruptAnswer[];
 }
 
 /** The far end of `context.emit`: where its events go, and what the guard in front of them knows. */
@@ -52,6 +62,8 @@ export interface Outlet {
   push(value: unknown): void | Promise<void>;
   readonly state: StateTracker;
   readonly ending: RunEnding;
+  /** What the agent is given. */
+  readonly input: RunAgentInput;
 }
 
 /** Pace and mode of the run a context belongs to, for whoever pumps an agent inside it. */
@@ -62,57 +74,138 @@ export interface RunMode {
   readonly aborting?: () => boolean;
 }
 
-const modes = new WeakMap<RunContext, RunMode>();
+/** What a context carries that is not for agents. */
+interface Inside {
+  readonly mode: RunMode;
+  readonly desk: ToolDesk;
+  /** What the server declares of the client's tools. */
+  readonly declared: readonly ServerTool[];
+  readonly input: RunAgentInput | undefined;
+  readonly request: (() => AgentRequest) | undefined;
+  /** Absent until `bindContext`. */
+  readonly voice: Voice | undefined;
+  calls?: ToolCalls;
+}
+
+/** What speaks through an outlet, made on first use. */
+interface Voice {
+  readonly outlet: Outlet;
+  emit?: Emit;
+  state?: RunState;
+}
+
+const inside: unique symbol = Symbol("inside");
 const freeMode: RunMode = { ready: () => undefined, strict: false };
 
 /** A context without an outlet: `emit` and `state` throw until `bindContext` gives it one. */
 export function createRunContext(init: RunContextInit, mode: RunMode = freeMode): RunContext {
-  const { threadId, runId, metadata = {}, changed = {} } = init;
-  const session: RunSession = {
-    get: (key) => (Object.hasOwn(changed, key) ? changed[key] : ownOf(metadata, key)),
-    set(key, value) {
+  const { threadId, runId, agentId = "default", principal, request } = init;
+  const { logger = silentLogger, requestId = runId, files = [] } = init;
+  const signal = init.signal ?? new AbortController().signal;
+  const session = new ContextSession(init, { signal, mode });
+  const { server: tools, client: declared } = splitTools(init.tools ?? []);
+  const desk: ToolDesk = {
+    timeoutMs: init.toolTimeoutMs ?? defaultLimits.toolTimeoutMs,
+    clock: init.clock ?? systemClock,
+    answers: session.answers,
+    used: new Set(),
+    asked: new Map(),
+    disposers: createDisposers(logger),
+    clientTools: init.clientTools,
+  };
+  return new Context(
+    { signal, threadId, runId, agentId, principal, session, logger, requestId, files, tools },
+    { mode, desk, declared, input: undefined, request, voice: undefined },
+  );
+}
+
+type ContextParts = Omit<RunContext, "request" | "emit" | "state" | "callTool" | "callTools">;
+
+/**
+ * A class with its secrets under a symbol, and no object with getters of its own nor a WeakMap: the
+ * one gets a shape to itself, the other holds its values in minor collections, and both keep a run and
+ * all that it made until the next full one.
+ */
+class Context implements RunContext {
+  readonly signal: AbortSignal;
+  readonly threadId: string;
+  readonly runId: string;
+  readonly agentId: string;
+  readonly principal: Principal | undefined;
+  readonly session: RunSession;
+  readonly logger: Logger;
+  readonly requestId: string;
+  readonly files: readonly InputFile[];
+  readonly tools: readonly ServerTool[];
+  readonly [inside]: Inside;
+
+  constructor(parts: ContextParts, own: Inside) {
+    this.signal = parts.signal;
+    this.threadId = parts.threadId;
+    this.runId = parts.runId;
+    this.agentId = parts.agentId;
+    this.principal = parts.principal;
+    this.session = parts.session;
+    this.logger = parts.logger;
+    this.requestId = parts.requestId;
+    this.files = parts.files;
+    this.tools = parts.tools;
+    this[inside] = own;
+  }
+
+  get request(): AgentRequest | undefined {
+    return this[inside].request?.();
+  }
+
+  get emit(): Emit {
+    const { voice } = this[inside];
+    if (!voice) throw unbound();
+    return (voice.emit ??= createEmit(voice.outlet));
+  }
+
+  get state(): RunState {
+    const { voice } = this[inside];
+    if (!voice) throw unbound();
+    const { state: tracker, push } = voice.outlet;
+    return (voice.state ??= createRunState({ tracker, push }));
+  }
+
+  // Getters, so that whoever takes a method out of its context can still call it.
+  get callTool(): RunContext["callTool"] {
+    return async (name: string, args?: unknown) => toolCallsOf(this).callTool(name, args);
+  }
+
+  get callTools(): RunContext["callTools"] {
+    return async (list: readonly ToolCallRequest[]) => toolCallsOf(this).callTools(list);
+  }
+}
+
+class ContextSession implements RunSession {
+  readonly data: unknown;
+  readonly answers: readonly InterruptAnswer[];
+  readonly get: RunSession["get"];
+  readonly set: RunSession["set"];
+  readonly #all: () => Json;
+
+  constructor(init: RunContextInit, { signal, mode }: { signal: AbortSignal; mode: RunMode }) {
+    const { runId, metadata = {}, changed = {} } = init;
+    this.data = init.data;
+    this.answers = init.answers ?? [];
+    this.get = (key) => (Object.hasOwn(changed, key) ? changed[key] : ownOf(metadata, key));
+    this.set = (key, value) => {
       if (signal.aborted) {
         if (mode.aborting?.()) return;
         throw ended(runId);
       }
       // By definition, since a key may be `__proto__`.
       Object.defineProperty(changed, key, { value, ...ordinary });
-    },
-    get metadata() {
-      return { ...metadata, ...changed };
-    },
-    data: init.data,
-  };
-  const signal = init.signal ?? new AbortController().signal;
-  const context: RunContext = {
-    signal,
-    threadId,
-    runId,
-    agentId: init.agentId ?? "default",
-    principal: init.principal,
-    session,
-    logger: init.logger ?? silentLogger,
-    requestId: init.requestId ?? runId,
-    get request() {
-      return init.request?.();
-    },
-    files: init.files ?? [],
-    tools: init.tools ?? [],
-    get state(): RunState {
-      throw unbound();
-    },
-    get emit(): Emit {
-      throw unbound();
-    },
-    callTool: () => Promise.reject(unbound()),
-    callTools: () => Promise.reject(unbound()),
-  };
-  toolSettings.set(context, {
-    timeoutMs: init.toolTimeoutMs ?? defaultLimits.toolTimeoutMs,
-    clock: init.clock ?? systemClock,
-  });
-  modes.set(context, mode);
-  return context;
+    };
+    this.#all = () => ({ ...metadata, ...changed });
+  }
+
+  get metadata(): Json {
+    return this.#all();
+  }
 }
 
 const ordinary = { enumerable: true, configurable: true, writable: true };
@@ -121,37 +214,80 @@ function ownOf(record: Readonly<Json>, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-const toolSettings = new WeakMap<RunContext, { timeoutMs: number; clock: Clock }>();
-
 /** The same context, speaking into another outlet. Its parts are made on first use. */
 export function bindContext(context: RunContext, outlet: Outlet): RunContext {
-  let emit: Emit | undefined;
-  let state: RunState | undefined;
-  let calls: ToolCalls | undefined;
-  const settings = toolSettings.get(context);
-  const toolCalls = (): ToolCalls =>
-    (calls ??= createToolCalls(bound, {
-      timeoutMs: settings?.timeoutMs ?? defaultLimits.toolTimeoutMs,
-      clock: settings?.clock ?? systemClock,
-    }));
-  const bound: RunContext = Object.create(context, {
-    emit: { get: () => (emit ??= createEmit(outlet)), enumerable: true },
-    state: {
-      get: () => (state ??= createRunState({ tracker: outlet.state, push: outlet.push })),
-      enumerable: true,
-    },
-    callTool: { value: (name: string, args: unknown) => toolCalls().callTool(name, args) },
-    callTools: {
-      value: (list: readonly { name: string; args: unknown }[]) => toolCalls().callTools(list),
-    },
-  });
-  modes.set(bound, modeOf(context));
-  if (settings) toolSettings.set(bound, settings);
-  return bound;
+  return derive(context, { ...insideOf(context), input: outlet.input, voice: { outlet } });
+}
+
+/**
+ * The input and context of an agent that brings tools of its own; they stand before the handler's.
+ *
+ * @example
+ * ```ts
+ * const own = withTools(input, context, [weather]);
+ * await own.context.callTool("weather", { city: "Bern" });
+ * ```
+ */
+export function withTools(
+  input: RunAgentInput,
+  context: RunContext,
+  tools: readonly ServerTool[],
+): { input: RunAgentInput; context: RunContext } {
+  const { server, client } = splitTools(tools);
+  const names = new Set(tools.map(({ name }) => name));
+  const isOthers = ({ name }: ServerTool): boolean => !names.has(name);
+  const own = insideOf(context);
+  const settled = settleTools(input, { runId: context.runId, tools, logger: context.logger });
+  const declared = [...client, ...own.declared.filter(isOthers)];
+  const derived = derive(context, { ...own, declared, input: settled });
+  const all = [...server, ...context.tools.filter(isOthers)];
+  Object.defineProperty(derived, "tools", { value: all, enumerable: true });
+  return { input: settled, context: derived };
+}
+
+function derive(context: RunContext, { calls: _calls, ...own }: Inside): RunContext {
+  // A copy, not an heir: whatever becomes a prototype is held by a shape, for as long as shapes live.
+  if (Object.getPrototypeOf(context) === Context.prototype) return new Context(context, own);
+  // Middleware put something of its own in front, whose members the agent is to see.
+  const base = context instanceof Context ? context : withPrototype(context);
+  const derived = Object.create(base) as RunContext & { [inside]: Inside };
+  derived[inside] = own;
+  return derived;
+}
+
+// A context that somebody put together by hand has the members, but not what is behind them.
+function withPrototype(context: RunContext): RunContext {
+  return Object.create(Context.prototype, Object.getOwnPropertyDescriptors(context)) as RunContext;
+}
+
+function toolCallsOf(context: RunContext): ToolCalls {
+  const own = insideOf(context);
+  const forCall = (signal: AbortSignal, toolCallId: string): ToolContext =>
+    Object.create(context, {
+      signal: { value: signal },
+      toolCallId: { value: toolCallId },
+    }) as ToolContext;
+  return (own.calls ??= createToolCalls(context, { ...own, forCall }));
+}
+
+function insideOf(context: RunContext): Inside {
+  // Middleware may have put a context of its own in front: what it did not change, it inherits.
+  const own = (context as { [inside]?: Inside })[inside];
+  return own ?? (standaloneContext(context) as unknown as { [inside]: Inside })[inside];
 }
 
 export function modeOf(context: RunContext): RunMode {
-  return modes.get(context) ?? freeMode;
+  return insideOf(context).mode;
+}
+
+/** Whether a call of a client's tool is answered while the run goes on. Then core tells it by itself. */
+export function waitsForClient(context: RunContext): boolean {
+  return insideOf(context).desk.clientTools !== undefined;
+}
+
+/** What the tools of a run share: what was asked in it, and what is to be tidied up. */
+export function deskOf(context: RunContext): ToolDesk {
+  return insideOf(context).desk;
 }
 
 /** A context for an agent that runs outside any handler. */
@@ -166,8 +302,8 @@ function createEnding(): RunEnding {
   return { interrupts: [] as Interrupt[], usage: [] as TokenUsage[] };
 }
 
-export function createOutlet(initialState: unknown): Omit<Outlet, "push"> {
-  return { state: createStateTracker(initialState), ending: createEnding() };
+export function createOutlet(input: RunAgentInput): Omit<Outlet, "push"> {
+  return { state: createStateTracker(input.state), ending: createEnding(), input };
 }
 
 export function ended(runId: string): AgentError {

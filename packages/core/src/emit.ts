@@ -1,7 +1,7 @@
 import { EventType } from "@ag-ui/core";
 import type { ContentPart } from "@ag-ui/core";
 import { describeValue } from "./check-options.ts";
-import { describeError } from "./errors.ts";
+import { describeError, isHalted } from "./errors.ts";
 import type { RunEnding } from "./guard.ts";
 import { ulid } from "./ids.ts";
 import { cloneJson } from "./json.ts";
@@ -102,6 +102,12 @@ function createLane(options: EmitOptions, subagentRunId: string | undefined): Em
     return finishWith(body, () => send({ type: EventType.STEP_FINISHED, stepName }));
   }
 
+  function suspension(id: string): object {
+    const asked = ending.interrupts.filter((interrupt) => interrupt.subagentRunId === id);
+    const interruptIds = asked.map((interrupt) => interrupt.id);
+    return asked.length > 0 ? { outcome: { type: "suspended", interruptIds } } : {};
+  }
+
   async function subagent<T>(
     name: string,
     body: (emit: Emit) => Awaitable<T>,
@@ -120,12 +126,14 @@ function createLane(options: EmitOptions, subagentRunId: string | undefined): Em
     try {
       if (pace) await pace;
       const result = await body(createLane(options, id));
-      const asked = ending.interrupts.filter((interrupt) => interrupt.subagentRunId === id);
-      const interruptIds = asked.map((interrupt) => interrupt.id);
-      const outcome = asked.length > 0 ? { outcome: { type: "suspended", interruptIds } } : {};
-      await push({ type: EventType.SUBAGENT_FINISHED, ...self, ...outcome });
+      await push({ type: EventType.SUBAGENT_FINISHED, ...self, ...suspension(id) });
       return result;
     } catch (error) {
+      if (isHalted(error)) {
+        const outcome = { type: "suspended" };
+        await push({ type: EventType.SUBAGENT_FINISHED, ...self, outcome, ...suspension(id) });
+        throw error;
+      }
       await push({ type: EventType.SUBAGENT_ERROR, ...self, ...describeError(error, debug) });
       throw error;
     }

@@ -36,6 +36,9 @@ const streamCodes = [
   "replaced",
   "tool-error",
   "unknown-tool",
+  "invalid-arguments",
+  "approval-denied",
+  "halted",
   "protocol-violation",
   "incomplete-stream",
   "event-too-large",
@@ -101,6 +104,11 @@ export class AgentError extends Error {
 /** True for our error class, also from another installed copy of this package. */
 export function isAgentError(value: unknown): value is AgentError {
   return value instanceof Error && value.name === "AgentError" && "code" in value;
+}
+
+/** True for what `callTool` throws when the run has to wait: not a failure, the run ends in order. */
+export function isHalted(value: unknown): boolean {
+  return isAgentError(value) && value.code === "halted";
 }
 
 /** What a client may see of an error. Our own errors speak for themselves; the rest stays here. */

@@ -1,18 +1,23 @@
 export { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
-export type { BaseEvent, Message, RunAgentInput, Tool } from "@ag-ui/core";
+export type { BaseEvent, Interrupt, Message, RunAgentInput, Tool } from "@ag-ui/core";
 export { assertHandler, assertOptions, describeValue, unknownName } from "./check-options.ts";
+export { createBag } from "./bag.ts";
+export type { Bag } from "./bag.ts";
+export { runOfClientCall } from "./client-tools.ts";
+export type { ClientToolCall, ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
 export { systemClock, createTicker } from "./clock.ts";
 export type { Ticker, Tickable } from "./clock.ts";
 export { chain, compose } from "./compose.ts";
-export { createRunContext } from "./context.ts";
+export { createRunContext, waitsForClient, withTools } from "./context.ts";
 export type { RunContextInit } from "./context.ts";
-export { AgentError, describeError, isAgentError } from "./errors.ts";
+export { AgentError, describeError, isAgentError, isHalted } from "./errors.ts";
 export type { AgentErrorCode, AgentErrorOptions, Fault } from "./errors.ts";
 export { answerFetch, createFetchExchange, findWaitUntil, toFetch } from "./fetch-exchange.ts";
 export type { FetchExchange, FetchExchangeOptions, ToFetchOptions } from "./fetch-exchange.ts";
 export { createGuard } from "./guard.ts";
 export type { Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
 export { isOpaqueId, ulid } from "./ids.ts";
+export { isEqualJson } from "./json.ts";
 export { createRunView, foldRun } from "./join.ts";
 export type { FoldedRun, RunView, RunViewStart } from "./join.ts";
 export { defaultLimits } from "./limits.ts";
@@ -22,6 +27,7 @@ export type { EventMapper } from "./map-events.ts";
 export { stripMount } from "./mount-path.ts";
 export type { OpenKind, OpenPart } from "./open-parts.ts";
 export { applyPatch, PatchError } from "./patch.ts";
+export { toAnswers, toPending } from "./pending.ts";
 export { toProblem } from "./problem.ts";
 export type { Problem, ProblemOptions } from "./problem.ts";
 export { createReducer } from "./reducer.ts";
@@ -29,11 +35,13 @@ export type { Reducer, ReducerOptions } from "./reducer.ts";
 export { assertReadable, replayReply } from "./replay.ts";
 export { LiveRun } from "./run.ts";
 export type { DisconnectPolicy, RunFold, RunInit, RunSettings, RunSummary } from "./run.ts";
+export { assertTools, toDefinition } from "./server-tools.ts";
 export { sizeOf } from "./size.ts";
 export { createStateTracker } from "./state.ts";
 export type { StateTracker } from "./state.ts";
 export { assertAgent, isReturned, toAgent } from "./to-agent.ts";
 export type { Agent } from "./to-agent.ts";
+export { withDispose } from "./tool-disposers.ts";
 export type {
   ActiveFold,
   ActiveRun,
@@ -42,6 +50,7 @@ export type {
   AgentLike,
   AgentObject,
   AgentRequest,
+  AskedCall,
   Awaitable,
   Call,
   Chunk,
@@ -52,6 +61,7 @@ export type {
   ExchangeHandler,
   HandlerMiddleware,
   InputFile,
+  InterruptAnswer,
   Json,
   Lease,
   Limits,
@@ -88,4 +98,6 @@ export type {
   ThreadKey,
   ToolCallOptions,
   ToolCallOutcome,
+  ToolCallRequest,
+  ToolContext,
 } from "./types.ts";

@@ -5,11 +5,13 @@
  */
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
+import { createClientTools } from "./client-tools.ts";
+import type { ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
 import type { Ticker } from "./clock.ts";
 import { chain } from "./compose.ts";
-import { bindContext, createOutlet, createRunContext, ended } from "./context.ts";
+import { bindContext, createOutlet, createRunContext, deskOf, ended } from "./context.ts";
 import type { RunContextInit } from "./context.ts";
-import { AgentError, describeError } from "./errors.ts";
+import { AgentError, describeError, isHalted } from "./errors.ts";
 import { encodeAll, Follower, noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
 import { createGuard } from "./guard.ts";
@@ -22,11 +24,12 @@ import { reportRepairs } from "./repairs.ts";
 import { safeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
 import { isEndless, sizeOf, withoutEndless } from "./size.ts";
+import { settleTools } from "./server-tools.ts";
 import { createWaitingSink, silentEncoder } from "./waiting-sink.ts";
 import { callAgent, createSpeech, toRun } from "./to-agent.ts";
-import { withoutTaken } from "./tool-calls.ts";
 import type {
   AgentLike,
+  AskedCall,
   Awaitable,
   Chunk,
   Clock,
@@ -62,7 +65,7 @@ export interface RunInit {
   readonly agent: AgentLike;
   readonly input: RunAgentInput;
   readonly middleware: readonly Middleware[];
-  readonly context: Omit<RunContextInit, "signal" | "changed" | "logger" | "clock">;
+  readonly context: Omit<RunContextInit, "signal" | "changed" | "logger" | "clock" | "clientTools">;
   /** Said before the agent says anything. */
   readonly prologue?: readonly unknown[];
   /** The thread's messages, when there are more than the agent is given. */
@@ -73,6 +76,8 @@ export interface RunInit {
   readonly save?: ((summary: RunSummary) => Awaitable<unknown>) | undefined;
   /** Stores how far the run has come, before its log is trimmed. */
   readonly checkpoint?: ((fold: RunFold) => Awaitable<unknown>) | undefined;
+  /** Set when client tools are answered while the run goes on. Absent: they are not. */
+  readonly questions?: Questions | undefined;
   /** After the terminal event was delivered. Called once, also for a run that never began. */
   readonly onEnd?: (run: LiveRun) => void;
   /** After the last client has everything, or is gone. */
@@ -85,6 +90,7 @@ export interface RunFold {
   readonly state: unknown;
   readonly offset: number;
   readonly open: readonly BaseEvent[];
+  readonly times: RunView["times"];
 }
 
 export interface RunSummary {
@@ -92,7 +98,10 @@ export interface RunSummary {
   readonly terminal: BaseEvent;
   readonly messages: RunView["messages"];
   readonly state: unknown;
+  readonly times: RunView["times"];
   readonly metadata: Json;
+  /** The calls that people were asked about, by the id of the interrupt. */
+  readonly asked: ReadonlyMap<string, AskedCall>;
 }
 
 // A turn that says more than this is not kept until its end.
@@ -115,6 +124,7 @@ export class LiveRun {
   readonly #logger: Logger;
   readonly #controller = new AbortController();
   readonly #changed: Json = {};
+  readonly #clientTools: ClientTools | undefined;
   /** What the clients have been told; the guard is ahead of it while a store is asked. */
   readonly #view: RunView;
   readonly #guard: Guard;
@@ -150,9 +160,10 @@ export class LiveRun {
   #wake: (() => void) | undefined;
   #waiting: Promise<void> | undefined;
   #graceUntil = Number.POSITIVE_INFINITY;
+  #untick: (() => void) | undefined;
 
   constructor(init: RunInit, settings: RunSettings) {
-    const input = withoutTaken(init.input, { ...init.context, logger: settings.logger });
+    const input = settleTools(init.input, { ...init.context, logger: settings.logger });
     this.#init = input === init.input ? init : { ...init, input };
     this.#settings = settings;
     this.#logger = safeLogger(settings.logger);
@@ -162,7 +173,10 @@ export class LiveRun {
       state: init.input.state,
       maxBytes: settings.limits.runLogBytes,
     });
-    this.#outlet = createOutlet(init.input.state);
+    this.#outlet = createOutlet(input);
+    const { questions } = init;
+    const { runId } = init.context;
+    this.#clientTools = questions && createClientTools({ runId, tools: input.tools, questions });
     this.context = createRunContext(
       {
         ...init.context,
@@ -171,6 +185,7 @@ export class LiveRun {
         logger: settings.logger,
         clock: settings.clock,
         toolTimeoutMs: settings.limits.toolTimeoutMs,
+        clientTools: this.#clientTools,
       },
       {
         ready: () => this.ready(),
@@ -191,7 +206,7 @@ export class LiveRun {
     this.idle = new Promise((resolve) => (this.#resolveIdle = resolve));
     init.log?.lease.lost.addEventListener("abort", this.#leaseLost, { once: true });
     // From now on, not from its beginning: whoever asked for it may never come to follow it.
-    settings.ticker.add(this);
+    this.#untick = settings.ticker.add(this);
   }
 
   get ended(): boolean {
@@ -257,7 +272,7 @@ export class LiveRun {
     this.#followers.add(follower);
     this.wasFollowed = true;
     this.#graceUntil = Number.POSITIVE_INFINITY;
-    if (this.#over) this.#settings.ticker.add(this);
+    this.#untick ??= this.#settings.ticker.add(this);
     follower.open();
     if (!this.#followers.has(follower)) return this.begin();
     if (from === "join" && this.#delivered > 0 && !this.#told) {
@@ -300,6 +315,11 @@ export class LiveRun {
     if (this.#conclude(reason)) this.#stop(reason);
   }
 
+  /** Hands a client's result to the call that waits for it. False: none does. */
+  answer(command: ToolResultCommand): boolean {
+    return this.#clientTools?.answer(command) ?? false;
+  }
+
   /** A promise while every client is behind or too much waits for the store; else nothing. */
   ready(): Promise<void> | undefined {
     if (!this.#paused()) return undefined;
@@ -340,7 +360,7 @@ export class LiveRun {
     });
     return pump(callAgent(this.#init.agent, this.#init.input, context), {
       next: say,
-      error: (reason) => this.#failed(reason),
+      error: (reason) => (isHalted(reason) ? this.#complete() : this.#failed(reason)),
       complete: (result) => {
         speech.take(result, (value) => this.#push(value));
         this.#complete();
@@ -363,7 +383,7 @@ export class LiveRun {
     });
     return pump(run(this.#init.input, context), {
       next: (event) => this.#push(event),
-      error: (reason) => this.#failed(reason),
+      error: (reason) => (isHalted(reason) ? this.#complete() : this.#failed(reason)),
       complete: () => this.#complete(),
       ready: () => this.ready(),
     });
@@ -540,6 +560,7 @@ export class LiveRun {
         state: this.#view.state,
         offset: this.#delivered,
         open: this.#view.open(),
+        times: this.#view.times,
       });
     store().catch((error: unknown) => {
       this.#settings.logger.warn({ error, runId: this.context.runId }, "A checkpoint failed.");
@@ -548,7 +569,7 @@ export class LiveRun {
 
   #deliver(batch: readonly SizedEntry[]): void {
     this.#delivered = Math.max(this.#delivered, batch.at(-1)!.to);
-    for (const { event } of batch) this.#view.apply(event);
+    for (const { event, at } of batch) this.#view.apply(event, at);
     // Followers that speak the same language share the bytes.
     let key: string | undefined;
     let chunk: Chunk | undefined;
@@ -587,7 +608,9 @@ export class LiveRun {
       terminal: terminal.event,
       messages: this.#view.messages,
       state: this.#view.state,
+      times: this.#view.times,
       metadata: this.#changed,
+      asked: deskOf(this.context).asked,
     };
     try {
       const saved = save?.(summary);
@@ -676,6 +699,7 @@ export class LiveRun {
       ms: this.#settings.clock.now() - this.#began,
     });
     this.#wake?.();
+    void deskOf(this.context).disposers.run();
     // The log outlives the run; through this listener it would keep all of it.
     this.#init.log?.lease.lost.removeEventListener("abort", this.#leaseLost);
     this.#init.onEnd?.(this);
@@ -747,7 +771,8 @@ export class LiveRun {
 
   #retire(): void {
     if (!this.#told || this.#followers.size > 0) return;
-    this.#settings.ticker.remove(this);
+    this.#untick?.();
+    this.#untick = undefined;
     this.#resolveIdle();
     this.#init.onIdle?.(this);
   }

@@ -2,6 +2,7 @@ import { Observable } from "rxjs/internal/Observable";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import { describeValue, isClass } from "./check-options.ts";
 import { bindContext, createOutlet, ended, modeOf, standaloneContext } from "./context.ts";
+import { isHalted } from "./errors.ts";
 import { createGuard } from "./guard.ts";
 import { isPlainObject } from "./guard-json.ts";
 import type { RunEnding } from "./guard.ts";
@@ -52,7 +53,8 @@ export function toRun(agent: AgentLike): Run {
   return (input, context) =>
     new Observable<BaseEvent>((subscriber) => {
       const mode = modeOf(context);
-      const { state, ending } = createOutlet(input.state);
+      const outlet = createOutlet(input);
+      const { state, ending } = outlet;
       const speech = createSpeech(ending);
       const guard = createGuard({
         threadId: context.threadId,
@@ -79,13 +81,17 @@ export function toRun(agent: AgentLike): Run {
         subscriber.complete();
       };
       try {
-        const bound = bindContext(context, { push, state, ending });
+        const bound = bindContext(context, { ...outlet, push });
         stop = pump(callAgent(agent, input, bound), {
           next: (value) => {
             speech.heard(value);
             guard.push(value);
           },
           error: (reason) => {
+            if (isHalted(reason)) {
+              guard.complete();
+              return finish();
+            }
             reportRepairs(context, "agent", guard);
             subscriber.error(reason);
           },

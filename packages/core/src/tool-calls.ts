@@ -1,73 +1,224 @@
 import { EventType } from "@ag-ui/core";
 import type { RunAgentInput } from "@ag-ui/core";
-import { AgentError, describeError } from "./errors.ts";
+import type { ClientToolCall, ClientTools } from "./client-tools.ts";
+import { AgentError, isAgentError, isHalted } from "./errors.ts";
+import { nextTurn } from "./hop.ts";
 import { ulid } from "./ids.ts";
-import type { Clock, Logger, RunContext, ServerTool, ToolCallOutcome } from "./types.ts";
+import { cloneJson } from "./json.ts";
+import { createToolAnswers } from "./tool-answers.ts";
+import type { UsedAnswers, Verdict } from "./tool-answers.ts";
+import type { Disposers } from "./tool-disposers.ts";
+import { withTimeout } from "./tool-timeout.ts";
+import type {
+  AskedCall,
+  Clock,
+  InterruptAnswer,
+  RunContext,
+  ServerTool,
+  ToolCallOutcome,
+  ToolCallRequest,
+  ToolContext,
+} from "./types.ts";
 
 export interface ToolCalls {
-  callTool(name: string, args: unknown): Promise<unknown>;
-  callTools(calls: readonly { name: string; args: unknown }[]): Promise<readonly ToolCallOutcome[]>;
+  callTool(name: string, args?: unknown): Promise<unknown>;
+  callTools(calls: readonly ToolCallRequest[]): Promise<readonly ToolCallOutcome[]>;
+}
+
+/** What all who call tools in one run share. */
+export interface ToolDesk {
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly answers: readonly InterruptAnswer[];
+  readonly used: UsedAnswers;
+  /** The calls that people were asked about, by the id of the interrupt. */
+  readonly asked: Map<string, AskedCall>;
+  readonly disposers: Disposers;
+  /** Set where the client answers while the run goes on. */
+  readonly clientTools: ClientTools | undefined;
+}
+
+export interface ToolCallsOptions {
+  readonly desk: ToolDesk;
+  /** Whose `tools` the client has; absent outside a run. */
+  readonly input: RunAgentInput | undefined;
+  /** What the server declares of the client's tools. */
+  readonly declared: readonly ServerTool[];
+  /** The context of one call. */
+  readonly forCall: (signal: AbortSignal, toolCallId: string) => ToolContext;
 }
 
 const parallel = 8;
 
-/** Calls server tools on the run's behalf: START, ARGS, END and RESULT are emitted around each. */
-export function createToolCalls(
-  context: RunContext,
-  options: { timeoutMs: number; clock: Clock },
-): ToolCalls {
-  async function call(name: string, args: unknown): Promise<ToolCallOutcome> {
-    const id = ulid();
+interface Call extends AskedCall {
+  readonly tool: ServerTool | undefined;
+  readonly verdict: Verdict | undefined;
+  readonly tell: () => void;
+  readonly client: ClientToolCall | undefined;
+}
+
+/** How a call went, without what every outcome has. */
+type Ending =
+  | { readonly status: "done"; readonly result: unknown }
+  | { readonly status: "failed"; readonly error: AgentError }
+  | { readonly status: "pending" };
+
+/** Calls tools on the run's behalf: START, ARGS, END and RESULT are emitted around each. */
+export function createToolCalls(context: RunContext, options: ToolCallsOptions): ToolCalls {
+  const { desk, input, declared, forCall } = options;
+  const { clock } = desk;
+  const answers = createToolAnswers({ answers: desk.answers, input, used: desk.used });
+
+  async function call(request: ToolCallRequest): Promise<ToolCallOutcome> {
+    const began = clock.now();
+    const { id: told, name, parentMessageId } = request;
     const tool = context.tools.find((candidate) => candidate.name === name);
-    if (!tool) {
-      const known = context.tools.map((candidate) => `"${candidate.name}"`).join(", ") || "none";
-      return {
-        id,
-        name,
-        error: new AgentError("unknown-tool", `There is no tool "${name}". Known: ${known}.`),
-      };
+    const verdict = isJson(request.args) ? answers.verdict(request) : undefined;
+    const isTold = told !== undefined || verdict !== undefined;
+    const args = verdict?.args ?? request.args ?? {};
+    const end = (id: string, ending: Ending): ToolCallOutcome => ({
+      id,
+      name,
+      args,
+      ms: Math.max(0, clock.now() - began),
+      ...ending,
+    });
+    const fault = findFault(name, args);
+    if (fault) {
+      // The client has seen the call; without a result it would take it for its own.
+      if (told !== undefined) await refuse(told, fault);
+      return end(told ?? ulid(), { status: "failed", error: fault });
     }
-    context.emit.toolCall(name, JSON.stringify(args ?? {}), { id });
+    const asks = !tool || (tool.needsApproval ?? false) !== false;
+    const past = asks && !isTold ? answers.past(request) : undefined;
+    if (past) {
+      const { id, result, error } = past;
+      return end(id, error ? { status: "failed", error } : { status: "done", result });
+    }
+    const client = tool || isTold ? undefined : desk.clientTools?.call(name, input?.tools);
+    const id = verdict?.id ?? told ?? client?.id ?? ulid();
+    const parent = parentMessageId === undefined ? {} : { parentMessageId };
+    const tell = (): void => {
+      if (!isTold) context.emit.toolCall(name, JSON.stringify(args), { id, ...parent });
+    };
+    return end(id, await settle({ id, name, args, tool, verdict, tell, client }));
+  }
+
+  async function settle(one: Call): Promise<Ending> {
+    const { id, name, tool, client } = one;
     try {
-      const ms = tool.timeoutMs ?? options.timeoutMs;
-      const result = await withTimeout(
-        Promise.resolve().then(() => tool.invoke(args, context)),
-        { ms, name, clock: options.clock, signal: context.signal },
-      );
-      await context.emit.toolResult(id, toContent(result));
-      return { id, name, result };
+      // Written down before the client hears of it, so that no answer comes too early.
+      if (client) await client.ask(one.args);
+    } catch (cause) {
+      client?.end();
+      return { status: "failed", error: toToolError(name, cause) };
+    }
+    one.tell();
+    try {
+      const definition = tool ?? declared.find((candidate) => candidate.name === name);
+      const args = definition?.parse ? await definition.parse(one.args) : one.args;
+      if (!tool && !client) return { status: "pending" };
+      if (tool && !(await isAllowed(one, tool, args))) return ask(one);
+      const work = async (signal: AbortSignal): Promise<unknown> =>
+        tool ? desk.disposers.take(await tool.invoke(args, forCall(signal, id))) : client?.invoke();
+      const ms = (tool ?? client)?.timeoutMs ?? definition?.timeoutMs ?? desk.timeoutMs;
+      const result = await withTimeout(work, { ms, name, clock, signal: context.signal });
+      await answer(id, toContent(result), { ms: client?.executionTimeMs });
+      return { status: "done", result };
     } catch (cause) {
       const error = toToolError(name, cause);
-      context.logger.error({ error: cause, tool: name, runId: context.runId }, "A tool failed.");
-      if (!context.signal.aborted) {
-        const { code, message } = error;
-        await context.emit.event({
-          type: EventType.TOOL_CALL_RESULT,
-          messageId: ulid(),
-          toolCallId: id,
-          content: JSON.stringify({ error: { code, message } }),
-          role: "tool",
-          // AG-UI has no field for it, and nobody should have to guess from the content.
-          metadata: { error: code },
-        });
-      }
-      return { id, name, error };
+      if (context.signal.aborted) return { status: "failed", error };
+      const log = { error: cause, tool: name, runId: context.runId };
+      if (isAgentError(cause)) context.logger.debug(log, "A tool refused.");
+      else context.logger.error(log, "A tool failed.");
+      await refuse(id, error, client?.executionTimeMs);
+      return { status: "failed", error };
+    } finally {
+      client?.end();
     }
+  }
+
+  async function isAllowed(
+    { name, verdict }: Call,
+    tool: ServerTool,
+    args: unknown,
+  ): Promise<boolean> {
+    if (verdict?.isApproved) return true;
+    if (verdict) {
+      const why = verdict.reason === undefined ? "." : `: ${verdict.reason}`;
+      throw new AgentError("approval-denied", `The user did not allow "${name}"${why}`);
+    }
+    const { needsApproval = false } = tool;
+    const isNeeded =
+      typeof needsApproval === "function" ? await needsApproval(args, context) : needsApproval;
+    return !isNeeded;
+  }
+
+  function ask({ id: toolCallId, name, args }: Call): Ending {
+    const id = context.emit.interrupt({
+      reason: "tool_call",
+      message: `Allow "${name}"?`,
+      toolCallId,
+      responseSchema: {
+        type: "object",
+        properties: { approved: { type: "boolean" }, reason: { type: "string" } },
+        required: ["approved"],
+      },
+    });
+    desk.asked.set(id, { id: toolCallId, name, args: cloneJson(args).value });
+    return { status: "pending" };
+  }
+
+  async function answer(
+    id: string,
+    content: string | object,
+    { ms, code }: { ms?: number | undefined; code?: string } = {},
+  ): Promise<void> {
+    if (ms === undefined && code === undefined) return context.emit.toolResult(id, content);
+    await context.emit.event({
+      type: EventType.TOOL_CALL_RESULT,
+      messageId: ulid(),
+      toolCallId: id,
+      content: typeof content === "string" ? content : JSON.stringify(content),
+      role: "tool",
+      metadata: {
+        // Only who ran the tool knows how long it took.
+        ...(ms === undefined ? {} : { executionTimeMs: ms }),
+        // AG-UI has no field for it, and nobody should have to guess from the content.
+        ...(code === undefined ? {} : { error: code }),
+      },
+    });
+  }
+
+  function refuse(id: string, { code, message }: AgentError, ms?: number): Promise<void> {
+    return answer(id, { error: { code, message } }, { ms, code });
+  }
+
+  function findFault(name: string, args: unknown): AgentError | undefined {
+    const all = [...context.tools, ...(input?.tools ?? [])];
+    if (!all.some((tool) => tool.name === name)) {
+      const known = all.map((tool) => `"${tool.name}"`).join(", ") || "none";
+      return new AgentError("unknown-tool", `There is no tool "${name}". Known: ${known}.`);
+    }
+    if (isJson(args)) return undefined;
+    return new AgentError("invalid-arguments", `The arguments of "${name}" are not JSON.`);
   }
 
   return {
     async callTool(name, args) {
-      const outcome = await call(name, args);
-      if (outcome.error) throw outcome.error;
-      return outcome.result;
+      const outcome = await call({ name, args });
+      if (outcome.status === "done") return outcome.result;
+      if (outcome.status === "failed") throw outcome.error;
+      // Calls that were made at the same time are told before the agent ends over this one.
+      await nextTurn();
+      throw new AgentError("halted", `"${name}" waits for its answer; the next run brings it.`);
     },
     async callTools(calls) {
       const outcomes: ToolCallOutcome[] = Array.from({ length: calls.length });
       let next = 0;
       const worker = async (): Promise<void> => {
         for (let index = next++; index < calls.length; index = next++) {
-          const { name, args } = calls[index]!;
-          outcomes[index] = await call(name, args);
+          outcomes[index] = await call(calls[index]!);
         }
       };
       await Promise.all(Array.from({ length: Math.min(parallel, calls.length) }, worker));
@@ -76,52 +227,27 @@ export function createToolCalls(
   };
 }
 
-function toContent(result: unknown): string {
-  return typeof result === "string" ? result : (JSON.stringify(result) ?? "null");
+function isJson(value: unknown): boolean {
+  try {
+    return value === undefined || JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+// Content parts stay what they are; everything else is told as JSON.
+function toContent(result: unknown): string | object {
+  if (typeof result === "string") return result;
+  return typeof result === "object" && result !== null
+    ? result
+    : (JSON.stringify(result) ?? "null");
 }
 
 function toToolError(name: string, cause: unknown): AgentError {
-  const { code, message } = describeError(cause);
-  if (code !== "agent-error") return new AgentError(code, message, { cause });
+  if (isHalted(cause)) {
+    const why = `The tool "${name}" made a call that has to wait; only an agent can.`;
+    return new AgentError("tool-error", why, { cause });
+  }
+  if (isAgentError(cause)) return cause;
   return new AgentError("tool-error", `The tool "${name}" failed.`, { cause });
-}
-
-interface TimeoutOptions {
-  ms: number;
-  name: string;
-  clock: Clock;
-  signal: AbortSignal;
-}
-
-function withTimeout<T>(work: Promise<T>, options: TimeoutOptions): Promise<T> {
-  const { ms, name, clock, signal } = options;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    const timer = clock.setTimeout(
-      () => reject(new AgentError("timeout", `The tool "${name}" took longer than ${ms} ms.`)),
-      ms,
-    );
-    signal.addEventListener("abort", onAbort, { once: true });
-    void work.then(resolve, reject).finally(() => {
-      clock.clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-    });
-  });
-}
-
-/** The input without tools that the server has itself: no client may put its own in their place. */
-export function withoutTaken(
-  input: RunAgentInput,
-  options: { runId: string; tools?: readonly ServerTool[]; logger: Logger },
-): RunAgentInput {
-  const { runId, tools: own = [], logger } = options;
-  if (own.length === 0) return input;
-  const taken = own.filter(({ name }) => input.tools.some((offered) => offered.name === name));
-  if (taken.length === 0) return input;
-  const names = new Set(taken.map(({ name }) => name));
-  logger.warn(
-    { runId, tools: [...names] },
-    "The client offered tools that the server has itself; the server's count.",
-  );
-  return { ...input, tools: input.tools.filter(({ name }) => !names.has(name)) };
 }

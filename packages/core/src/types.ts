@@ -92,10 +92,38 @@ export interface InputFile {
   stream(): ReadableStream<Uint8Array>;
 }
 
-/** A server tool. Definitions carry their own `invoke`, so that core needs no tool package. */
+/** What a tool is given besides its arguments. Its `signal` is also aborted when its time is up. */
+export interface ToolContext extends RunContext {
+  readonly toolCallId: string;
+}
+
+/** A tool that the server knows. Definitions carry their own `invoke`, so that core needs no tool package. */
 export interface ServerTool extends Tool {
+  /** Where it runs. What the client runs is only declared here, and never invoked. By default `server`. */
+  readonly location?: "server" | "client";
+  /** By default `limits.toolTimeoutMs`. */
   readonly timeoutMs?: number;
-  invoke(args: unknown, context: RunContext): Awaitable<unknown>;
+  /** Whether a person has to allow the call first. */
+  readonly needsApproval?: boolean | ((args: unknown, context: RunContext) => Awaitable<boolean>);
+  /** The arguments as `invoke` takes them. Throws an `AgentError` when they are wrong. */
+  parse?(args: unknown): Awaitable<unknown>;
+  invoke(args: unknown, context: ToolContext): Awaitable<unknown>;
+}
+
+/** A question of an earlier run and the answer to it, both vouched for by the server. */
+export interface InterruptAnswer {
+  readonly interrupt: Interrupt;
+  readonly status: "resolved" | "cancelled";
+  readonly payload?: unknown;
+  /** The call that waits for approval, as the server asked about it. */
+  readonly call?: AskedCall;
+}
+
+/** A tool call that a person was asked about. */
+export interface AskedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
 }
 
 export interface RunSession {
@@ -104,6 +132,8 @@ export interface RunSession {
   readonly metadata: Readonly<Json>;
   /** What `createSession` made for this thread. */
   readonly data: unknown;
+  /** The interrupts of the last run that `input.resume` answers, as the server remembers them. */
+  readonly answers: readonly InterruptAnswer[];
 }
 
 /** The shared state of a run. Every change is sent: first a snapshot, then RFC 6902 deltas. */
@@ -177,12 +207,28 @@ export interface ToolCallOptions {
   parentMessageId?: string;
 }
 
-export interface ToolCallOutcome {
+/** One call of `context.callTools`. */
+export interface ToolCallRequest {
+  readonly name: string;
+  readonly args: unknown;
+  /** Of a call that the client has been told of: its START, ARGS and END are not sent again. */
+  readonly id?: string;
+  /** The message that the call is a part of. */
+  readonly parentMessageId?: string;
+}
+
+/** How a call went: it has a result, an error, or waits for the client or for a person. */
+export type ToolCallOutcome = {
   readonly id: string;
   readonly name: string;
-  readonly result?: unknown;
-  readonly error?: AgentError;
-}
+  readonly args: unknown;
+  /** How long it took. */
+  readonly ms: number;
+} & (
+  | { readonly status: "done"; readonly result: unknown; readonly error?: undefined }
+  | { readonly status: "failed"; readonly error: AgentError; readonly result?: undefined }
+  | { readonly status: "pending"; readonly result?: undefined; readonly error?: undefined }
+);
 
 /** What an agent is given besides its input: whom it serves, how to speak, when to stop. */
 export interface RunContext {
@@ -205,9 +251,15 @@ export interface RunContext {
   readonly state: RunState;
   /** Text, reasoning, tool calls, steps and the rest, one method each. */
   readonly emit: Emit;
-  /** Runs a server tool, and shows call and result to the client. */
-  callTool(name: string, args: unknown): Promise<unknown>;
-  callTools(calls: readonly { name: string; args: unknown }[]): Promise<readonly ToolCallOutcome[]>;
+  /**
+   * Calls a tool, and shows call and result to the client. Rejects with an `AgentError` when it fails.
+   * Where the request's protocol answers client tools while the run goes on, one of them is waited for.
+   * Elsewhere such a call, as one that a person has to allow, rejects with `halted`: let it pass, and
+   * the run ends. The next run brings the answer, and there the same call returns it.
+   */
+  callTool(name: string, args?: unknown): Promise<unknown>;
+  /** Several at once, in bounds; never rejects for one of them. After a `pending` one the agent ends. */
+  callTools(calls: readonly ToolCallRequest[]): Promise<readonly ToolCallOutcome[]>;
 }
 
 // ── Middleware ─────────────────────────────────────────────────────────────────────────────────
@@ -287,6 +339,8 @@ export type RunCommand =
       readonly toolCallId: string;
       readonly result?: unknown;
       readonly error?: string;
+      /** As the client measured it. */
+      readonly executionTimeMs?: number;
     };
 
 export interface RunLog {
@@ -346,6 +400,8 @@ export interface Session extends ThreadKey {
   readonly lastRunId?: string | undefined;
   /** The run that was accepted last and has not ended; after a crash it tells what to recover. */
   readonly active?: ActiveFold | undefined;
+  /** When each message was begun and each tool call was complete, in ms, by their ids. */
+  readonly times?: Readonly<Record<string, number>> | undefined;
 }
 
 /** How far a run that has not ended is folded into the `messages` and `state` of its session. */
@@ -369,6 +425,10 @@ export interface SessionChange {
   lastRunId?: string;
   /** `null` clears it. */
   active?: ActiveFold | null;
+  /** Of what is new in `messages` or `append`; what is not named here is of now. */
+  times?: Readonly<Record<string, number>>;
+  /** Messages kept at most, if the store itself keeps no fewer. */
+  maxMessages?: number | undefined;
 }
 
 export interface SessionStore {
@@ -482,6 +542,8 @@ export interface Protocol {
   readonly name: string;
   readonly history: "client" | "server";
   isId?(id: string): boolean;
+  /** What happens to a thread this server has never seen, unless the host says. By default it is made. */
+  readonly onUnknownThread?: "create" | "reject";
   routes(host: ProtocolHost): readonly Route[];
   /** Merged into discovery. */
   describe?(): Json;
@@ -529,6 +591,17 @@ export interface RunRequest {
   readonly ephemeral?: boolean;
   /** What was uploaded beside the input, for `context.files`. */
   readonly files?: readonly InputFile[];
+  /**
+   * How the tools in `input.tools` are answered. `"halt"`, the default: the run ends with the call, and
+   * the next one brings the result. `"inline"`: `context.callTool` waits for a `tool-result` command.
+   */
+  readonly clientTools?: "halt" | "inline";
+  /** Merged into the metadata of the thread. */
+  readonly metadata?: Json;
+  /** The server chose the thread's id just now, so that the thread may be made whatever the policy. */
+  readonly isNewThread?: boolean;
+  /** Messages the thread keeps at most; older ones are pruned. */
+  readonly maxMessages?: number;
 }
 
 export type RunTarget = { readonly runId: string } | { readonly threadId: string };

@@ -39,12 +39,17 @@ export function changeSession(
   }
   const all = mergeMessages(change.messages ?? session.messages, change.append ?? []);
   const { active = session.active } = change;
+  const messages = pruneMessages(all, withBound(options, change.maxMessages));
   return {
     ...session,
     version: session.version + 1,
     // Clocks of several processes differ; a thread's time never runs backwards.
     lastActivity: Math.max(session.lastActivity, now),
-    messages: pruneMessages(all, options),
+    messages,
+    times:
+      messages === session.messages
+        ? session.times
+        : timesOf(messages, now, [session.times, change.times]),
     messageCount: session.messageCount + countNew(session.messages, all),
     state: "state" in change ? change.state : session.state,
     metadata: change.metadata ? { ...session.metadata, ...change.metadata } : session.metadata,
@@ -52,6 +57,32 @@ export function changeSession(
     lastRunId: change.lastRunId ?? session.lastRunId,
     active: active ?? undefined,
   };
+}
+
+function withBound(options: PruneOptions, bound: number | undefined): PruneOptions {
+  const { maxMessages = Number.POSITIVE_INFINITY } = options;
+  return bound === undefined ? options : { ...options, maxMessages: Math.min(maxMessages, bound) };
+}
+
+// Beside the messages, since AG-UI's have no time: only of what is still there, so that it is bounded
+// as they are. What was once told is not changed.
+function timesOf(
+  messages: readonly Message[],
+  now: number,
+  sources: readonly Session["times"][],
+): Readonly<Record<string, number>> {
+  const known = (id: string): number | undefined =>
+    sources.find((source) => source && Object.hasOwn(source, id))?.[id];
+  const times: [string, number][] = [];
+  for (const message of messages) {
+    times.push([message.id, known(message.id) ?? now]);
+    if (message.role !== "assistant") continue;
+    for (const { id } of message.toolCalls ?? []) {
+      const at = known(id);
+      if (at !== undefined) times.push([id, at]);
+    }
+  }
+  return Object.fromEntries(times);
 }
 
 function mergeMessages(

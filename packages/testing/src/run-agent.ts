@@ -2,11 +2,14 @@ import {
   AgentError,
   assertAgent,
   assertOptions,
+  assertTools,
   createTicker,
   defaultLimits,
   isAgentError,
   LiveRun,
   silentLogger,
+  toAnswers,
+  toPending,
   ulid,
 } from "@holodeck/agui-core";
 import type {
@@ -17,6 +20,7 @@ import type {
   Logger,
   Message,
   Middleware,
+  Pending,
   Principal,
   RunAgentInput,
   RunSettings,
@@ -40,7 +44,10 @@ export interface RunAgentOptions {
   forwardedProps?: unknown;
   threadId?: string;
   runId?: string;
+  /** Answers to the interrupts of the run in `after`. */
   resume?: RunAgentInput["resume"];
+  /** An earlier run, which this one goes on from: with its thread, messages, state and questions. */
+  after?: MockSink;
   principal?: Principal;
   /** Outermost first. Of handler middleware `admit` and `run` are used; there is no request. */
   middleware?: readonly (Middleware | HandlerMiddleware)[];
@@ -71,6 +78,7 @@ const known: Record<keyof RunAgentOptions, true> = {
   threadId: true,
   runId: true,
   resume: true,
+  after: true,
   principal: true,
   middleware: true,
   sink: true,
@@ -96,14 +104,20 @@ export async function runAgent(agent: AgentLike, options: RunAgentOptions = {}):
   assertAgent(agent);
   assertOptions("runAgent", options, optionNames);
   const { sink = mockSink(), middleware = [], tools = [], principal, signal } = options;
+  assertTools("tools", tools);
   const input = toInput(options);
+  const { threadId, runId, resume } = input;
+  const answers = toAnswers(left.get(options.after ?? sink)?.pending ?? [], resume);
   prepareSink(sink, input);
   const run = new LiveRun(
     {
       agent,
       input,
       middleware: middleware.flatMap((one) => (typeof one === "function" ? one : (one.run ?? []))),
-      context: { threadId: input.threadId, runId: input.runId, tools, principal },
+      context: { threadId, runId, tools, principal, answers },
+      save: (summary) => {
+        left.set(sink, { threadId, pending: toPending(runId, summary, input.messages) });
+      },
     },
     toSettings(options),
   );
@@ -119,9 +133,13 @@ export async function runAgent(agent: AgentLike, options: RunAgentOptions = {}):
   return sink;
 }
 
+// What runs have left to be answered, for those that go on from them.
+const left = new WeakMap<MockSink, { threadId: string; pending: readonly Pending[] }>();
+
 function toInput(options: RunAgentOptions): RunAgentInput {
-  const { message, messages = [], state = {}, clientTools = [], context = [] } = options;
-  const { threadId = ulid(), runId = ulid(), forwardedProps, resume } = options;
+  const { message, after, clientTools = [], context = [], forwardedProps, resume } = options;
+  const { messages = spoken(after), state = after?.state ?? {} } = options;
+  const { threadId = (after && left.get(after)?.threadId) ?? ulid(), runId = ulid() } = options;
   const said: Message[] =
     message === undefined ? [] : [{ id: ulid(), role: "user", content: message }];
   return runInput({
@@ -134,6 +152,11 @@ function toInput(options: RunAgentOptions): RunAgentInput {
     ...(forwardedProps === undefined ? {} : { forwardedProps }),
     ...(resume === undefined ? {} : { resume }),
   });
+}
+
+// A client does not send activities back.
+function spoken(after: MockSink | undefined): readonly Message[] {
+  return (after?.messages ?? []).filter(({ role }) => role !== "activity");
 }
 
 function toSettings(options: RunAgentOptions): RunSettings {

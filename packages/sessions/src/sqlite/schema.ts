@@ -94,6 +94,7 @@ export const migrations: readonly string[] = [
     full_at INTEGER NOT NULL
   ) WITHOUT ROWID;
   `,
+  "ALTER TABLE sessions ADD COLUMN times TEXT",
 ];
 
 /** Brings a database to the newest version. */

@@ -26,6 +26,7 @@ interface SessionRow {
   readonly pending: string;
   readonly last_run_id: string | null;
   readonly active: string | null;
+  readonly times: string | null;
 }
 
 interface MessageRow {
@@ -136,7 +137,7 @@ export function createSessionRows(db: Database): SessionRows {
       writeMessages(row.id, before, after);
       db.sql(
         `UPDATE sessions SET version = ?, last_activity = ?, message_count = ?, state = ?,
-           metadata = ?, pending = ?, last_run_id = ?, active = ? WHERE id = ?`,
+           metadata = ?, pending = ?, last_run_id = ?, active = ?, times = ? WHERE id = ?`,
       ).run(
         session.version,
         session.lastActivity,
@@ -146,6 +147,7 @@ export function createSessionRows(db: Database): SessionRows {
         JSON.stringify(session.pending),
         session.lastRunId === undefined ? null : toText(session.lastRunId),
         session.active === undefined ? null : JSON.stringify(session.active),
+        session.times === undefined ? null : JSON.stringify(session.times),
         row.id,
       );
       return session;
@@ -216,6 +218,7 @@ function toSession(row: SessionRow, messages: readonly MessageRow[]): Session {
     pending: JSON.parse(row.pending) as Pending[],
     lastRunId: row.last_run_id === null ? undefined : fromText(row.last_run_id),
     active: row.active === null ? undefined : (JSON.parse(row.active) as ActiveFold),
+    times: row.times === null ? undefined : (JSON.parse(row.times) as Session["times"]),
   };
 }
 

@@ -25,6 +25,18 @@ export function testSessionPruning({ bench, define }: SessionKit): void {
       expect(session).toMatchObject({ messageCount: 10 });
     });
 
+    define("is cut to fewer by a change that says so, never to more", async () => {
+      const store = await bench.open({ maxMessagesPerThread: 5 });
+      await store.create(key, init);
+      const append = count(10).map((index) => user(`m${index}`));
+      await store.update(key, { append, maxMessages: 8 });
+      expect(idsOf(await store.get(key))).toEqual(["m6", "m7", "m8", "m9", "m10"]);
+      await store.update(key, { append: [user("m11")], maxMessages: 2 });
+      expect(idsOf(await store.get(key))).toEqual(["m10", "m11"]);
+      await store.update(key, { append: [user("m12")] });
+      expect(idsOf(await store.get(key))).toEqual(["m10", "m11", "m12"]);
+    });
+
     define("keeps system messages, and tool calls with their results", async () => {
       const store = await bench.open({ maxMessagesPerThread: 4 });
       await store.create(key, init);

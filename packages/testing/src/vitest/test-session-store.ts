@@ -2,6 +2,7 @@ import { afterEach, describe } from "vitest";
 import { testSessionLifetime } from "./_session-lifetime.ts";
 import { testSessionPruning } from "./_session-pruning.ts";
 import { testSessionRecords } from "./_session-records.ts";
+import { testSessionTimes } from "./_session-times.ts";
 import { createStoreBench, defineCases } from "./_store-bench.ts";
 import type { CreateStore, TestStoreOptions } from "./_store-bench.ts";
 
@@ -25,6 +26,7 @@ export function testSessionStore(
   describe(`session store: ${name}`, { timeout: 60_000 }, () => {
     afterEach(() => bench.closeAll());
     testSessionRecords({ bench, define });
+    testSessionTimes({ bench, define });
     testSessionPruning({ bench, define });
     testSessionLifetime({ bench, define });
     finish();

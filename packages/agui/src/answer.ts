@@ -1,0 +1,114 @@
+import { AgentError, foldRun, isAgentError } from "@holodeck/agui-core";
+import type {
+  Pending,
+  Questions,
+  RunRecord,
+  SessionStore,
+  ThreadKey,
+  ToolResultCommand,
+} from "@holodeck/agui-core";
+
+// With one owner and one client a conflict is rare; so many in a row mean that something is wrong.
+const attempts = 50;
+
+/**
+ * The questions of a run, in `pending` of its session. Whoever takes one out of there may answer it: that
+ * happens by version, so of several answers exactly one wins, whichever processes they come to.
+ */
+export function createQuestions(sessions: SessionStore, key: ThreadKey): Questions {
+  return {
+    open: (question) =>
+      changePending(sessions, key, (pending) => [...pending, question]).then((isOpen) => {
+        if (!isOpen) throw gone(question.id);
+      }),
+    close: (id) => take(sessions, key, id),
+  };
+}
+
+/**
+ * Brings the result of a client tool to the run that waits for it. Throws `unknown-execution` when no
+ * run has asked for it and `already-answered` when it has its result, or was given up.
+ */
+export async function answerQuestion(
+  sessions: SessionStore,
+  record: RunRecord | undefined,
+  command: ToolResultCommand,
+): Promise<true> {
+  const { toolCallId } = command;
+  if (!record) throw unknown(toolCallId);
+  const question = record.status === "running" && (await take(sessions, record, toolCallId));
+  if (!question) throw await explain(sessions, record, toolCallId);
+  let isSent = false;
+  try {
+    isSent = await sessions.runs.send(record, command);
+  } catch (error) {
+    // Nobody has the answer: the client may try again.
+    await changePending(sessions, record, (pending) => [...pending, question]);
+    throw error;
+  }
+  if (!isSent) throw unknown(toolCallId);
+  return true;
+}
+
+async function take(
+  sessions: SessionStore,
+  key: ThreadKey,
+  id: string,
+): Promise<Pending | undefined> {
+  let taken: Pending | undefined;
+  const isTaken = await changePending(sessions, key, (pending) => {
+    taken = pending.find((one) => one.kind === "tool" && one.id === id);
+    return taken && pending.filter((one) => one !== taken);
+  });
+  return isTaken ? taken : undefined;
+}
+
+/** False: there is no session, or nothing to change in it. */
+async function changePending(
+  sessions: SessionStore,
+  key: ThreadKey,
+  change: (pending: readonly Pending[]) => readonly Pending[] | undefined,
+): Promise<boolean> {
+  for (let attempt = 0; ; attempt++) {
+    const session = await sessions.get(key);
+    const pending = session && change(session.pending);
+    if (!session || !pending) return false;
+    try {
+      await sessions.update(key, { pending }, { ifVersion: session.version });
+      return true;
+    } catch (error) {
+      if (!isAgentError(error)) throw error;
+      if (error.code === "session-not-found") return false;
+      if (error.code !== "thread-busy" || attempt >= attempts) throw error;
+    }
+  }
+}
+
+// Not asked any more, or never: the thread knows of every call it has made.
+async function explain(
+  sessions: SessionStore,
+  record: RunRecord,
+  toolCallId: string,
+): Promise<AgentError> {
+  const session = await sessions.get(record);
+  if (!session) return unknown(toolCallId);
+  const { view } = await foldRun(sessions.runs, record, session);
+  const isKnown = view.messages.some((message) =>
+    message.role === "assistant"
+      ? message.toolCalls?.some(({ id }) => id === toolCallId)
+      : message.role === "tool" && message.toolCallId === toolCallId,
+  );
+  if (!isKnown) return unknown(toolCallId);
+  return new AgentError(
+    "already-answered",
+    `Execution "${toolCallId}" has been answered, or is no longer waited for.`,
+  );
+}
+
+function unknown(toolCallId: string): AgentError {
+  return new AgentError("unknown-execution", `No execution "${toolCallId}" waits for a result.`);
+}
+
+function gone(id: string): AgentError {
+  return new AgentError("run-lost", `The thread of execution "${id}" is gone.`);
+}

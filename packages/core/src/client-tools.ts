@@ -1,0 +1,105 @@
+import type { Tool } from "@ag-ui/core";
+import { AgentError } from "./errors.ts";
+import type { Awaitable, Pending, RunCommand } from "./types.ts";
+
+/** The command that brings the result of a client tool, or why there is none. */
+export type ToolResultCommand = RunCommand & { type: "tool-result" };
+
+/** Where it is written down what a run has asked its client, so that every process can find it. */
+export interface Questions {
+  /** Before the client hears of it. */
+  open(question: Pending): Awaitable<unknown>;
+  /** Nobody waits for it any more. */
+  close(id: string): Awaitable<unknown>;
+}
+
+/** A call of a client tool, as the run makes it. */
+export interface ClientToolCall {
+  readonly id: string;
+  /** The tool's own; absent: the run's. */
+  readonly timeoutMs: number | undefined;
+  /** How long the client says it took, once it has answered. */
+  readonly executionTimeMs: number | undefined;
+  /** Writes the question down. The client may be told of it afterwards. */
+  ask(args: unknown): Awaitable<unknown>;
+  /** Resolves with the client's result, or rejects with its error. */
+  invoke(): Promise<unknown>;
+  /** Given up, or answered: an answer that still comes is dropped. */
+  end(): void;
+}
+
+/** The client's tools of one run that waits for their results instead of ending with them. */
+export interface ClientTools {
+  /** A new call of an offered tool; nothing when the client offers none of that name. */
+  call(name: string, offered?: readonly Tool[]): ClientToolCall | undefined;
+  /** False: no call waits for it. */
+  answer(command: ToolResultCommand): boolean;
+}
+
+/** Makes the broker of one run: questions go out with its events, answers come in as its commands. */
+export function createClientTools(options: {
+  runId: string;
+  tools: readonly Tool[];
+  questions: Questions;
+}): ClientTools {
+  const { runId, tools, questions } = options;
+  const waiting = new Map<string, (command: ToolResultCommand) => void>();
+  let calls = 0;
+
+  return {
+    call(name, offered = tools) {
+      const tool = offered.find((one) => one.name === name);
+      if (!tool) return undefined;
+      // The run is in the name: whoever brings the answer needs nothing else to find it. Short, and in
+      // letters that every model's API takes for the id of a call.
+      const id = `${runId}-${++calls}`;
+      let executionTimeMs: number | undefined;
+      const answered = new Promise<unknown>((resolve, reject) => {
+        waiting.set(id, ({ result = null, error, executionTimeMs: ms }) => {
+          waiting.delete(id);
+          executionTimeMs = ms;
+          if (error === undefined) resolve(result);
+          else reject(new AgentError("tool-error", error));
+        });
+      });
+      // The run may be over before anybody waits for it.
+      answered.catch(() => {});
+      return {
+        id,
+        timeoutMs: ownTimeout(tool),
+        get executionTimeMs() {
+          return executionTimeMs;
+        },
+        ask: (args) => questions.open({ id, kind: "tool", runId, value: { name, args } }),
+        invoke: () => answered,
+        end() {
+          if (waiting.delete(id)) void forget(questions, id);
+        },
+      };
+    },
+    answer(command) {
+      const take = waiting.get(command.toolCallId);
+      take?.(command);
+      return take !== undefined;
+    },
+  };
+}
+
+/** The run that a client tool's call belongs to, from the call's id; nothing for any other id. */
+export function runOfClientCall(toolCallId: string): string | undefined {
+  return /^(.+)-\d+$/s.exec(toolCallId)?.[1];
+}
+
+// A question that stays behind is closed with its run.
+async function forget(questions: Questions, id: string): Promise<void> {
+  try {
+    await questions.close(id);
+  } catch {
+    // The store is away; the run will hear of it soon enough.
+  }
+}
+
+function ownTimeout({ metadata }: Tool): number | undefined {
+  const ms = metadata?.timeoutMs;
+  return typeof ms === "number" && ms > 0 ? ms : undefined;
+}

@@ -1,0 +1,123 @@
+import type { Message, RunAgentInput } from "@ag-ui/core";
+import { AgentError } from "./errors.ts";
+import { cloneJson, isEqualJson } from "./json.ts";
+import type { InterruptAnswer, ToolCallRequest } from "./types.ts";
+
+/** What a person said to a call, and the call as it was asked about. */
+export interface Verdict {
+  readonly id: string;
+  readonly args: unknown;
+  readonly isApproved: boolean;
+  readonly reason?: string | undefined;
+}
+
+/** An answer that this turn has had already. */
+export interface PastAnswer {
+  readonly id: string;
+  readonly result?: unknown;
+  readonly error?: AgentError;
+}
+
+/** The answers that a run was started with. Each is used once. */
+export interface ToolAnswers {
+  /** What a person said to this very call: the same id, or the same name and arguments. */
+  verdict(call: ToolCallRequest): Verdict | undefined;
+  /** The answer to the same call, made earlier in this turn. */
+  past(call: ToolCallRequest): PastAnswer | undefined;
+}
+
+/** Keeps which answers were used, for all who call tools in one run. */
+export type UsedAnswers = Set<string>;
+
+export function createToolAnswers(parts: {
+  answers: readonly InterruptAnswer[];
+  input: RunAgentInput | undefined;
+  used: UsedAnswers;
+}): ToolAnswers {
+  const { answers, input, used } = parts;
+  let turn: readonly PastCall[] | undefined;
+
+  return {
+    verdict({ id, name, args }) {
+      const found = answers.find(({ call }) => {
+        if (call === undefined || used.has(call.id)) return false;
+        return id === undefined ? isSame(call, name, args) : call.id === id && call.name === name;
+      });
+      if (!found?.call) return undefined;
+      used.add(found.call.id);
+      return { id: found.call.id, args: found.call.args, ...judge(found) };
+    },
+    past({ name, args }) {
+      turn ??= input && isContinued(input, answers) ? readTurn(input.messages) : [];
+      const found = turn.find((call) => !used.has(call.id) && isSame(call, name, args));
+      if (!found) return undefined;
+      used.add(found.id);
+      return found;
+    },
+  };
+}
+
+// Only a clear yes is one.
+function judge({ status, payload }: InterruptAnswer): Pick<Verdict, "isApproved" | "reason"> {
+  const { approved, reason } = (payload ?? {}) as { approved?: unknown; reason?: unknown };
+  return {
+    isApproved: status === "resolved" && approved === true,
+    reason: typeof reason === "string" && reason !== "" ? reason.slice(0, 500) : undefined,
+  };
+}
+
+// The last message tells whether a turn goes on. Whoever looks for the user's last one instead takes
+// every later run for its continuation.
+function isContinued({ messages }: RunAgentInput, answers: readonly InterruptAnswer[]): boolean {
+  return messages.at(-1)?.role === "tool" || answers.length > 0;
+}
+
+interface PastCall extends PastAnswer {
+  readonly name: string;
+  readonly args: unknown;
+}
+
+// The calls since somebody else spoke, with their answers, in order.
+function readTurn(messages: readonly Message[]): readonly PastCall[] {
+  const turn = messages.slice(messages.map(({ role }) => role).lastIndexOf("user") + 1);
+  const answers = new Map(
+    turn.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, message]] : [])),
+  );
+  return turn.flatMap((message) => {
+    if (message.role !== "assistant") return [];
+    return (message.toolCalls ?? []).flatMap(({ id, function: { name, arguments: text } }) => {
+      const answer = answers.get(id);
+      return answer ? [{ id, name, args: parse(text || "{}"), ...readAnswer(answer) }] : [];
+    });
+  });
+}
+
+function readAnswer(answer: Message & { role: "tool" }): Pick<PastAnswer, "result" | "error"> {
+  if (answer.error) return { error: new AgentError("tool-error", answer.error) };
+  const { content } = answer;
+  const result = typeof content === "string" ? parse(content) : content;
+  const failed = toFailure(result);
+  return failed ? { error: failed } : { result };
+}
+
+// As our own failures are told: `{ error: { code, message } }`, and nothing else.
+function toFailure(result: unknown): AgentError | undefined {
+  const { error, ...rest } = (result ?? {}) as { error?: { code?: unknown; message?: unknown } };
+  const { code, message } = error ?? {};
+  if (typeof code !== "string" || typeof message !== "string") return undefined;
+  if (Object.keys(rest).length > 0) return undefined;
+  return new AgentError(code as AgentError["code"], message);
+}
+
+function isSame(call: { name: string; args: unknown }, name: string, args: unknown): boolean {
+  return call.name === name && isEqualJson(call.args, cloneJson(args ?? {}).value);
+}
+
+/** JSON where it is JSON, else the text itself. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

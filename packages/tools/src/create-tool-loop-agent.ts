@@ -1,0 +1,152 @@
+import {
+  AgentError,
+  assertAgent,
+  assertOptions,
+  assertTools,
+  describeValue,
+  toAgent,
+  toDefinition,
+  withTools,
+} from "@holodeck/agui-core";
+import type {
+  AgentLike,
+  AgentObject,
+  BaseEvent,
+  Message,
+  RunAgentInput,
+  RunContext,
+  ServerTool,
+  ToolCallOutcome,
+  ToolCallRequest,
+} from "@holodeck/agui-core";
+import { takeStep, toRequest } from "./model-step.ts";
+import type { ModelCall, ModelStep } from "./model-step.ts";
+import { settleCalls, toResults } from "./tool-history.ts";
+
+export interface ToolLoopOptions {
+  /**
+   * Asks the model once. An agent like any other: `input.messages` is the conversation so far and
+   * `input.tools` what may be called; it says text and tool calls, and spends `context.emit.usage`.
+   */
+  readonly generate: AgentLike;
+  /** Besides those of the handler and of the client. */
+  readonly tools?: readonly ServerTool[];
+  /** How often the model is asked at most; the last time without tools. By default 10. */
+  readonly maxSteps?: number;
+  readonly name?: string;
+  readonly description?: string;
+}
+
+const known = ["generate", "tools", "maxSteps", "name", "description"];
+
+/**
+ * An agent that asks a model, runs the tools it calls, and asks again until it answers in words.
+ *
+ * @example
+ * ```ts
+ * const agent = createToolLoopAgent({
+ *   generate: ({ messages, tools }, { signal }) => myModel.stream({ messages, tools, signal }),
+ *   tools: [weather],
+ * });
+ * ```
+ */
+export function createToolLoopAgent(options: ToolLoopOptions): AgentObject {
+  assertOptions("createToolLoopAgent", options, known);
+  const { generate, tools = [], maxSteps = 10, name, description } = options;
+  assertAgent(generate, "generate");
+  assertTools("tools", tools);
+  if (!Number.isInteger(maxSteps) || maxSteps < 1) {
+    throw new TypeError(`maxSteps must be a whole number above 0, not ${describeValue(maxSteps)}.`);
+  }
+  const model = toAgent(generate);
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    async *run(given, outer): AsyncGenerator<BaseEvent, unknown> {
+      const { input, context } = withTools(given, outer, tools);
+      const allowed = [...context.tools.map(toDefinition), ...input.tools];
+      let messages: readonly Message[] = [...input.messages, ...(await finishApproved(context))];
+      for (let step = 1; step <= maxSteps && !context.signal.aborted; step++) {
+        const isLast = step === maxSteps && maxSteps > 1;
+        const asked: RunAgentInput = {
+          ...input,
+          messages: settleCalls(messages),
+          tools: isLast ? [] : allowed,
+          state: context.state.get(),
+        };
+        const said = yield* takeStep(model, asked, context);
+        if (said.calls.length === 0 || context.signal.aborted) return said.result;
+        const outcomes =
+          step === maxSteps
+            ? await refuse(said.calls, `No more than ${maxSteps} steps are allowed.`, context)
+            : await callAll(said.calls, context);
+        if (said.isInterrupted || outcomes.some(({ status }) => status === "pending")) return;
+        messages = [...withHeld(said, outcomes), ...toResults(outcomes)];
+      }
+    },
+  };
+}
+
+// What an earlier run asked a person about, and this one may do now, or may not.
+async function finishApproved(context: RunContext): Promise<Message[]> {
+  const calls = context.session.answers.flatMap(({ call }) => call ?? []);
+  return calls.length === 0 ? [] : toResults(await context.callTools(calls));
+}
+
+async function callAll(
+  calls: readonly ModelCall[],
+  context: RunContext,
+): Promise<readonly ToolCallOutcome[]> {
+  const requests = calls.map(toRequest);
+  const garbled = calls.filter((_, index) => !requests[index]);
+  const refused = await refuse(garbled, "The arguments are not JSON.", context);
+  const made = await context.callTools(requests.filter((one): one is ToolCallRequest => !!one));
+  const [next, rest] = [made.values(), refused.values()];
+  return requests.map((request) => (request ? next : rest).next().value as ToolCallOutcome);
+}
+
+async function refuse(
+  calls: readonly ModelCall[],
+  message: string,
+  context: RunContext,
+): Promise<ToolCallOutcome[]> {
+  const error = new AgentError("invalid-arguments", message);
+  const outcomes: ToolCallOutcome[] = [];
+  for (const { id, name, argsText, isHeld } of calls) {
+    if (!isHeld) await context.emit.toolResult(id, { error: { code: error.code, message } });
+    outcomes.push({ id, name, args: argsText, ms: 0, status: "failed", error });
+  }
+  return outcomes;
+}
+
+// Calls that the run itself has told, under ids of its own, belong to what the model said.
+function withHeld(
+  { messages, calls }: ModelStep,
+  outcomes: readonly ToolCallOutcome[],
+): readonly Message[] {
+  const made = calls.flatMap(({ isHeld, name, argsText, parentMessageId }, index) =>
+    isHeld
+      ? [
+          {
+            parentMessageId,
+            call: {
+              id: outcomes[index]!.id,
+              type: "function" as const,
+              function: { name, arguments: argsText },
+            },
+          },
+        ]
+      : [],
+  );
+  const parents = new Map<string, Message & { role: "assistant" }>();
+  for (const { parentMessageId: id, call } of made) {
+    const before = parents.get(id) ?? messages.find((message) => message.id === id);
+    const parent = before?.role === "assistant" ? before : { id, role: "assistant" as const };
+    parents.set(id, { ...parent, toolCalls: [...(parent.toolCalls ?? []), call] });
+  }
+  const known = new Set(messages.map(({ id }) => id));
+  return [
+    ...messages.map((message) => parents.get(message.id) ?? message),
+    ...[...parents.values()].filter(({ id }) => !known.has(id)),
+  ];
+}
