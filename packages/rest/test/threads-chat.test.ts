@@ -1,4 +1,3 @@
-import { createAgentHandler } from "@holodeck/agui";
 import { AgentError, silentLogger } from "@holodeck/agui-core";
 import type { AgentFunction, Json, Logger } from "@holodeck/agui-core";
 import { scriptedAgent } from "@holodeck/agui-testing";
@@ -480,12 +479,5 @@ describe("the dialect", () => {
     const { isId } = threads();
     expect([isId?.(somewhere), isId?.("t1")]).toEqual([true, false]);
     expect(threads({ idFormat: "any" }).isId?.("t1")).toBe(true);
-  });
-
-  test("shares its threads with other protocols of the handler", () => {
-    expect(threads()).toMatchObject({ name: "threads", history: "server" });
-    expect(() =>
-      createAgentHandler(async () => {}, { protocols: [threads(), threads()] }),
-    ).not.toThrow("both answer POST /chat");
   });
 });
