@@ -1,5 +1,5 @@
 import { createAgentHandler } from "@holodeck/agui";
-import type { AgentHandler, AgentHandlerOptions } from "@holodeck/agui";
+import type { AgentHandler, AgentHandlerOptions, AgentMap } from "@holodeck/agui";
 import type { AgentLike, Json, SessionStore } from "@holodeck/agui-core";
 import { silentLogger } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
@@ -36,7 +36,7 @@ export interface Client {
 
 /** A server on the loopback with this dialect only, closed with the test. */
 export async function start(
-  agent: AgentLike,
+  agent: AgentLike | AgentMap,
   options: Omit<AgentHandlerOptions, "protocols"> & { threads?: ThreadsOptions } = {},
 ): Promise<Client> {
   const { threads: dialect, ...rest } = options;

@@ -93,9 +93,9 @@ describe("POST /chat", () => {
   test("answers one JSON object when it is asked not to stream", async () => {
     const { ask } = await start(
       async (_input, { emit, callTool }) => {
-        emit.text("Let me see. ");
+        await emit.text("Let me see. ");
         await callTool("weather", { city: "Bern" });
-        emit.text("It rains.");
+        await emit.text("It rains.");
         emit.usage({ inputTokens: 3, outputTokens: 4, totalTokens: 7 });
       },
       {

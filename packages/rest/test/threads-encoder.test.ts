@@ -128,7 +128,7 @@ describe("an event of the stream", () => {
     });
     const outcome = { result: { celsius: 18 }, execution_time_ms: 1_000 };
     expect(end).toEqual({ event: "tool_end", ...about, timestamp: second(3), ...outcome });
-    expect((complete?.message as Json).tool_calls).toEqual([
+    expect((complete!.message as Json).tool_calls).toEqual([
       { id: "c", tool_name: "weather", arguments: args, error: null, ...outcome },
     ]);
   });

@@ -1,7 +1,7 @@
 import { agui, createAgentHandler, allowAnonymous } from "@holodeck/agui";
 import { AgentError, silentLogger } from "@holodeck/agui-core";
 import type { AgentRequest, Json, Principal } from "@holodeck/agui-core";
-import { collect, readEvents, scriptedAgent } from "@holodeck/agui-testing";
+import { collect, fakeClock, readEvents, scriptedAgent } from "@holodeck/agui-testing";
 import { describe, expect, test } from "vitest";
 import { storeKinds } from "../../agui/test/_shared-stores.ts";
 import { threads } from "../src/index.ts";
@@ -18,7 +18,7 @@ const byName = ({ headers }: AgentRequest): Principal | null => {
 };
 
 async function say(client: Client, body: Json = {}, user?: string): Promise<string> {
-  const headers = user === undefined ? {} : { "x-user": user };
+  const headers: Record<string, string> = user === undefined ? {} : { "x-user": user };
   const answer = await client.ask("POST /chat", { message: "hi", stream: false, ...body }, headers);
   expect(answer.status).toBe(200);
   return String(answer.body.thread_id);
@@ -102,13 +102,13 @@ describe("GET /threads/:id", () => {
 
   test("does not show what clients of this dialect do not know", async () => {
     const client = await start(async (_input, { emit }) => {
-      emit.reasoning("Hm.");
+      await emit.reasoning("Hm.");
       emit.activity("PLAN", { steps: [] });
       await emit.messages([
         { id: "d", role: "developer", content: "Be kind." },
         { id: "u", role: "user", content: [{ type: "text", text: "Look" }] },
       ]);
-      emit.text("Hello.");
+      await emit.text("Hello.");
     });
     const threadId = await say(client);
     expect(historyOf(await client.ask(`GET /threads/${threadId}`))).toMatchObject([
@@ -175,27 +175,29 @@ describe("GET /threads", () => {
   });
 
   test("lists the caller's own threads, the latest first, page by page", async () => {
-    const client = await start(scriptedAgent(["Hello."]), { authenticate: byName });
+    const clock = fakeClock(1_700_000_000_000);
+    const client = await start(scriptedAgent(["Hello."]), { authenticate: byName, clock });
     const own: string[] = [];
     for (let index = 0; index < 5; index++) {
       own.unshift(await say(client, { metadata: { index } }, "ann"));
       await say(client, {}, "bob");
+      await clock.advance(10);
     }
     const ann = { "x-user": "ann" };
     const all = await client.ask("GET /threads", undefined, ann);
     expect(schemas.threadList.parse(all.body)).toEqual(all.body);
     const found = all.body.threads as Json[];
-    expect(found.map(({ thread_id }) => thread_id).toSorted()).toEqual(own.toSorted());
+    expect(found.map(({ thread_id }) => thread_id)).toEqual(own);
     expect(found[0]).toMatchObject({ status: "active", message_count: 2 });
     expect(found[0]).not.toHaveProperty("message_history");
     expect(all.body.next_cursor).toBeNull();
     const pages: string[][] = [];
-    let cursor: unknown = "";
+    let cursor: string | null = "";
     while (cursor !== null) {
-      const query = `limit=2${cursor === "" ? "" : `&cursor=${encodeURIComponent(String(cursor))}`}`;
+      const query = `limit=2${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
       const { body } = await client.ask(`GET /threads?${query}`, undefined, ann);
       pages.push((body.threads as Json[]).map(({ thread_id }) => String(thread_id)));
-      cursor = body.next_cursor;
+      cursor = body.next_cursor as string | null;
     }
     expect(pages.map(({ length }) => length)).toEqual([2, 2, 1]);
     expect(pages.flat()).toEqual(found.map(({ thread_id }) => thread_id));

@@ -207,7 +207,7 @@ describe("a client tool", () => {
   test("may be one of several, answered in any order", async () => {
     const client = await start(async (_input, { callTools }) => {
       const outcomes = await callTools([1, 2, 3].map((args) => ({ name: "pick", args: { args } })));
-      return outcomes.map(({ result, error }) => result ?? error?.message).join(" ");
+      return outcomes.map(({ result, error }) => error?.message ?? (result as string)).join(" ");
     });
     const chat = await client.chat({ message: "hi", tools });
     const asked = [await chat.next(), await chat.next(), await chat.next()];
