@@ -5,7 +5,11 @@ import { threadsEncoder } from "./threads-encoder.ts";
 import { isRecord } from "./threads-events.ts";
 import { clientMetadata, toAnswer, toTokens } from "./threads-messages.ts";
 import { loadThreadSchemas } from "./threads-schemas.ts";
+import { invalid } from "./threads-settings.ts";
 import type { ThreadsSettings } from "./threads-settings.ts";
+
+// It adds up over the requests of a thread, and is read with every one of them.
+const maxMetadata = 65_536;
 
 /** `POST /chat`: a user's words, answered by a stream or by one object. */
 export async function chat(
@@ -17,6 +21,11 @@ export async function chat(
   const body = decode(call.body, schema, settings);
   warnOfUnknown(call, host);
   const threadId = body.thread_id ?? crypto.randomUUID();
+  const metadata = await toMetadata({ principal: principalOf(call), threadId }, body, host);
+  if (JSON.stringify(metadata).length > maxMetadata) {
+    const message = `metadata of a thread must have at most ${maxMetadata} characters`;
+    throw invalid({ path: "metadata", message }, settings.validationStatus);
+  }
   const user = { id: ulid(), role: "user" as const, content: body.message };
   const active = await host.start(call, {
     agentId: body.agent_id ?? undefined,
@@ -29,7 +38,7 @@ export async function chat(
       state: {},
       forwardedProps: { metadata: body.metadata },
     },
-    metadata: await toMetadata({ principal: principalOf(call), threadId }, body.metadata, host),
+    metadata,
     isNewThread: body.thread_id === undefined,
     maxMessages: settings.maxMessages,
     clientTools: body.stream ? "inline" : "halt",
@@ -71,7 +80,7 @@ async function answer(active: ActiveRun, host: ProtocolHost, userId: string): Pr
 
 async function toMetadata(
   key: { principal: string; threadId: string },
-  given: Json,
+  { metadata: given }: { metadata: Json },
   host: ProtocolHost,
 ): Promise<Json> {
   if (Object.keys(given).length === 0) return {};

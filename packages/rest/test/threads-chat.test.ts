@@ -68,6 +68,14 @@ describe("POST /chat", () => {
     ]);
   });
 
+  test("goes on with a thread also where the messages of other protocols are the client's", async () => {
+    const agent = scriptedAgent(["Hello."]);
+    const { ask } = await start(agent, { history: "client" });
+    const { thread_id } = (await ask("POST /chat", { message: "One.", stream: false })).body;
+    await ask("POST /chat", { message: "Two.", stream: false, thread_id });
+    expect(agent.inputs[1]!.messages).toHaveLength(3);
+  });
+
   test("makes a new thread for null, and another each time", async () => {
     const agent = scriptedAgent(["Hello."]);
     const { chat } = await start(agent);
@@ -201,6 +209,26 @@ describe("POST /chat", () => {
     expect(body.metadata).toEqual({ user_id: 8, secret: "mine", topic: "rain" });
     const key = { principal: "", threadId: String(thread_id) };
     expect((await handler.sessions.get(key))?.metadata.secret).toBe("the agent's");
+  });
+
+  test("takes no more metadata for a thread than can be kept with it", async () => {
+    const { ask } = await start(scriptedAgent(["Hello."]));
+    const say = { message: "hi", stream: false };
+    const first = await ask("POST /chat", { ...say, metadata: { a: "x".repeat(40_000) } });
+    const { thread_id } = first.body;
+    const more = { ...say, thread_id, metadata: { b: "x".repeat(40_000) } };
+    const { status, body } = await ask("POST /chat", more);
+    expect([status, body.errors]).toEqual([
+      400,
+      [
+        {
+          path: "metadata",
+          message: "metadata of a thread must have at most 65536 characters",
+        },
+      ],
+    ]);
+    const instead = { ...say, thread_id, metadata: { a: "x".repeat(50_000) } };
+    expect((await ask("POST /chat", instead)).status).toBe(200);
   });
 
   test("asks the agent that is named, else the default one", async () => {
