@@ -1,10 +1,11 @@
 import { createAgentHandler } from "@holodeck/agui";
 import type { AgentHandler, AgentHandlerOptions, AgentMap } from "@holodeck/agui";
-import type { AgentLike, Json, SessionStore } from "@holodeck/agui-core";
+import type { AgentLike, Json } from "@holodeck/agui-core";
 import { silentLogger } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
 import { readSse } from "@holodeck/agui-testing";
 import { onTestFinished } from "vitest";
+import type { SharedStore, StoreKind } from "../../agui/test/_shared-stores.ts";
 import { threads } from "../src/index.ts";
 import type { ThreadsOptions } from "../src/index.ts";
 
@@ -127,11 +128,19 @@ export function gate<T = void>(): { opened: Promise<T>; open: (value: T) => void
   return { opened, open };
 }
 
+/** A store of a kind, closed after the servers on it. Nothing: it cannot be had here. */
+export async function openStore(kind: StoreKind, suite: string): Promise<SharedStore | undefined> {
+  const store = await kind.open(suite);
+  onTestFinished(async () => {
+    await store?.owner.close();
+    await store?.other?.close();
+    await store?.close();
+  });
+  return store;
+}
+
 /** Two servers on one store, where there can be two. */
-export async function startTwo(
-  agent: AgentLike,
-  stores: { owner: SessionStore; other?: SessionStore },
-): Promise<[Client, Client]> {
+export async function startTwo(agent: AgentLike, stores: SharedStore): Promise<[Client, Client]> {
   const first = await start(agent, { sessions: stores.owner });
   const second = stores.other ? await start(agent, { sessions: stores.other }) : first;
   return [first, second];

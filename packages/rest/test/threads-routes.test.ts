@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { storeKinds } from "../../agui/test/_shared-stores.ts";
 import { threads } from "../src/index.ts";
 import { loadThreadSchemas } from "../src/threads-schemas.ts";
-import { gate, iso, kinds, start } from "./_threads-kit.ts";
+import { gate, iso, kinds, openStore, start } from "./_threads-kit.ts";
 import type { Client } from "./_threads-kit.ts";
 
 const somewhere = "11111111-2222-3333-4444-555555555555";
@@ -67,27 +67,29 @@ describe("GET /threads/:id", () => {
     expect(kept).toEqual(told);
   });
 
-  test.for(storeKinds)("knows the time of every message again in $name", async (kind, context) => {
-    const store = await kind.open("the threads dialect on Redis");
-    if (!store) return context.skip();
-    const client = await start(scriptedAgent(["Hello."]), { sessions: store.owner });
-    const before = new Date().toISOString();
-    const threadId = await say(client);
-    const one = await client.ask(`GET /threads/${threadId}`);
-    const middle = new Date().toISOString();
-    await say(client, { thread_id: threadId });
-    const two = await client.ask(`GET /threads/${threadId}`);
-    const times = historyOf(two).map(({ timestamp }) => String(timestamp));
-    expect([before, ...times.slice(0, 2), middle, ...times.slice(2)]).toEqual(
-      [before, ...times.slice(0, 2), middle, ...times.slice(2)].toSorted(),
-    );
-    expect(historyOf(two).slice(0, 2)).toEqual(historyOf(one));
-    expect(one.body.created_at).toBe(two.body.created_at);
-    expect(String(two.body.updated_at) >= String(one.body.updated_at)).toBe(true);
-    await store.owner.close();
-    await store.other?.close();
-    await store.close();
-  });
+  const slowly = { timeout: 60_000 };
+  test.for(storeKinds)(
+    "knows the time of every message again in $name",
+    slowly,
+    async (kind, context) => {
+      const store = await openStore(kind, `times of messages in ${kind.name}`);
+      if (!store) return context.skip();
+      const client = await start(scriptedAgent(["Hello."]), { sessions: store.owner });
+      const before = new Date().toISOString();
+      const threadId = await say(client);
+      const one = await client.ask(`GET /threads/${threadId}`);
+      const middle = new Date().toISOString();
+      await say(client, { thread_id: threadId });
+      const two = await client.ask(`GET /threads/${threadId}`);
+      const times = historyOf(two).map(({ timestamp }) => String(timestamp));
+      expect([before, ...times.slice(0, 2), middle, ...times.slice(2)]).toEqual(
+        [before, ...times.slice(0, 2), middle, ...times.slice(2)].toSorted(),
+      );
+      expect(historyOf(two).slice(0, 2)).toEqual(historyOf(one));
+      expect(one.body.created_at).toBe(two.body.created_at);
+      expect(String(two.body.updated_at) >= String(one.body.updated_at)).toBe(true);
+    },
+  );
 
   test.for([
     ["an unknown thread", somewhere, 404, "thread-not-found"],
