@@ -36,8 +36,9 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
     ...(maxBytes === undefined ? {} : { maxBytes }),
   });
   const calls = new Map<string, OpenCall>();
-  // Messages in another role than the assistant's: not what the user waits for.
-  const foreign = new Set<unknown>();
+  // A message keeps the role it was begun in. In another than the assistant's it is not what the user
+  // waits for.
+  const roles = new Map<unknown, unknown>();
 
   function frame(event: string, at: number, fields: Json): string {
     const head = { event, thread_id: threadId, timestamp: toIso(at) };
@@ -91,15 +92,19 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
   }
 
   function said({ event, at }: LogEntry): string {
-    if (foreign.has(event.messageId) || event.delta === "") return "";
-    return frame("token", at, { token: event.delta, message_id: event.messageId });
+    const { messageId, delta } = event;
+    const role = roles.get(messageId) ?? "assistant";
+    if (role !== "assistant" || delta === "") return "";
+    return frame("token", at, { token: delta, message_id: messageId });
   }
 
   function note(event: BaseEvent): void {
     if (event.type === EventType.TEXT_MESSAGE_START) {
       const { role = "assistant", messageId } = event;
-      if (role !== "assistant") foreign.add(messageId);
+      if (!roles.has(messageId)) roles.set(messageId, role);
     } else if (event.type === EventType.TOOL_CALL_START) {
+      const owner = event.parentMessageId ?? event.toolCallId;
+      if (!roles.has(owner)) roles.set(owner, "assistant");
       calls.set(textOr(event.toolCallId), { name: textOr(event.toolCallName), args: "" });
     } else if (event.type === EventType.TOOL_CALL_ARGS) {
       const call = calls.get(textOr(event.toolCallId));

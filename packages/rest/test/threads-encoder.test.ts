@@ -211,6 +211,16 @@ describe("an event of the stream", () => {
     expect(events).toMatchObject([{ token: "mine" }, { message: { content: "mine" } }]);
   });
 
+  test("is for a message that an assistant has begun, though with a tool call", async () => {
+    const events = await tell([
+      { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "f", parentMessageId: "m" },
+      { type: "TEXT_MESSAGE_START", messageId: "m", role: "user" },
+      { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "mine" },
+      finished,
+    ]);
+    expect(events).toMatchObject([{ token: "mine" }, { message: { content: "mine" } }]);
+  });
+
   test("sums up what the run has cost", async () => {
     const usage = [
       { inputTokens: 10, outputTokens: 5, totalTokens: 16 },
