@@ -1,9 +1,9 @@
 import { EventType } from "@ag-ui/core";
 import type { RunAgentInput } from "@ag-ui/core";
-import type { ClientTools } from "./client-tools.ts";
+import type { ClientToolCall, ClientTools } from "./client-tools.ts";
 import { AgentError, describeError } from "./errors.ts";
 import { ulid } from "./ids.ts";
-import type { Clock, Logger, RunContext, ServerTool, ToolCallOutcome } from "./types.ts";
+import type { Clock, Json, Logger, RunContext, ServerTool, ToolCallOutcome } from "./types.ts";
 
 export interface ToolCalls {
   callTool(name: string, args: unknown): Promise<unknown>;
@@ -48,14 +48,16 @@ export function createToolCalls(
         Promise.resolve().then(() => tool.invoke(args, context)),
         { ms, name, clock: options.clock, signal: context.signal },
       );
-      await tell(id, toContent(result), client?.executionTimeMs);
+      await tell(id, toContent(result), timeOf(client));
       return { id, name, result };
     } catch (cause) {
       const error = toToolError(name, cause);
       context.logger.error({ error: cause, tool: name, runId: context.runId }, "A tool failed.");
       if (!context.signal.aborted) {
-        const content = JSON.stringify({ error: { code: error.code, message: error.message } });
-        await tell(id, content, client?.executionTimeMs);
+        const { code, message } = error;
+        // AG-UI has no field for it, and nobody should have to guess from the content.
+        const metadata = { error: code, ...timeOf(client) };
+        await tell(id, JSON.stringify({ error: { code, message } }), metadata);
       }
       return { id, name, error };
     } finally {
@@ -63,16 +65,14 @@ export function createToolCalls(
     }
   }
 
-  function tell(id: string, content: string, ms: number | undefined): void | Promise<void> {
-    if (ms === undefined) return context.emit.toolResult(id, content);
-    // Only who ran the tool knows how long it took.
+  function tell(id: string, content: string, metadata: Json): void | Promise<void> {
     return context.emit.event({
       type: EventType.TOOL_CALL_RESULT,
       messageId: ulid(),
       toolCallId: id,
       content,
       role: "tool",
-      metadata: { executionTimeMs: ms },
+      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     });
   }
 
@@ -95,6 +95,12 @@ export function createToolCalls(
       return outcomes;
     },
   };
+}
+
+// Only who ran the tool knows how long it took.
+function timeOf(client: ClientToolCall | undefined): Json {
+  const { executionTimeMs } = client ?? {};
+  return executionTimeMs === undefined ? {} : { executionTimeMs };
 }
 
 function toContent(result: unknown): string {

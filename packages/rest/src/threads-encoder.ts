@@ -62,7 +62,7 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
     const call = calls.get(id);
     if (!call) return "";
     calls.delete(id);
-    const { result, error } = toOutcome(event.content);
+    const { result, error } = toOutcome(event);
     const failure = error === null ? {} : { error };
     if (isClient(id)) {
       return frame("tool_execution_complete", at, { execution_id: id, ...failure });

@@ -1,4 +1,5 @@
 import type { Json, Message } from "@holodeck/agui-core";
+import { isFailure } from "./tool-call-info.ts";
 
 /** A tool call as this dialect tells it. Of `result` and `error` at most one is set. */
 export interface ThreadToolCall {
@@ -35,21 +36,25 @@ export function toArguments(text: string): Json {
   return isRecord(value) ? value : {};
 }
 
-/** What a tool returned, from the content of its result: the value, or why there is none. */
-export function toOutcome(content: unknown): { result: unknown; error: string | null } {
-  if (typeof content !== "string") return { result: content ?? null, error: null };
-  const result = parse(content);
-  if (result === undefined) return { result: content, error: null };
-  const error = errorIn(result);
-  return error === undefined ? { result, error: null } : { result: null, error };
+/** What a tool returned, from its result, an event or a message: the value, or why there is none. */
+export function toOutcome(answer: {
+  readonly content?: unknown;
+  readonly error?: unknown;
+  readonly metadata?: unknown;
+}): { result: unknown; error: string | null } {
+  const { content = null } = answer;
+  const value = typeof content === "string" ? parse(content) : content;
+  if (isFailure(answer)) return { result: null, error: errorIn(value) ?? textIn(content) };
+  return { result: value === undefined ? content : value, error: null };
 }
 
-// How a call that failed is told within AG-UI, whose results have no flag for it.
 function errorIn(value: unknown): string | undefined {
-  if (!isRecord(value) || Object.keys(value).length !== 1 || !isRecord(value.error))
-    return undefined;
-  const { code, message } = value.error;
-  return typeof code === "string" && typeof message === "string" ? message : undefined;
+  const { message } = (isRecord(value) && isRecord(value.error) ? value.error : {}) as Json;
+  return typeof message === "string" ? message : undefined;
+}
+
+function textIn(content: unknown): string {
+  return typeof content === "string" && content !== "" ? content : "The tool failed.";
 }
 
 /** The text of a message. */

@@ -113,7 +113,7 @@ function toCalls(
       id,
       tool_name: called.name,
       arguments: toArguments(called.arguments),
-      ...(answer ? toOutcome(answer.content) : { result: null, error: null }),
+      ...(answer ? toOutcome(answer) : { result: null, error: null }),
       execution_time_ms: answer ? durationOf(answer, timeOf(times, id), times) : null,
     };
   });

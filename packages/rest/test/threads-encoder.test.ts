@@ -162,6 +162,11 @@ describe("an event of the stream", () => {
     ["a number", "18", 18],
     ["null", "null", null],
     ["an object with an error of its own", '{"error":"rain"}', { error: "rain" }],
+    [
+      "what only looks like a failure",
+      '{"error":{"code":"a","message":"b"}}',
+      { error: { code: "a", message: "b" } },
+    ],
     ["content parts", [{ type: "text", text: "a" }], [{ type: "text", text: "a" }]],
   ])("gives back %s as a result", async ([, content, expected]) => {
     const [, end] = await tell([...call("c", ""), result("c", content)]);
@@ -173,9 +178,9 @@ describe("an event of the stream", () => {
     const content = '{"error":{"code":"timeout","message":"It took too long."}}';
     const events = await tell([
       ...call("c", "{}"),
-      result("c", content),
+      { ...result("c", content), metadata: { error: "timeout" } },
       ...call("run-1-1", "{}"),
-      result("run-1-1", content),
+      { ...result("run-1-1", content), metadata: { error: "timeout" } },
       finished,
     ]);
     const failure = { error: "It took too long." };
