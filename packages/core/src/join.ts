@@ -53,8 +53,9 @@ class View implements RunView {
   }
 
   apply(event: BaseEvent, at?: number): void {
-    // Past its bound the reducer begins nothing new.
-    if (at !== undefined && this.#reducer.bytes <= 2 * this.#maxBytes) this.#times.note(event, at);
+    // A delta begins nothing, and past its bound the reducer begins nothing new.
+    const mayBegin = at !== undefined && typeof event.delta !== "string";
+    if (mayBegin && this.#reducer.bytes <= 2 * this.#maxBytes) this.#times.note(event, at);
     if (event.type === EventType.STATE_SNAPSHOT) this.state = event.snapshot;
     // The guard let it through, so it applies.
     else if (event.type === EventType.STATE_DELTA)
