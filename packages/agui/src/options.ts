@@ -20,7 +20,9 @@ import { memorySessions } from "@holodeck/agui-sessions";
 import type { MemorySessionsOptions } from "@holodeck/agui-sessions";
 import type { BusyPolicy } from "./acquire.ts";
 import { checkOptions } from "./check-options.ts";
+import type { HealthOptions } from "./health.ts";
 import { jsonLogger } from "./json-logger.ts";
+import type { OpenApiOptions } from "./openapi.ts";
 import type { CreateSession } from "./resources.ts";
 
 export interface AgentHandlerOptions {
@@ -67,6 +69,12 @@ export interface AgentHandlerOptions {
   debug?: boolean;
   /** Service name, version and extra fields of discovery. */
   info?: Json;
+  /** Where health is told, and what belongs to it; `false` for nowhere. By default `/health`, `/ready` and `/health/agent`. */
+  health?: false | HealthOptions;
+  /** Where the OpenAPI document is, `false` for nowhere. By default `/openapi.json`. */
+  openapi?: false | OpenApiOptions;
+  /** What the `type` of a problem starts with. By default `https://holodeck.dev/errors/`. */
+  problemTypeBase?: string;
   /** For tests that hold time still. */
   clock?: Clock;
 }
@@ -87,11 +95,14 @@ export interface Settings extends Required<
     | "logger"
     | "debug"
     | "info"
+    | "health"
+    | "openapi"
     | "clock"
   >
 > {
   readonly limits: Limits;
   readonly authenticate: AgentHandlerOptions["authenticate"];
+  readonly problemTypeBase: string | undefined;
   readonly history: AgentHandlerOptions["history"];
   readonly exposeSessionState: AgentHandlerOptions["exposeSessionState"];
   readonly runMiddleware: readonly Middleware[];
@@ -105,6 +116,7 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
   const { debug = false, clock = systemClock, heartbeatMs = 15_000, strict = false } = options;
   const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
   const { onBusy = "reject", onUnknownThread = "create", trustClientHistory = false } = options;
+  const { health = {}, openapi = {} } = options;
   const middleware = options.middleware ?? [];
   return {
     protocols: options.protocols ?? [agui()],
@@ -121,6 +133,9 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     logger: options.logger ?? jsonLogger({ debug }),
     debug,
     info,
+    health,
+    openapi,
+    problemTypeBase: options.problemTypeBase,
     clock,
     limits,
     authenticate: options.authenticate,

@@ -388,6 +388,8 @@ export interface SessionStore {
     cursor?: string;
   }): Awaitable<{ items: Session[]; next?: string | undefined }>;
   cleanupExpired(): Awaitable<number>;
+  /** How many sessions there are, of all principals; cheap, for health checks. */
+  count?(): Awaitable<number>;
   close(): Awaitable<void>;
   readonly runs: RunLog;
   /** Shared token bucket. Resolves to 0 or the milliseconds to wait. */
@@ -580,6 +582,7 @@ export interface Limits {
   readonly queuedRuns: number;
   readonly runTimeoutMs: number;
   readonly toolTimeoutMs: number;
+  readonly authenticateMs: number;
   readonly eventBytes: number;
   readonly followerBytes: number;
   readonly stallMs: number;

@@ -2,6 +2,7 @@ import { AgentError, assertOptions, PROTOCOL_VERSION } from "@holodeck/agui-core
 import type { Call, Encoder, Protocol, ProtocolHost, Reply, Route } from "@holodeck/agui-core";
 import { decodeRunInput } from "./decode-run-input.ts";
 import { negotiate } from "./negotiate.ts";
+import { describeAttach, describeInfo, describeRun, describeStop } from "./operations.ts";
 import { loadProtoEncoder, protoMediaType } from "./proto-encoder.ts";
 import { loadSchemas } from "./schemas.ts";
 import { aguiSseEncoder } from "./sse-encoder.ts";
@@ -56,14 +57,31 @@ function checkPath(path: string): string {
 function routesAt(path: string, host: ProtocolHost): Route[] {
   const base = path.replace(/\/$/, "");
   return [
-    { method: "POST", path, body: "json", handle: (call) => run(call, host) },
+    {
+      method: "POST",
+      path,
+      body: "json",
+      handle: (call) => run(call, host),
+      operation: describeRun,
+    },
     {
       method: "GET",
       path: `${base}/info`,
       handle: () => ({ status: 200, body: host.info() }),
+      operation: describeInfo,
     },
-    { method: "GET", path: `${base}/runs/:runId/events`, handle: (call) => attach(call, host) },
-    { method: "POST", path: `${base}/runs/:runId/stop`, handle: (call) => stop(call, host) },
+    {
+      method: "GET",
+      path: `${base}/runs/:runId/events`,
+      handle: (call) => attach(call, host),
+      operation: describeAttach,
+    },
+    {
+      method: "POST",
+      path: `${base}/runs/:runId/stop`,
+      handle: (call) => stop(call, host),
+      operation: describeStop,
+    },
   ];
 }
 
