@@ -4,6 +4,8 @@ export { cors } from "./cors.ts";
 export type { CorsOptions } from "./cors.ts";
 export { logging } from "./logging.ts";
 export type { LoggingOptions } from "./logging.ts";
+export { rateLimit } from "./rate-limit.ts";
+export type { RateLimitOptions } from "./rate-limit.ts";
 export { safeEqual } from "./safe-equal.ts";
 export { toolFilter } from "./tool-filter.ts";
 export type { ToolFilterOptions, ToolNames } from "./tool-filter.ts";
