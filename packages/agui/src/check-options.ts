@@ -135,10 +135,10 @@ function assertPath(value: unknown, name: string): void {
 
 function checkMiddleware(value: unknown, name: string): void {
   if (typeof value === "function") return;
-  const stages = ["request", "admit", "run"];
+  const stages = ["authenticate", "request", "admit", "run"];
   const given = isRecord(value) ? stages.filter((stage) => value[stage] !== undefined) : [];
   if (given.length === 0) {
-    throw wrong(name, "a function, or an object with request, admit or run", value);
+    throw wrong(name, "a function, or an object with authenticate, request, admit or run", value);
   }
   for (const stage of given) {
     assertFunction(

@@ -159,7 +159,8 @@ export function createAgentHandler(
       };
       reply = await withMiddleware(exchange, answer, explain);
     } catch (error) {
-      reply = explain(error);
+      // A path that cannot be read; middleware sees its refusal like every other.
+      reply = await withMiddleware(exchange, async () => explain(error), explain);
     }
     // A middleware may have answered something else than the run it was given.
     for (const made of started)

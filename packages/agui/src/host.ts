@@ -10,7 +10,6 @@ import type {
   Call,
   Encoder,
   FoldedRun,
-  HandlerMiddleware,
   LiveRun,
   Protocol,
   ProtocolHost,
@@ -78,7 +77,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       tools,
       files: request.files ?? [],
     };
-    await admit(admitting, request, { ...context, logger });
+    await admit(request, { ...context, logger });
     const key: RunKey = { ...keyOf(call, input.threadId), runId: input.runId };
     const owner = settings.history ?? protocol.history;
     const launch: Launch = { key, request, loaded, context, owner };
@@ -101,6 +100,12 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       acquire: () => acquire(key, init, acquiring),
       begin: async (granted) => launcher.leased(launch, granted),
     });
+  }
+
+  async function admit({ input }: RunRequest, init: RunContextInit): Promise<void> {
+    if (admitting.length === 0) return;
+    const context = createRunContext(init);
+    for (const one of admitting) await one.admit?.(input, context, { sessions });
   }
 
   async function locate(call: Call, target: RunTarget): Promise<RunRecord | undefined> {
@@ -153,16 +158,6 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       return record?.status === "running" ? sessions.runs.send(record, command) : false;
     },
   });
-}
-
-async function admit(
-  middleware: readonly HandlerMiddleware[],
-  { input }: RunRequest,
-  init: RunContextInit,
-): Promise<void> {
-  if (middleware.length === 0) return;
-  const context = createRunContext(init);
-  for (const one of middleware) await one.admit?.(input, context);
 }
 
 function toActive(record: RunRecord, run: LiveRun): ActiveRun {

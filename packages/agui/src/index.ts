@@ -43,5 +43,5 @@ export type {
   SessionStore,
 } from "@holodeck/agui-core";
 export { agui } from "@holodeck/agui-protocol";
-export { logging, toolFilter } from "@holodeck/agui-middleware";
+export { bearerAuth, cors, logging, rateLimit, safeEqual, toolFilter } from "@holodeck/agui-middleware";
 export { memorySessions } from "@holodeck/agui-sessions";

@@ -138,11 +138,27 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     problemTypeBase: options.problemTypeBase,
     clock,
     limits,
-    authenticate: options.authenticate,
+    authenticate: toAuthenticate(options),
     exposeSessionState: options.exposeSessionState,
     runMiddleware: middleware.flatMap((one) => (typeof one === "function" ? one : (one.run ?? []))),
     handlerMiddleware: middleware.filter((one) => typeof one !== "function"),
   };
+}
+
+// One word on who is asking: with two, the weaker one could let somebody in.
+function toAuthenticate({
+  authenticate,
+  middleware = [],
+}: AgentHandlerOptions): AgentHandlerOptions["authenticate"] {
+  const given = middleware.filter(
+    (one): one is HandlerMiddleware => typeof one !== "function" && one.authenticate !== undefined,
+  );
+  if (given.length + (authenticate ? 1 : 0) > 1) {
+    const names = [...(authenticate ? ["authenticate"] : []), ...given.map(({ name }) => name)];
+    throw new TypeError(`Only one may say who is asking, not ${names.join(" and ")}.`);
+  }
+  const [one] = given;
+  return authenticate ?? (one && ((request) => one.authenticate!(request)));
 }
 
 // Only what the store asks for: it refuses options that it does not know.

@@ -37,6 +37,7 @@ export type { Agent } from "./to-agent.ts";
 export type {
   ActiveFold,
   ActiveRun,
+  AdmitHost,
   AgentEvent,
   AgentFunction,
   AgentLike,

@@ -221,13 +221,21 @@ export type Middleware = (
   next: Run,
 ) => Subscribable<BaseEvent>;
 
-/** Handler level, in three stages. */
+/** What a handler lends to middleware that admits runs; without a handler there is none. */
+export interface AdmitHost {
+  /** The handler's, so that what is counted there is counted once for all processes. */
+  readonly sessions: Pick<SessionStore, "take">;
+}
+
+/** Handler level, in four stages. */
 export interface HandlerMiddleware {
   readonly name: string;
+  /** Stands for the handler's option of that name; at most one middleware has it. */
+  authenticate?(request: AgentRequest): Awaitable<Principal | null>;
   /** Around every request, preflights and errors included. May change status and headers of the reply. */
   request?(request: AgentRequest, next: () => Promise<Reply>): Promise<Reply>;
   /** After decoding, before lease and first byte. A thrown `AgentError` is an HTTP answer. */
-  admit?(input: RunAgentInput, context: RunContext): Awaitable<void>;
+  admit?(input: RunAgentInput, context: RunContext, host?: AdmitHost): Awaitable<void>;
   run?: Middleware;
 }
 

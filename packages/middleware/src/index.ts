@@ -1,4 +1,11 @@
+export { bearerAuth } from "./bearer-auth.ts";
+export type { BearerAuth, BearerAuthOptions } from "./bearer-auth.ts";
+export { cors } from "./cors.ts";
+export type { CorsOptions } from "./cors.ts";
 export { logging } from "./logging.ts";
 export type { LoggingOptions } from "./logging.ts";
+export { rateLimit } from "./rate-limit.ts";
+export type { RateLimitOptions } from "./rate-limit.ts";
+export { safeEqual } from "./safe-equal.ts";
 export { toolFilter } from "./tool-filter.ts";
 export type { ToolFilterOptions, ToolNames } from "./tool-filter.ts";
