@@ -43,5 +43,12 @@ export type {
   SessionStore,
 } from "@holodeck/agui-core";
 export { agui } from "@holodeck/agui-protocol";
-export { bearerAuth, cors, logging, rateLimit, safeEqual, toolFilter } from "@holodeck/agui-middleware";
+export {
+  bearerAuth,
+  cors,
+  logging,
+  rateLimit,
+  safeEqual,
+  toolFilter,
+} from "@holodeck/agui-middleware";
 export { memorySessions } from "@holodeck/agui-sessions";
