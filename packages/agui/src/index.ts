@@ -1,9 +1,12 @@
 export { allowAnonymous } from "./allow-anonymous.ts";
 export type { AgentEntry, AgentMap } from "./agents.ts";
+export { configFromEnv } from "./config-from-env.ts";
+export type { ConfigFromEnvOptions, EnvConfig, LlmConfig } from "./config-from-env.ts";
 export { createAgentHandler } from "./create-agent-handler.ts";
 export type { AgentHandler, RunInfo } from "./create-agent-handler.ts";
 export type { HealthCheck, HealthOptions, HealthStatus } from "./health.ts";
 export { jsonLogger } from "./json-logger.ts";
+export type { JsonLoggerOptions, LogLevel } from "./json-logger.ts";
 export type { BusyPolicy } from "./acquire.ts";
 export type { CreateSession, SessionResources } from "./resources.ts";
 export type { HandlerState } from "./lifecycle.ts";

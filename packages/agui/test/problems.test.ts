@@ -36,9 +36,13 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((handler) => handler.close({ timeoutMs: 20 })));
 });
 
-const ask = (path: string, init: RequestInit = {}): Request =>
+interface Init {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+}
+const ask = (path: string, init: Init = {}): Request =>
   new Request(`http://t${path}`, { ...init, headers: { ...headers, ...init.headers } });
-const run = (more: object = {}, init: RequestInit = {}): Request =>
+const run = (more: object = {}, init: Init = {}): Request =>
   post({ ...body, ...more }, { ...init, headers: { ...headers, ...init.headers } });
 
 interface Case {

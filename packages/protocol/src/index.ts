@@ -7,4 +7,4 @@ export { negotiate } from "./negotiate.ts";
 export type { InputLimits } from "./normalise-input.ts";
 export { aguiProtoEncoder, loadProtoEncoder, protoMediaType } from "./proto-encoder.ts";
 export { aguiSseEncoder } from "./sse-encoder.ts";
-export type { AguiSseEncoderOptions } from "./sse-encoder.ts";
+export type { AguiSseEncoderOptions, WireCase } from "./sse-encoder.ts";

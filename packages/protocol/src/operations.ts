@@ -2,9 +2,10 @@ import type { Json } from "@holodeck/agui-core";
 import { protoMediaType } from "./proto-encoder.ts";
 import { isRecord } from "./records.ts";
 import { loadSchemas } from "./schemas.ts";
+import type { WireCase } from "./sse-encoder.ts";
 
 /** What `openapi()` tells of `POST {path}`. */
-export async function describeRun(): Promise<Json> {
+export async function describeRun(wireCase: WireCase): Promise<Json> {
   return {
     operationId: "runAgent",
     summary: "Runs an agent and streams its events.",
@@ -13,7 +14,9 @@ export async function describeRun(): Promise<Json> {
       required: true,
       content: { "application/json": { schema: await inputSchema() } },
     },
-    responses: { "200": await streamResponse("The events of the run, from its start to its end.") },
+    responses: {
+      "200": await streamResponse("The events of the run, from its start to its end.", wireCase),
+    },
   };
 }
 
@@ -30,7 +33,7 @@ export function describeInfo(): Json {
 }
 
 /** What `openapi()` tells of `GET {path}/runs/:runId/events`. */
-export async function describeAttach(): Promise<Json> {
+export async function describeAttach(wireCase: WireCase): Promise<Json> {
   const offset = { type: "string", pattern: "^\\d{1,15}$" };
   return {
     operationId: "attachToRun",
@@ -49,16 +52,17 @@ export async function describeAttach(): Promise<Json> {
         description: "What the client can read. By default what the start of the run said.",
       },
     ],
-    responses: { "200": await streamResponse("The events of the run.") },
+    responses: { "200": await streamResponse("The events of the run.", wireCase) },
   };
 }
 
 /** What `openapi()` tells of `POST {path}/runs/:runId/stop`. */
-export function describeStop(): Json {
+export function describeStop(wireCase: WireCase): Json {
+  const id = wireCase === "snake" ? "run_id" : "runId";
   const content = asJson({
     type: "object",
-    properties: { runId: { type: "string" }, stopped: { type: "boolean" } },
-    required: ["runId", "stopped"],
+    properties: { [id]: { type: "string" }, stopped: { type: "boolean" } },
+    required: [id, "stopped"],
   });
   return {
     operationId: "stopRun",
@@ -113,13 +117,17 @@ function withoutId(items: unknown): unknown {
   return { ...items, oneOf };
 }
 
-async function streamResponse(description: string): Promise<Json> {
+async function streamResponse(description: string, wireCase: WireCase): Promise<Json> {
   const { EventSchema } = await loadSchemas();
   const event = { ...(await toJsonSchema(EventSchema)), title: "AguiEvent" };
   return {
     description,
     content: {
-      "text/event-stream": { schema: { type: "string" }, "x-event-schema": event },
+      "text/event-stream": {
+        schema: { type: "string" },
+        // AG-UI has a schema for its own spelling only.
+        ...(wireCase === "camel" ? { "x-event-schema": event } : {}),
+      },
       [protoMediaType]: { schema: { type: "string", format: "binary" } },
     },
   };
