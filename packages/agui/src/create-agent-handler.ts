@@ -104,14 +104,15 @@ export function createAgentHandler(
     info,
     onRun: lifecycle.ran,
   });
+  const hosts = protocols.map((protocol) => host(protocol));
   const router = createRouter(
-    protocols.flatMap((protocol) =>
-      protocol.routes(host(protocol)).map((route): MountedRoute => ({ protocol, route })),
+    protocols.flatMap((protocol, index) =>
+      protocol.routes(hosts[index]!).map((route): MountedRoute => ({ protocol, route })),
     ),
   );
 
   function info(): Json {
-    return describeHandler({ agents, settings, routes: router.routes });
+    return describeHandler({ agents, settings, hosts, routes: router.routes });
   }
 
   async function handle(exchange: Exchange): Promise<boolean> {
@@ -210,7 +211,8 @@ export function createAgentHandler(
     const takesMultipart = kinds.some((kind) => kind !== undefined && kind !== "json");
     // Uploads are read as they come, by who knows their limits.
     if (takesMultipart && isMultipart(exchange)) return undefined;
-    return readJson(exchange, limits);
+    const isOptional = kinds.includes("optional-json");
+    return readJson(exchange, limits, { isOptional });
   }
 
   async function authenticate(exchange: Exchange): Promise<Principal | undefined> {

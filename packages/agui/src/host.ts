@@ -145,6 +145,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     logger,
     limits,
     debug,
+    hasAuthenticate: settings.authenticate !== undefined,
     info,
     start: (call, request) => start(protocol, call, request),
     attach,

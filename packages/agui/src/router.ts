@@ -29,7 +29,7 @@ interface Pattern {
 /** Matches by path, then method. Throws when two routes could not be told apart. */
 export function createRouter(routes: readonly MountedRoute[]): Router {
   const patterns = new Map<string, Pattern>();
-  for (const mounted of routes) add(patterns, mounted);
+  const mountedRoutes = routes.filter((mounted) => add(patterns, mounted));
   const fixed = new Map<string, Pattern>();
   const open: Pattern[] = [];
   for (const [path, pattern] of patterns) {
@@ -39,7 +39,7 @@ export function createRouter(routes: readonly MountedRoute[]): Router {
   }
 
   return {
-    routes,
+    routes: mountedRoutes,
     match(method, rawPath) {
       const path = rawPath.length > 1 && rawPath.endsWith("/") ? rawPath.slice(0, -1) : rawPath;
       const exact = fixed.get(path);
@@ -55,8 +55,9 @@ export function createRouter(routes: readonly MountedRoute[]): Router {
   };
 }
 
-function add(patterns: Map<string, Pattern>, mounted: MountedRoute): void {
-  const { path, method } = mounted.route;
+/** False for a shared route whose place is taken by the same one of another protocol. */
+function add(patterns: Map<string, Pattern>, mounted: MountedRoute): boolean {
+  const { path, method, shared } = mounted.route;
   // Parameter names do not make two paths different.
   const shape = path.replaceAll(/:[^/]+/g, ":");
   let pattern = patterns.get(shape);
@@ -65,8 +66,10 @@ function add(patterns: Map<string, Pattern>, mounted: MountedRoute): void {
     patterns.set(shape, pattern);
   }
   const list = pattern.methods.get(method) ?? [];
+  if (shared && list.some(({ route }) => route.shared)) return false;
   list.push(mounted);
   pattern.methods.set(method, list);
+  return true;
 }
 
 function assertDistinct(place: string, list: MountedRoute[]): void {

@@ -1,6 +1,7 @@
 import { AgentError, assertOptions, PROTOCOL_VERSION } from "@holodeck/agui-core";
 import type { Call, Encoder, Protocol, ProtocolHost, Reply, Route } from "@holodeck/agui-core";
 import { decodeRunInput } from "./decode-run-input.ts";
+import { infoRoute } from "./info-route.ts";
 import { negotiate } from "./negotiate.ts";
 import { loadProtoEncoder, protoMediaType } from "./proto-encoder.ts";
 import { loadSchemas } from "./schemas.ts";
@@ -34,6 +35,7 @@ export function agui(options: AguiOptions = {}): Protocol {
     history: "client",
     routes: (host) => paths.flatMap((at) => routesAt(at, host)),
     describe: () => ({
+      capabilities: { transport: { streaming: true, httpBinary: true, resumable: true } },
       protocols: {
         agui: {
           path: paths.length === 1 ? paths[0] : paths,
@@ -57,11 +59,7 @@ function routesAt(path: string, host: ProtocolHost): Route[] {
   const base = path.replace(/\/$/, "");
   return [
     { method: "POST", path, body: "json", handle: (call) => run(call, host) },
-    {
-      method: "GET",
-      path: `${base}/info`,
-      handle: () => ({ status: 200, body: host.info() }),
-    },
+    infoRoute(`${base}/info`, host),
     { method: "GET", path: `${base}/runs/:runId/events`, handle: (call) => attach(call, host) },
     { method: "POST", path: `${base}/runs/:runId/stop`, handle: (call) => stop(call, host) },
   ];

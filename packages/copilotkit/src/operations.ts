@@ -1,0 +1,5 @@
+import type { Route } from "@holodeck/agui-core";
+
+export function describeRoute(route: Route, _base: string): Route {
+  return route;
+}
