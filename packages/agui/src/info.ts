@@ -31,24 +31,15 @@ export function describeHandler({ agents, settings, hosts, routes }: HandlerPart
   };
 }
 
-// Every field the host gave is told; its word on tools and capabilities is added to what we know.
+// Every field the host gave is told, and has the last word over what we know ourselves.
 function describeAgent(
   { agent, info }: LoadedAgent,
   shared: { tools: readonly Json[]; capabilities: unknown },
 ): Json {
-  const tools = mergeTools(shared.tools, info.tools);
-  const known = [
-    { capabilities: shared.capabilities },
-    tools.length > 0 ? { tools, capabilities: { tools: { supported: true, items: tools } } } : {},
-  ];
-  const { tools: _tools, ...own } = info;
-  return merge([{ className: classOf(agent) }, ...known, own]);
-}
-
-function mergeTools(ours: readonly Json[], theirs: unknown): readonly Json[] {
-  const own = Array.isArray(theirs) ? theirs.filter(isRecord) : [];
-  const names = new Set(own.map(({ name }) => name));
-  return [...ours.filter(({ name }) => !names.has(name)), ...own];
+  const tools = Array.isArray(info.tools) ? (info.tools as unknown[]) : shared.tools;
+  const known =
+    tools.length > 0 ? { tools, capabilities: { tools: { supported: true, items: tools } } } : {};
+  return merge([{ className: classOf(agent), capabilities: shared.capabilities }, known, info]);
 }
 
 // CopilotKit's word for what kind of agent it is.
