@@ -18,6 +18,17 @@ export interface Bodies {
   };
 }
 
+/** What is answered in JSON. */
+export type AnswerKind =
+  | "stopped"
+  | "threads"
+  | "thread"
+  | "archived"
+  | "deleted"
+  | "messages"
+  | "events"
+  | "state";
+
 /** The schemas, loaded on first use: zod costs more than everything else here. */
 export async function loadBodies(): Promise<typeof schemas> {
   return (await import("./schemas.ts")).schemas;

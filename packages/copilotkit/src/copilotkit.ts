@@ -38,7 +38,7 @@ export function copilotkit(options: CopilotKitOptions = {}): Protocol {
   return {
     name: "copilotkit",
     history: "client",
-    routes: (host) => paths.flatMap((at) => routesAt(at, host)),
+    routes: (host) => paths.flatMap((at, place) => routesAt(at, host, place)),
     describe: (host) => describe(host, paths),
     warm: () => Promise.all([loadSchemas(), loadBodies()]),
   };
@@ -49,7 +49,7 @@ function checkPath(path: unknown): string {
   throw new TypeError(`copilotkit({ path: ${describeValue(path)} }) must start with "/".`);
 }
 
-function routesAt(path: string, host: ProtocolHost): Route[] {
+function routesAt(path: string, host: ProtocolHost, place: number): Route[] {
   const base = path.replace(/\/$/, "");
   const agent = `${base}/agent/:agentId`;
   const runs: Route[] = [
@@ -89,7 +89,7 @@ function routesAt(path: string, host: ProtocolHost): Route[] {
     infoRoute(`${base}/info`, host),
     ...runs.map((route) => ({ ...route, fail: refuseRun })),
     ...rest,
-  ].map((route) => describeRoute(route, base));
+  ].map((route) => describeRoute(route, base, place));
 }
 
 /**

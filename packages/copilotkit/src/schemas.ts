@@ -1,6 +1,6 @@
 import { isOpaqueId } from "@holodeck/agui-core";
 import { z } from "zod";
-import type { Bodies } from "./bodies.ts";
+import type { AnswerKind, Bodies } from "./bodies.ts";
 
 const id = z.string().min(1).max(256).refine(isOpaqueId, "must be 1 to 256 visible characters");
 
@@ -32,4 +32,34 @@ export const schemas: { readonly [K in keyof Bodies]: z.ZodType<Bodies[K]> } = {
     limit: z.coerce.number().int().min(1).max(100).default(50),
     cursor: z.string().min(1).optional(),
   }),
+};
+
+const date = z.iso.datetime();
+const thread: z.ZodType = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  agentId: z.string(),
+  organizationId: z.string(),
+  createdById: z.string(),
+  archived: z.boolean(),
+  createdAt: date,
+  updatedAt: date,
+});
+const list = z.array(z.record(z.string(), z.unknown()));
+
+/** What is answered, for the description of the routes. */
+export const answers: Readonly<Record<AnswerKind, z.ZodType>> = {
+  stopped: z.object({
+    stopped: z.boolean(),
+    threadId: z.string().optional(),
+    runId: z.string().optional(),
+    message: z.string().optional(),
+  }),
+  threads: z.object({ threads: z.array(thread), nextCursor: z.string().nullable() }),
+  thread,
+  archived: z.object({ threadId: z.string(), archived: z.boolean() }),
+  deleted: z.object({ threadId: z.string(), deleted: z.boolean() }),
+  messages: z.object({ messages: list }),
+  events: z.object({ events: list }),
+  state: z.object({ state: z.unknown() }),
 };

@@ -15,8 +15,10 @@ export function gate(): Gate {
 /** What a test can do with the agent below. */
 export interface Stage {
   readonly agent: AgentFunction;
-  /** Opens what "wait" waits for. */
+  /** Opens what "wait" and "silence" wait for. */
   readonly gate: Gate;
+  /** Opened when "wait" waits. */
+  readonly waiting: Gate;
   /** How its runs were aborted. */
   readonly aborted: string[];
   /** How often it was run. */
@@ -24,30 +26,35 @@ export interface Stage {
 }
 
 /**
- * An agent that does what it is told: "wait" stops in the middle until its gate opens, "boom" fails with
- * a secret, "ask" interrupts; a frontend tool it is offered is called once; everything else is echoed.
+ * An agent that does what it is told: "wait" stops in the middle until its gate opens, "silence" before
+ * its first word; "boom" fails with a secret, "ask" interrupts; a frontend tool it is offered is called once; everything else is echoed.
  */
 export function createStage(): Stage {
-  const stage: Stage = { agent, gate: gate(), aborted: [], runs: 0 };
+  const stage: Stage = { agent, gate: gate(), waiting: gate(), aborted: [], runs: 0 };
 
   async function* agent(...[input, context]: Parameters<AgentFunction>): AsyncGenerator<string> {
     stage.runs++;
     const { messages, tools = [] } = input;
     const last = messages.at(-1);
-    const said = messages.filter(({ role }) => role === "user").at(-1)?.content;
+    const said = textOf(messages.filter(({ role }) => role === "user").at(-1)?.content);
     if (tools.some(({ name }) => name === "copilotkitSuggest")) {
       const suggestions = [{ title: "More", message: "Tell me more" }];
       context.emit.toolCall("copilotkitSuggest", { suggestions });
       return;
     }
     if (last?.role === "tool") {
-      yield `tool said: ${String(last.content)}`;
+      yield `tool said: ${textOf(last.content)}`;
       return;
     }
-    context.state.set({ turns: messages.filter(({ role }) => role === "user").length });
+    await context.state.set({ turns: messages.filter(({ role }) => role === "user").length });
     if (said === "boom") throw new Error("kaboom: secret=42");
     if (said === "ask") {
       context.emit.interrupt({ reason: "confirm", message: "Really?" });
+      return;
+    }
+    if (said === "silence") {
+      await stage.gate.opened;
+      yield "spoken at last";
       return;
     }
     if (said === "wait") {
@@ -58,6 +65,7 @@ export function createStage(): Stage {
           resolve();
         });
       });
+      stage.waiting.open();
       await Promise.race([stage.gate.opened, stopped]);
       yield "second";
       return;
@@ -68,7 +76,11 @@ export function createStage(): Stage {
       return;
     }
     yield "you said: ";
-    yield String(said);
+    yield said;
   }
   return stage;
+}
+
+function textOf(content: unknown): string {
+  return typeof content === "string" ? content : JSON.stringify(content ?? "");
 }

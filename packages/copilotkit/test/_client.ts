@@ -66,6 +66,7 @@ export async function connectClient(
     open(threadId, agentId = "default") {
       const agent = core.getAgent(agentId);
       if (!agent) throw new Error(`The client has no agent "${agentId}".`);
+      if (agent.threadId !== threadId) agent.setMessages([]);
       agent.threadId = threadId;
       return agent;
     },
@@ -94,5 +95,7 @@ export function untilMessages(
 
 /** Role and text of every message, as a user sees them. */
 export function textsOf({ messages }: ClientAgent): string[] {
-  return messages.map(({ role, content }) => `${role}: ${String(content ?? "")}`);
+  return messages.map(({ role, content }) =>
+    typeof content === "string" ? `${role}: ${content}` : `${role}: `,
+  );
 }

@@ -1,38 +1,8 @@
-import { allowAnonymous, createAgentHandler } from "@holodeck/agui";
-import type { AgentHandlerOptions } from "@holodeck/agui";
-import { silentLogger } from "@holodeck/agui-core";
-import { serve } from "@holodeck/agui-node";
-import { agui } from "@holodeck/agui-protocol";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { copilotkit } from "../src/index.ts";
 import { createStage } from "./_agent.ts";
-import type { Stage } from "./_agent.ts";
 import { clients, connectClient, textsOf, transports, untilMessages } from "./_client.ts";
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  await Promise.all(cleanups.splice(0).map((clean) => clean()));
-});
-
-async function host(
-  stage: Stage,
-  options: AgentHandlerOptions = {},
-): Promise<{ url: string; handler: ReturnType<typeof createAgentHandler> }> {
-  const handler = createAgentHandler(
-    { default: { agent: stage.agent, description: "Echoes" }, other: stage.agent },
-    {
-      protocols: [agui(), copilotkit()],
-      authenticate: allowAnonymous(),
-      logger: silentLogger,
-      onDisconnect: "continue",
-      ...options,
-    },
-  );
-  const { url, close } = await serve(handler, { port: 0, signals: false });
-  cleanups.push(close);
-  return { url: `${url}/agui`, handler };
-}
+import { host } from "./_host.ts";
 
 const cases = clients.flatMap(([version, load]) =>
   transports.map((transport) => ({ version, load, transport })),
