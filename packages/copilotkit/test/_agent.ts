@@ -27,7 +27,7 @@ export interface Stage {
 
 /**
  * An agent that does what it is told: "wait" stops in the middle until its gate opens, "silence" before
- * its first word; "boom" fails with a secret, "ask" interrupts; a frontend tool it is offered is called once; everything else is echoed.
+ * its first word; "boom" fails with a secret, "ask" interrupts; "paint" calls the page's tool; everything else is echoed.
  */
 export function createStage(): Stage {
   const stage: Stage = { agent, gate: gate(), waiting: gate(), aborted: [], runs: 0 };
@@ -70,7 +70,7 @@ export function createStage(): Stage {
       yield "second";
       return;
     }
-    if (tools.some(({ name }) => name === "setColor")) {
+    if (said === "paint" && tools.some(({ name }) => name === "setColor")) {
       yield "Let me see.";
       context.emit.toolCall("setColor", { color: "teal" });
       return;
