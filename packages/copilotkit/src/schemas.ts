@@ -44,6 +44,7 @@ const thread: z.ZodType = z.object({
   archived: z.boolean(),
   createdAt: date,
   updatedAt: date,
+  lastRunAt: date,
 });
 const list = z.array(z.record(z.string(), z.unknown()));
 

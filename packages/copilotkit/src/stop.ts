@@ -10,9 +10,11 @@ export async function stop(call: Call, host: ProtocolHost): Promise<Reply> {
   const principal = call.principal?.id ?? "";
   const running = await host.sessions.runs.active({ principal, threadId });
   // A stop that comes late must not end the run after the one it was meant for.
-  const isMeant = running !== undefined && (runId === undefined || running.runId === runId);
-  if (isMeant && (await host.send(call, { runId: running.runId }, { type: "stop" }))) {
-    return { status: 200, body: { stopped: true, threadId, runId: running.runId } };
+  const isMeant = running === undefined || runId === undefined || running.runId === runId;
+  // Suggestions run beside any thread, under one that was made up for them.
+  const target = running ? { runId: running.runId } : { threadId };
+  if (isMeant && (await host.send(call, target, { type: "stop" }))) {
+    return { status: 200, body: { stopped: true, threadId, ...target } };
   }
   const message = `Thread "${threadId}" has no such run going.`;
   return { status: 200, body: { stopped: false, message } };

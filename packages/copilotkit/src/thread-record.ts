@@ -1,8 +1,10 @@
 import type { Json, Message, Session } from "@holodeck/agui-core";
 
-/** Where a thread's name stands in its session's metadata: `context.session.set(…)` can name it too. */
-export const nameKey = "threadName";
-export const archivedKey = "threadArchived";
+// Where these stand in the metadata of a session: an agent can name its thread too, by
+// `context.session.set("threadName", …)`.
+const nameKey = "threadName";
+const archivedKey = "threadArchived";
+const usedKey = "threadUsed";
 
 /** A thread as CopilotKit's thread store has it. */
 export interface ThreadRecord {
@@ -14,6 +16,14 @@ export interface ThreadRecord {
   readonly archived: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** What lists are sorted by: a thread does not move when it gets a name. */
+  readonly lastRunAt: string;
+}
+
+/** What can be changed about a thread. */
+export interface ThreadChange {
+  readonly name?: string | null | undefined;
+  readonly archived?: boolean | undefined;
 }
 
 export function isArchived({ metadata }: Session): boolean {
@@ -33,7 +43,23 @@ export function toThread(session: Session): ThreadRecord {
     archived: isArchived(session),
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(lastActivity).toISOString(),
+    lastRunAt: new Date(lastUse(session)).toISOString(),
   };
+}
+
+/** The metadata that makes a change. */
+export function toMetadata({ name, archived }: ThreadChange, session: Session): Json {
+  return {
+    ...(name === undefined ? {} : { [nameKey]: name }),
+    ...(archived === undefined ? {} : { [archivedKey]: archived }),
+    [usedKey]: { at: lastUse(session), version: session.version + 1 },
+  };
+}
+
+// Every update of a session counts as activity. If ours was the last one, the time before it counts.
+function lastUse({ metadata, version, lastActivity }: Session): number {
+  const used = metadata[usedKey] as { at?: unknown; version?: unknown } | undefined;
+  return used?.version === version && typeof used.at === "number" ? used.at : lastActivity;
 }
 
 /** A message as CopilotKit's inspector shows it. */

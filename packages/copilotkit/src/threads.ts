@@ -2,7 +2,7 @@ import { AgentError } from "@holodeck/agui-core";
 import type { Call, ProtocolHost, Reply, Route, Session, ThreadKey } from "@holodeck/agui-core";
 import { readBody } from "./bodies.ts";
 import { toHistory } from "./connect.ts";
-import { archivedKey, isArchived, nameKey, toPlainMessage, toThread } from "./thread-record.ts";
+import { isArchived, toMetadata, toPlainMessage, toThread } from "./thread-record.ts";
 
 // Archived threads are passed over one page at a time; this many pages are read for one request.
 const maxPages = 20;
@@ -123,21 +123,17 @@ function toAgentId(host: ProtocolHost, given: string | undefined): string | unde
 }
 
 async function change(call: Call, host: ProtocolHost): Promise<Reply> {
-  const { name, archived } = await readBody("change", call.body);
+  const wanted = await readBody("change", call.body);
   const session = await find(call, host);
-  const changed = await host.sessions.update(session, {
-    metadata: {
-      ...(name === undefined ? {} : { [nameKey]: name }),
-      ...(archived === undefined ? {} : { [archivedKey]: archived }),
-    },
-  });
+  const metadata = toMetadata(wanted, session);
+  const changed = await host.sessions.update(session, { metadata });
   return { status: 200, body: { ...toThread(changed) } };
 }
 
 async function archive(call: Call, host: ProtocolHost): Promise<Reply> {
   await readBody("archive", call.body);
   const session = await find(call, host);
-  await host.sessions.update(session, { metadata: { [archivedKey]: true } });
+  await host.sessions.update(session, { metadata: toMetadata({ archived: true }, session) });
   return { status: 200, body: { threadId: session.threadId, archived: true } };
 }
 

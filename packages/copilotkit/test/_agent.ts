@@ -1,12 +1,12 @@
 import type { AgentFunction } from "@holodeck/agui";
 
 /** A gate that a test opens once. */
-export interface Gate {
+interface Gate {
   readonly opened: Promise<void>;
   open(): void;
 }
 
-export function gate(): Gate {
+function gate(): Gate {
   let open!: () => void;
   const opened = new Promise<void>((resolve) => (open = resolve));
   return { opened, open };
@@ -27,17 +27,18 @@ export interface Stage {
 
 /**
  * An agent that does what it is told: "wait" stops in the middle until its gate opens, "silence" before
- * its first word; "boom" fails with a secret, "ask" interrupts; "paint" calls the page's tool; everything else is echoed.
+ * its first word; "boom" fails with a secret, "ask" interrupts, "paint" calls the page's
+ * tool; everything else is echoed.
  */
 export function createStage(): Stage {
   const stage: Stage = { agent, gate: gate(), waiting: gate(), aborted: [], runs: 0 };
 
   async function* agent(...[input, context]: Parameters<AgentFunction>): AsyncGenerator<string> {
     stage.runs++;
-    const { messages, tools = [] } = input;
+    const { messages, tools } = input;
     const last = messages.at(-1);
     const said = textOf(messages.filter(({ role }) => role === "user").at(-1)?.content);
-    if (tools.some(({ name }) => name === "copilotkitSuggest")) {
+    if (said !== "wait" && tools.some(({ name }) => name === "copilotkitSuggest")) {
       const suggestions = [{ title: "More", message: "Tell me more" }];
       context.emit.toolCall("copilotkitSuggest", { suggestions });
       return;

@@ -18,7 +18,7 @@ test("every route tells OpenAPI what it takes and answers", async () => {
 
 test("no two operations of one document have the same name", async () => {
   const routes = routesOf(["/agui", "/", "/ck"]).filter(({ shared }) => !shared);
-  const operations = await Promise.all(routes.map((route) => route.operation?.()));
+  const operations = await Promise.all(routes.map(async (route) => route.operation?.()));
   const ids = operations.map((operation) => operation?.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids).not.toContain(undefined);

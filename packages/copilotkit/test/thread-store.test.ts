@@ -1,4 +1,6 @@
 import type { Session } from "@holodeck/agui-core";
+import { filter, firstValueFrom, from } from "rxjs";
+import type { ObservableInput } from "rxjs";
 import { describe, expect, test } from "vitest";
 import { createStage } from "./_agent.ts";
 import { clients, connectClient, transports } from "./_client.ts";
@@ -27,16 +29,9 @@ async function openStore(
   // Older clients have no fetch of their own for this; they always speak REST here.
   const store = createThreadStore({ fetch: core.ɵruntimeFetch ?? fetch });
   store.start();
-  const until: OpenStore["until"] = (isWanted) =>
-    new Promise((resolve) => {
-      const subscription = store
-        .select((state: State) => state)
-        .subscribe((state) => {
-          if (!isWanted(state)) return;
-          resolve(state);
-          queueMicrotask(() => subscription.unsubscribe());
-        });
-    });
+  // Of the client's own copy of rxjs.
+  const states = from(store.select((state: State) => state) as unknown as ObservableInput<State>);
+  const until: OpenStore["until"] = (isWanted) => firstValueFrom(states.pipe(filter(isWanted)));
   store.setContext({
     runtimeUrl: url,
     headers: { "x-user": user },

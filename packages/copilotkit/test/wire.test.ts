@@ -3,6 +3,7 @@ import { AgentError, EventType, silentLogger } from "@holodeck/agui-core";
 import type { SessionStore } from "@holodeck/agui-core";
 import { agui } from "@holodeck/agui-protocol";
 import { memorySessions } from "@holodeck/agui-sessions";
+import { fakeClock } from "@holodeck/agui-testing";
 import { describe, expect, test } from "vitest";
 import { copilotkit } from "../src/index.ts";
 import { createStage } from "./_agent.ts";
@@ -312,6 +313,24 @@ describe.for(ways)("a request %s", ([, way]) => {
   });
 });
 
+test("suggestions that nobody wants any more are stopped", async () => {
+  const stage = createStage();
+  const handler = createHandler(stage, { authenticate: byHeader });
+  const headers = { "x-user": "ada" };
+  const tools = [{ name: "copilotkitSuggest", description: "Suggests.", parameters: {} }];
+  const toolChoice = { type: "function", function: { name: "copilotkitSuggest" } };
+  const body = input("t-made-up", "wait", { tools, forwardedProps: { toolChoice } });
+  const answered = ask(handler, run, { body, headers });
+  await stage.waiting.opened;
+  const stop = "POST /agui/agent/default/stop/t-made-up";
+  const stranger = await ask(handler, stop, { headers: { "x-user": "eve" } });
+  expect(stranger.json).toMatchObject({ stopped: false });
+  const stopped = await ask(handler, stop, { headers });
+  expect(stopped.json).toEqual({ stopped: true, threadId: "t-made-up" });
+  expect((await answered).events.at(-1)).toMatchObject({ result: { status: "cancelled" } });
+  expect(stage.aborted).toEqual(["stopped"]);
+});
+
 describe("a thread", () => {
   test("is shown to clients of AG-UI 1.0 as they know it", async () => {
     const handler = createHandler(createStage());
@@ -392,6 +411,26 @@ describe("a thread", () => {
     expect(await list()).toMatchObject([{ id: "t", name: "Trip" }]);
     await ask(handler, "PATCH /agui/threads/t", { body: { name: null } });
     expect(await list()).toMatchObject([{ id: "t", name: null }]);
+  });
+
+  test("keeps its place in a list when it gets a name, until it is used again", async () => {
+    const clock = fakeClock();
+    const sessions = memorySessions({ clock });
+    const handler = createHandler(createStage(), { sessions, clock });
+    const lastRun = async (): Promise<unknown> => {
+      const { json } = await ask(handler, "GET /agui/threads");
+      return (json.threads as { lastRunAt: string }[])[0]?.lastRunAt;
+    };
+    await ask(handler, run, { body: input("t", "hi") });
+    const first = await lastRun();
+    await clock.advance(60_000);
+    await ask(handler, "PATCH /agui/threads/t", { body: { name: "Trip" } });
+    await clock.advance(60_000);
+    await ask(handler, "POST /agui/threads/t/archive", { body: {} });
+    await ask(handler, "PATCH /agui/threads/t", { body: { archived: false } });
+    expect(await lastRun()).toBe(first);
+    await ask(handler, run, { body: input("t", "again") });
+    expect(Date.parse(String(await lastRun()))).toBe(Date.parse(String(first)) + 120_000);
   });
 
   test("that is deleted stops its agent", async () => {
