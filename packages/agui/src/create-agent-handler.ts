@@ -108,8 +108,9 @@ export function createAgentHandler(
     info,
     onRun: lifecycle.ran,
   });
-  const spoken = protocols.flatMap((protocol) =>
-    protocol.routes(host(protocol)).map((route): MountedRoute => ({ owner: protocol.name, route })),
+  const hosts = protocols.map((protocol) => host(protocol));
+  const spoken = protocols.flatMap((protocol, index) =>
+    protocol.routes(hosts[index]!).map((route): MountedRoute => ({ owner: protocol.name, route })),
   );
   const router = createRouter([
     ...spoken,
@@ -121,7 +122,7 @@ export function createAgentHandler(
   let document: Promise<Json> | undefined;
 
   function info(): Json {
-    return describeHandler({ agents, settings, routes: router.routes });
+    return describeHandler({ agents, settings, hosts, routes: router.routes });
   }
 
   function openapi(): Promise<Json> {
@@ -234,7 +235,8 @@ export function createAgentHandler(
     const takesMultipart = kinds.some((kind) => kind !== undefined && kind !== "json");
     // Uploads are read as they come, by who knows their limits.
     if (takesMultipart && isMultipart(exchange)) return undefined;
-    return readJson(exchange, limits);
+    const isOptional = kinds.includes("optional-json");
+    return readJson(exchange, limits, { isOptional });
   }
 
   async function authenticate(exchange: Exchange): Promise<Principal | undefined> {

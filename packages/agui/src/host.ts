@@ -22,7 +22,7 @@ import type {
 } from "@holodeck/agui-core";
 import { acquire, threadBusy } from "./acquire.ts";
 import type { LoadedAgent } from "./agents.ts";
-import { createLauncher } from "./launch.ts";
+import { createLauncher, stopped } from "./launch.ts";
 import type { Launch } from "./launch.ts";
 import { createQueue } from "./queue.ts";
 import { liveId } from "./registry.ts";
@@ -150,14 +150,30 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     logger,
     limits,
     debug,
+    hasAuthenticate: settings.authenticate !== undefined,
     info,
     start: (call, request) => start(protocol, call, request),
     attach,
     async send(call, target, command) {
       const record = await locate(call, target);
-      return record?.status === "running" ? sessions.runs.send(record, command) : false;
+      if (record?.status === "running") return sessions.runs.send(record, command);
+      return command.type === "stop" && stopAside(call, target);
     },
   });
+
+  // A run beside its thread is in no log, so no other process can have it.
+  function stopAside(call: Call, target: RunTarget): boolean {
+    const principal = call.principal?.id ?? "";
+    for (const [id, run] of runs.live) {
+      const { threadId, runId } = run.context;
+      const isMeant = "runId" in target ? target.runId === runId : target.threadId === threadId;
+      const owner = run.context.principal?.id ?? "";
+      if (!isMeant || owner !== principal || id === liveId({ principal, runId })) continue;
+      run.abort(stopped());
+      return true;
+    }
+    return false;
+  }
 }
 
 function toActive(record: RunRecord, run: LiveRun): ActiveRun {

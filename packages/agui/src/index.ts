@@ -12,6 +12,8 @@ export type { CreateSession, SessionResources } from "./resources.ts";
 export type { HandlerState } from "./lifecycle.ts";
 export type { OpenApiOptions } from "./openapi.ts";
 export type { AgentHandlerOptions } from "./options.ts";
+export { presets } from "./presets.ts";
+export type { Preset, PresetOptions } from "./presets.ts";
 export {
   AgentError,
   compose,

@@ -138,8 +138,8 @@ function bodyOf({ body }: Route): Json {
   if (body === undefined) return {};
   const content: Json = {};
   if (body !== "multipart") content["application/json"] = { schema: {} };
-  if (body !== "json") content["multipart/form-data"] = { schema: { type: "object" } };
-  return { requestBody: { required: true, content } };
+  if (body.endsWith("multipart")) content["multipart/form-data"] = { schema: { type: "object" } };
+  return { requestBody: { required: body !== "optional-json", content } };
 }
 
 function namesIn(path: string): string[] {

@@ -34,7 +34,7 @@ interface Pattern {
 /** Matches by path, then method. Throws when two routes could not be told apart. */
 export function createRouter(routes: readonly MountedRoute[]): Router {
   const patterns = new Map<string, Pattern>();
-  for (const mounted of routes) add(patterns, mounted);
+  const mountedRoutes = routes.filter((mounted) => add(patterns, mounted));
   const fixed = new Map<string, Pattern>();
   const open: Pattern[] = [];
   for (const [path, pattern] of patterns) {
@@ -44,7 +44,7 @@ export function createRouter(routes: readonly MountedRoute[]): Router {
   }
 
   return {
-    routes,
+    routes: mountedRoutes,
     match(method, rawPath) {
       const path = rawPath.length > 1 && rawPath.endsWith("/") ? rawPath.slice(0, -1) : rawPath;
       const exact = fixed.get(path);
@@ -60,8 +60,9 @@ export function createRouter(routes: readonly MountedRoute[]): Router {
   };
 }
 
-function add(patterns: Map<string, Pattern>, mounted: MountedRoute): void {
-  const { path, method } = mounted.route;
+/** False for a shared route whose place is taken by the same one of another protocol. */
+function add(patterns: Map<string, Pattern>, mounted: MountedRoute): boolean {
+  const { path, method, shared } = mounted.route;
   const shape = shapeOf(path);
   const segments = path.split("/");
   let pattern = patterns.get(shape);
@@ -73,8 +74,10 @@ function add(patterns: Map<string, Pattern>, mounted: MountedRoute): void {
     if (segment.startsWith(":")) pattern.names[index]!.add(segment.slice(1));
   }
   const list = pattern.methods.get(method) ?? [];
+  if (shared && list.some(({ route }) => route.shared)) return false;
   list.push(mounted);
   pattern.methods.set(method, list);
+  return true;
 }
 
 /** A path without the names of its parameters: they do not make two paths different. */

@@ -24,16 +24,15 @@ afterEach(async () => {
 /** A server that listens as its environment says, on a free port unless that names one. */
 async function start(
   env: Record<string, string>,
-  agent: AgentFunction | ((config: EnvConfig) => AgentFunction) = hello,
+  agent: AgentFunction | { make: (config: EnvConfig) => AgentFunction } = hello,
   more: AgentHandlerOptions = {},
 ): Promise<Serving> {
   const config = configFromEnv({ AGUI_PORT: "0", ...env }, { allowPrivileged: true });
-  const made = agent === hello || agent.length !== 1 ? agent : (agent as Make)(config);
-  const handler = createAgentHandler(made as AgentFunction, { ...config.handler, ...more });
+  const made = typeof agent === "function" ? agent : agent.make(config);
+  const handler = createAgentHandler(made, { ...config.handler, ...more });
   serving = await serve(handler, { ...config.serve, signals: false });
   return serving;
 }
-type Make = (config: EnvConfig) => AgentFunction;
 
 const run = ({ url }: Serving, body: object = {}, headers = {}): Promise<Response> =>
   fetch(`${url}/agui`, {
@@ -124,7 +123,7 @@ describe("on a running server", () => {
 
   test("AGUI_MAX_MESSAGES bounds what a thread remembers", async () => {
     const seen: number[] = [];
-    const agent: AgentFunction = async (input, _context) => {
+    const agent: AgentFunction = async (input) => {
       seen.push(input.messages.length);
       return "yes";
     };

@@ -82,7 +82,10 @@ async function isValid(document: Json): Promise<unknown> {
 const find = (document: Json, path: string, method: string): Operation & Json =>
   (document.paths as Record<string, Record<string, Operation & Json>>)[path]![method]!;
 
-describe("the OpenAPI document", () => {
+// Compiling the schemas of all events takes seconds on a busy machine.
+const timeout = 60_000;
+
+describe("the OpenAPI document", { timeout }, () => {
   let serving: Serving;
   let document: Json;
   let check: ReturnType<typeof createAnswerCheck>;
@@ -90,7 +93,7 @@ describe("the OpenAPI document", () => {
     serving = await serve(createHandler(), { port: 0, signals: false });
     document = (await (await fetch(`${serving.url}/openapi.json`)).json()) as Json;
     check = createAnswerCheck(document);
-  });
+  }, timeout);
   afterAll(() => serving.close());
 
   test("names every operation that is mounted, and nothing else", async () => {
@@ -191,7 +194,7 @@ describe("the OpenAPI document", () => {
 
 const sse = { "content-type": "text/event-stream" };
 
-describe("routes of one's own", () => {
+describe("routes of one's own", { timeout }, () => {
   const protocol = (name: string, routes: readonly Route[]): Protocol => ({
     name,
     history: "client",

@@ -492,7 +492,7 @@ export interface Protocol {
   isId?(id: string): boolean;
   routes(host: ProtocolHost): readonly Route[];
   /** Merged into discovery. */
-  describe?(): Json;
+  describe?(host: ProtocolHost): Json;
   /** Loads what the first request would wait for. Called by `start()`. */
   warm?(): Promise<unknown>;
 }
@@ -501,9 +501,12 @@ export interface Route {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** `'/agent/:name/chat'`; a parameter is one decoded segment. */
   readonly path: string;
-  readonly body?: "json" | "multipart" | "json-or-multipart";
+  /** `"optional-json"`: none at all is fine too, and then `call.body` is undefined. */
+  readonly body?: "json" | "optional-json" | "multipart" | "json-or-multipart";
   /** Several routes may share method and path if all but one can recognise their bodies. */
   claims?(body: unknown): boolean;
+  /** Whoever mounts it answers the same, like discovery: of several on one path the first is taken. */
+  readonly shared?: boolean;
   /** No `authenticate`. */
   readonly public?: boolean;
   handle(call: Call): Awaitable<Reply>;
@@ -544,6 +547,8 @@ export interface ProtocolHost {
   readonly logger: Logger;
   readonly limits: Limits;
   readonly debug: boolean;
+  /** Whether the handler was told how to `authenticate`: without it threads are never listed. */
+  readonly hasAuthenticate: boolean;
   info(): Json;
   start(call: Call, run: RunRequest): Promise<ActiveRun>;
   attach(call: Call, target: RunTarget): Promise<ActiveRun | undefined>;

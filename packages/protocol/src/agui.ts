@@ -1,8 +1,9 @@
 import { AgentError, assertOptions, describeValue, PROTOCOL_VERSION } from "@holodeck/agui-core";
 import type { Call, Encoder, Protocol, ProtocolHost, Reply, Route } from "@holodeck/agui-core";
 import { decodeRunInput } from "./decode-run-input.ts";
+import { infoRoute } from "./info-route.ts";
 import { negotiate } from "./negotiate.ts";
-import { describeAttach, describeInfo, describeRun, describeStop } from "./operations.ts";
+import { describeAttach, describeRun, describeStop } from "./operations.ts";
 import { loadProtoEncoder, protoMediaType } from "./proto-encoder.ts";
 import { loadSchemas } from "./schemas.ts";
 import { aguiSseEncoder } from "./sse-encoder.ts";
@@ -47,6 +48,7 @@ export function agui(options: AguiOptions = {}): Protocol {
     history: "client",
     routes: (host) => paths.flatMap((at) => routesAt(at, { host, wireCase })),
     describe: () => ({
+      capabilities: { transport: { streaming: true, httpBinary: true, resumable: true } },
       protocols: {
         agui: {
           path: paths.length === 1 ? paths[0] : paths,
@@ -83,12 +85,7 @@ function routesAt(path: string, served: Served): Route[] {
       handle: (call) => run(call, served),
       operation: () => describeRun(served.wireCase),
     },
-    {
-      method: "GET",
-      path: `${base}/info`,
-      handle: () => ({ status: 200, body: served.host.info() }),
-      operation: describeInfo,
-    },
+    infoRoute(`${base}/info`, served.host),
     {
       method: "GET",
       path: `${base}/runs/:runId/events`,

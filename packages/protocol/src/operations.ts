@@ -20,18 +20,6 @@ export async function describeRun(wireCase: WireCase): Promise<Json> {
   };
 }
 
-/** What `openapi()` tells of `GET {path}/info`. */
-export function describeInfo(): Json {
-  return {
-    operationId: "getInfo",
-    summary: "Tells which agents there are, and what is served.",
-    tags,
-    responses: {
-      "200": { description: "What there is.", content: asJson(infoSchema) },
-    },
-  };
-}
-
 /** What `openapi()` tells of `GET {path}/runs/:runId/events`. */
 export async function describeAttach(wireCase: WireCase): Promise<Json> {
   const offset = { type: "string", pattern: "^\\d{1,15}$" };
@@ -76,19 +64,6 @@ export function describeStop(wireCase: WireCase): Json {
 }
 
 const tags = ["agui"];
-
-const infoSchema: Json = {
-  type: "object",
-  properties: {
-    service: { type: "string" },
-    version: { type: "string" },
-    agents: {
-      type: "object",
-      additionalProperties: { type: "object", properties: { id: { type: "string" } } },
-    },
-  },
-  required: ["service", "version", "agents"],
-};
 
 // The schema that validates, less what is filled in before it does.
 async function inputSchema(): Promise<Json> {

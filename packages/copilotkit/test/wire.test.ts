@@ -1,0 +1,609 @@
+import { createAgentHandler } from "@holodeck/agui";
+import { AgentError, EventType, silentLogger } from "@holodeck/agui-core";
+import type { SessionStore } from "@holodeck/agui-core";
+import { agui } from "@holodeck/agui-protocol";
+import { memorySessions } from "@holodeck/agui-sessions";
+import { fakeClock } from "@holodeck/agui-testing";
+import { describe, expect, test } from "vitest";
+import { copilotkit } from "../src/index.ts";
+import { createStage } from "./_agent.ts";
+import type { Stage } from "./_agent.ts";
+import { byHeader, createHandler, host } from "./_host.ts";
+import { ask, input, typesOf } from "./_wire.ts";
+
+const quiet = { logger: silentLogger };
+const run = "POST /agui/agent/default/run";
+const connect = "POST /agui/agent/default/connect";
+const endpoint = "POST /agui";
+
+/** The same request as a route and inside an envelope. */
+const ways = [
+  ["by its route", (route: string, body?: unknown) => ({ route, body })],
+  ["in an envelope", toEnvelope],
+] as const;
+
+function toEnvelope(route: string, body?: unknown): { route: string; body: unknown } {
+  const [, , , agentId, verb, threadId] = route.split(/[ /]+/);
+  return {
+    route: endpoint,
+    body: { method: `agent/${verb}`, params: { agentId, threadId }, body },
+  };
+}
+
+/** Waits until the agent of a stage stands in the middle of an answer. */
+async function begin(
+  stage: Stage,
+  threadId: string,
+): Promise<{
+  handler: ReturnType<typeof createHandler>;
+  answered: ReturnType<typeof ask>;
+}> {
+  const handler = createHandler(stage);
+  const answered = ask(handler, run, { body: input(threadId, "wait") });
+  await stage.waiting.opened;
+  return { handler, answered };
+}
+
+describe("copilotkit", () => {
+  test("is mounted where it is wanted", () => {
+    const at = (path: string | string[]): string[] => {
+      const { info } = createAgentHandler(createStage().agent, {
+        ...quiet,
+        protocols: [copilotkit({ path })],
+        health: false,
+        openapi: false,
+      });
+      return info().routes as string[];
+    };
+    expect(at("/ck")).toEqual([
+      "POST /ck",
+      "GET /ck/info",
+      "POST /ck/agent/:agentId/run",
+      "POST /ck/agent/:agentId/connect",
+      "POST /ck/agent/:agentId/suggest",
+      "POST /ck/agent/:agentId/stop/:threadId",
+      "GET /ck/threads",
+      "PATCH /ck/threads/:threadId",
+      "DELETE /ck/threads/:threadId",
+      "POST /ck/threads/:threadId/archive",
+      "GET /ck/threads/:threadId/messages",
+      "GET /ck/threads/:threadId/events",
+      "GET /ck/threads/:threadId/state",
+    ]);
+    expect(at(["/a", "/"])).toEqual(
+      expect.arrayContaining(["POST /a", "GET /a/info", "POST /", "GET /info", "GET /threads"]),
+    );
+  });
+
+  test.for<[unknown, string]>([
+    [{ path: "ck" }, 'copilotkit({ path: "ck" }) must start with "/".'],
+    [{ path: 7 }, "copilotkit({ path: 7 }) must start with"],
+    [{ path: [] }, "needs at least one"],
+    [{ paths: "/ck" }, "paths is not an option of copilotkit. Did you mean path?"],
+    ["/ck", 'The options of copilotkit are an object, not "/ck".'],
+  ])("refuses %j", ([options, message]) => {
+    expect(() => copilotkit(options as never)).toThrow(message);
+  });
+
+  test("needs no other protocol beside it", async () => {
+    const handler = createHandler(createStage(), { protocols: [copilotkit()] });
+    const { json } = await ask(handler, "GET /agui/info");
+    expect(Object.keys(json.agents as object)).toEqual(["default", "other"]);
+    expect((await ask(handler, endpoint, { body: { method: "info" } })).json).toEqual(json);
+    expect(typesOf(await ask(handler, run, { body: input("t", "hi") })).at(-1)).toBe(
+      "RUN_FINISHED",
+    );
+    const { status, json: problem } = await ask(handler, endpoint, { body: input("t", "hi") });
+    expect({ status, code: problem.code }).toEqual({ status: 400, code: "invalid-request" });
+  });
+
+  test("shares discovery and its path with AG-UI", async () => {
+    const handler = createHandler(createStage());
+    const routes = handler.info().routes as string[];
+    expect(routes.filter((route) => route === "GET /agui/info")).toHaveLength(1);
+    expect(new Set(routes).size).toBe(routes.length - 1);
+    const answer = await ask(handler, endpoint, { body: input("t", "hi") });
+    expect(typesOf(answer)[0]).toBe("RUN_STARTED");
+    // A run input may have a member of that name; it is still a run input.
+    const odd = await ask(handler, endpoint, { body: { ...input("t", "ho"), method: "info" } });
+    expect(typesOf(odd)[0]).toBe("RUN_STARTED");
+  });
+
+  test("sends its headers before the agent says a word", async () => {
+    const stage = createStage();
+    const { url } = await host(stage);
+    const response = await fetch(`${url}/agent/default/run`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(input("t", "silence")),
+    });
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    expect(stage.runs).toBe(1);
+    stage.gate.open();
+    expect(await response.text()).toContain("spoken at last");
+  });
+});
+
+describe("discovery", () => {
+  test("is one JSON for every client", async () => {
+    const handler = createAgentHandler(
+      {
+        legal: {
+          agent: createStage().agent,
+          name: "Legal eagle",
+          description: "Reads contracts",
+          profile: "A lawyer",
+          goal: "No surprises",
+          constraints: ["no advice"],
+          team: "risk",
+        },
+      },
+      {
+        ...quiet,
+        protocols: [agui(), copilotkit()],
+        info: { service: "flagpilot", version: "2.1.0" },
+        tools: [{ name: "search", description: "Finds.", parameters: {}, invoke: () => "" }],
+      },
+    );
+    const { json } = await ask(handler, "GET /agui/info");
+    const tools = [{ name: "search", description: "Finds.", parameters: {} }];
+    expect(json).toMatchObject({
+      service: "flagpilot",
+      version: "2.1.0",
+      agents: {
+        legal: {
+          id: "legal",
+          name: "Legal eagle",
+          description: "Reads contracts",
+          profile: "A lawyer",
+          goal: "No surprises",
+          constraints: ["no advice"],
+          team: "risk",
+          className: "Agent",
+          tools,
+          capabilities: {
+            transport: { streaming: true, httpBinary: true, resumable: true },
+            tools: { supported: true, items: tools },
+          },
+        },
+      },
+      defaultAgent: "legal",
+      mode: "sse",
+      suggestions: true,
+      telemetryDisabled: true,
+      audioFileTranscriptionEnabled: false,
+    });
+    expect(json).not.toHaveProperty("capabilities");
+    expect(json).not.toHaveProperty("licenseStatus");
+  });
+
+  test.for([
+    ["with authenticate", true],
+    ["without", false],
+  ] as const)("says whether threads are listed, %s", async ([, isListed]) => {
+    const options = isListed ? {} : { authenticate: undefined as never };
+    const handler = createHandler(createStage(), options);
+    const { json } = await ask(handler, "GET /agui/info");
+    const threadEndpoints = {
+      list: isListed,
+      inspect: true,
+      mutations: true,
+      realtimeMetadata: false,
+    };
+    expect(json).toMatchObject({
+      threadEndpoints,
+      singleRoute: { resourceOperations: true, threadEndpoints },
+    });
+    expect((await ask(handler, "GET /agui/threads")).status).toBe(isListed ? 200 : 403);
+  });
+});
+
+describe.for(ways)("a request %s", ([, way]) => {
+  const send = (
+    handler: ReturnType<typeof createHandler>,
+    route: string,
+    body?: unknown,
+  ): ReturnType<typeof ask> => {
+    const { route: to, body: sent } = way(route, body);
+    return ask(handler, to, sent === undefined ? {} : { body: sent });
+  };
+
+  test("for an agent that is not there is 404, with a message", async () => {
+    const handler = createHandler(createStage());
+    for (const verb of ["run", "connect", "suggest", "stop/t"]) {
+      const answer = await send(handler, `POST /agui/agent/nobody/${verb}`, input("t", "hi"));
+      expect(answer.status).toBe(404);
+      expect(answer.json).toMatchObject({
+        code: "agent-not-found",
+        message: "Agent 'nobody' is not loaded on this server",
+      });
+    }
+  });
+
+  test("that is wrong is 400 and says what is wrong", async () => {
+    const handler = createHandler(createStage());
+    const wrong = await send(handler, run, { ...input("t", "hi"), messages: "hi" });
+    expect(wrong.status).toBe(400);
+    expect(wrong.json.message).toContain("messages must be an array");
+    const nowhere = await send(handler, connect, { messages: [] });
+    expect(nowhere.status).toBe(400);
+    expect(nowhere.json.message).toContain("threadId");
+    const late = await send(handler, "POST /agui/agent/default/stop/t", { runId: 7 });
+    expect(late.status).toBe(400);
+    expect(late.json.message).toContain("runId");
+  });
+
+  test("that meets a limit is one RUN_ERROR of a stream", async () => {
+    const stage = createStage();
+    const handler = createHandler(stage, { limits: { maxConcurrentRuns: 1 } });
+    const first = ask(handler, run, { body: input("a", "wait") });
+    await stage.waiting.opened;
+    const answer = await send(handler, run, input("b", "hi"));
+    expect(answer).toMatchObject({ status: 200, type: "text/event-stream" });
+    expect(answer.events).toEqual([
+      { type: "RUN_ERROR", code: "capacity-exceeded", message: "No more than 1 runs at once." },
+    ]);
+    stage.gate.open();
+    await first;
+  });
+
+  test("to connect says nothing of what failed in the server", async () => {
+    const sessions: SessionStore = {
+      ...memorySessions(),
+      get: () => Promise.reject(new Error("password is hunter2")),
+    };
+    const handler = createHandler(createStage(), { sessions });
+    const answer = await send(handler, connect, { threadId: "t" });
+    expect(answer.events).toEqual([
+      { type: "RUN_ERROR", code: "internal", message: "The server failed to answer." },
+    ]);
+    expect(answer.text).not.toContain("hunter2");
+  });
+
+  test("to connect to a thread that nobody knows is an empty stream", async () => {
+    const answer = await send(createHandler(createStage()), connect, { threadId: "t-0" });
+    expect(answer).toMatchObject({ status: 200, type: "text/event-stream", text: "" });
+  });
+
+  test("to connect brings back the question that waits for an answer", async () => {
+    const handler = createHandler(createStage());
+    await send(handler, run, input("t", "ask"));
+    const { events } = await send(handler, connect, { thread_id: "t" });
+    expect(events.map(({ type }) => type)).toEqual([
+      "RUN_STARTED",
+      "MESSAGES_SNAPSHOT",
+      "STATE_SNAPSHOT",
+      "RUN_FINISHED",
+    ]);
+    expect(events.at(-1)).toMatchObject({
+      outcome: { type: "interrupt", interrupts: [{ reason: "confirm", message: "Really?" }] },
+    });
+  });
+
+  test("to stop ends only the run that is meant", async () => {
+    const stage = createStage();
+    const { handler, answered } = await begin(stage, "t");
+    const stop = "POST /agui/agent/default/stop/t";
+    const late = await send(handler, stop, { runId: "r-of-yesterday" });
+    expect(late).toMatchObject({ status: 200, json: { stopped: false } });
+    expect(stage.aborted).toEqual([]);
+    const { json } = await send(handler, stop);
+    expect(json).toEqual({ stopped: true, threadId: "t", runId: "r-t-wait" });
+    const { events } = await answered;
+    expect(events.at(-1)).toMatchObject({
+      type: "RUN_FINISHED",
+      threadId: "t",
+      runId: "r-t-wait",
+      result: { status: "cancelled" },
+    });
+    expect(stage.aborted).toEqual(["stopped"]);
+    expect((await send(handler, stop)).json).toMatchObject({ stopped: false });
+  });
+
+  test("for suggestions leaves the thread as it was", async () => {
+    const stage = createStage();
+    const { handler, answered } = await begin(stage, "t");
+    const tools = [{ name: "copilotkitSuggest", description: "Suggests.", parameters: {} }];
+    const body = input("t", "suggest", { tools });
+    const answer = await send(handler, "POST /agui/agent/default/suggest", body);
+    expect(typesOf(answer)).toEqual(expect.arrayContaining(["TOOL_CALL_START", "RUN_FINISHED"]));
+    stage.gate.open();
+    await answered;
+    const session = await handler.sessions.get({ principal: "anonymous", threadId: "t" });
+    expect(session?.messages.map(({ id }) => id)).not.toContain("u-suggest");
+    expect(session?.messages).toHaveLength(2);
+  });
+});
+
+test("suggestions that nobody wants any more are stopped", async () => {
+  const stage = createStage();
+  const handler = createHandler(stage, { authenticate: byHeader });
+  const headers = { "x-user": "ada" };
+  const tools = [{ name: "copilotkitSuggest", description: "Suggests.", parameters: {} }];
+  const toolChoice = { type: "function", function: { name: "copilotkitSuggest" } };
+  const body = input("t-made-up", "wait", { tools, forwardedProps: { toolChoice } });
+  const answered = ask(handler, run, { body, headers });
+  await stage.waiting.opened;
+  const stop = "POST /agui/agent/default/stop/t-made-up";
+  const stranger = await ask(handler, stop, { headers: { "x-user": "eve" } });
+  expect(stranger.json).toMatchObject({ stopped: false });
+  const stopped = await ask(handler, stop, { headers });
+  expect(stopped.json).toEqual({ stopped: true, threadId: "t-made-up" });
+  expect((await answered).events.at(-1)).toMatchObject({ result: { status: "cancelled" } });
+  expect(stage.aborted).toEqual(["stopped"]);
+});
+
+describe("a thread", () => {
+  test("is shown to clients of AG-UI 1.0 as they know it", async () => {
+    const handler = createHandler(createStage());
+    await ask(handler, run, { body: input("t", "hi") });
+    const old = await ask(handler, connect, { body: { threadId: "t" } });
+    const now = await ask(handler, connect, { body: { threadId: "t", protocolVersion: "1.0" } });
+    for (const { events } of [old, now]) {
+      expect(events[1]).toMatchObject({
+        type: "MESSAGES_SNAPSHOT",
+        messages: [
+          { id: "u-hi", role: "user", content: "hi" },
+          { role: "assistant", content: "you said: hi" },
+        ],
+      });
+      expect(events[2]).toEqual({ type: "STATE_SNAPSHOT", snapshot: { turns: 1 } });
+    }
+  });
+
+  test("whose run was lost is shown with what its log has", async () => {
+    const sessions = memorySessions();
+    const handler = createHandler(createStage(), { sessions });
+    const key = { principal: "anonymous", threadId: "t", runId: "r" };
+    await sessions.create(key, { agentId: "default" });
+    await sessions.update(key, {
+      messages: [{ id: "u", role: "user", content: "hi" }],
+      active: { runId: "r", offset: 0, open: [] },
+    });
+    const lease = await sessions.runs.open(key, { agentId: "default" });
+    if ("busy" in lease) throw new Error("The thread is busy.");
+    const said = [
+      { type: EventType.RUN_STARTED, threadId: "t", runId: "r" },
+      { type: EventType.TEXT_MESSAGE_START, messageId: "a", role: "assistant" },
+      { type: EventType.TEXT_MESSAGE_CONTENT, messageId: "a", delta: "half" },
+      { type: EventType.TEXT_MESSAGE_END, messageId: "a" },
+      { type: EventType.RUN_ERROR, message: "The run was lost.", code: "run-lost" },
+    ].map((event, index) => ({ from: index + 1, to: index + 1, at: 0, event }));
+    await sessions.runs.append(lease, said.slice(0, -1));
+    await sessions.runs.close(lease, said.at(-1)!, "lost");
+    const { events } = await ask(handler, connect, { body: { threadId: "t" } });
+    expect(events.filter(({ type }) => type === "MESSAGES_SNAPSHOT").at(-1)).toMatchObject({
+      messages: [{ id: "u" }, { id: "a", content: "half" }],
+    });
+    expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "run-lost" });
+  });
+
+  test("can be changed by its id where nobody authenticates, and never listed", async () => {
+    const handler = createHandler(createStage(), { authenticate: undefined as never });
+    await ask(handler, run, { body: input("t", "hi") });
+    const listed = await ask(handler, "GET /agui/threads?agentId=default");
+    expect(listed).toMatchObject({ status: 403, json: { code: "authentication-required" } });
+    const renamed = await ask(handler, "PATCH /agui/threads/t", { body: { name: " Trip " } });
+    expect(renamed.json).toMatchObject({ id: "t", name: "Trip", archived: false });
+  });
+
+  test.for<[string, unknown, string]>([
+    ["without a change", { agentId: "default" }, "A change has a name"],
+    ["with a blank name", { name: "  " }, "name"],
+    ["with a name that is too long", { name: "x".repeat(201) }, "name"],
+    ["with a number for a name", { name: 7 }, "name"],
+    ["that is archived by a word", { archived: "yes" }, "archived"],
+  ])("is not changed %s", async ([, body, word]) => {
+    const handler = createHandler(createStage());
+    await ask(handler, run, { body: input("t", "hi") });
+    const answer = await ask(handler, "PATCH /agui/threads/t", { body });
+    expect(answer.status).toBe(400);
+    expect(answer.json.message).toContain(word);
+  });
+
+  test("comes out of the archive again, and loses its name when told so", async () => {
+    const handler = createHandler(createStage());
+    await ask(handler, run, { body: input("t", "hi") });
+    await ask(handler, "PATCH /agui/threads/t", { body: { name: "Trip" } });
+    await ask(handler, "POST /agui/threads/t/archive", { body: { agentId: "default" } });
+    const list = async (): Promise<unknown> =>
+      (await ask(handler, "GET /agui/threads")).json.threads;
+    expect(await list()).toEqual([]);
+    await ask(handler, "PATCH /agui/threads/t", { body: { archived: false } });
+    expect(await list()).toMatchObject([{ id: "t", name: "Trip" }]);
+    await ask(handler, "PATCH /agui/threads/t", { body: { name: null } });
+    expect(await list()).toMatchObject([{ id: "t", name: null }]);
+  });
+
+  test("keeps its place in a list when it gets a name, until it is used again", async () => {
+    const clock = fakeClock();
+    const sessions = memorySessions({ clock });
+    const handler = createHandler(createStage(), { sessions, clock });
+    const lastRun = async (): Promise<unknown> => {
+      const { json } = await ask(handler, "GET /agui/threads");
+      return (json.threads as { lastRunAt: string }[])[0]?.lastRunAt;
+    };
+    await ask(handler, run, { body: input("t", "hi") });
+    const first = await lastRun();
+    await clock.advance(60_000);
+    await ask(handler, "PATCH /agui/threads/t", { body: { name: "Trip" } });
+    await clock.advance(60_000);
+    await ask(handler, "POST /agui/threads/t/archive", { body: {} });
+    await ask(handler, "PATCH /agui/threads/t", { body: { archived: false } });
+    expect(await lastRun()).toBe(first);
+    await ask(handler, run, { body: input("t", "again") });
+    expect(Date.parse(String(await lastRun()))).toBe(Date.parse(String(first)) + 120_000);
+  });
+
+  test("that is deleted stops its agent", async () => {
+    const stage = createStage();
+    const { handler, answered } = await begin(stage, "t");
+    const { json } = await ask(handler, "DELETE /agui/threads/t", { body: {} });
+    expect(json).toEqual({ threadId: "t", deleted: true });
+    await answered;
+    expect(stage.aborted).toEqual(["stopped"]);
+    expect((await ask(handler, connect, { body: { threadId: "t" } })).text).toBe("");
+    expect((await ask(handler, "DELETE /agui/threads/t")).status).toBe(404);
+  });
+
+  test("is open to the inspector", async () => {
+    const handler = createHandler(createStage());
+    const tools = [{ name: "setColor", description: "Paints.", parameters: {} }];
+    const called = await ask(handler, run, { body: input("t", "paint", { tools }) });
+    const callId = called.events.find(({ type }) => type === "TOOL_CALL_START")?.toolCallId;
+    const { json } = await ask(handler, "GET /agui/threads/t/messages");
+    expect(json.messages).toMatchObject([
+      { id: "u-paint", role: "user", content: "paint" },
+      { role: "assistant", content: "Let me see." },
+      {
+        role: "assistant",
+        toolCalls: [{ id: callId, name: "setColor", args: '{"color":"teal"}' }],
+      },
+    ]);
+    expect((await ask(handler, "GET /agui/threads/t/state")).json).toEqual({ state: { turns: 1 } });
+    const { events } = (await ask(handler, "GET /agui/threads/t/events")).json as {
+      events: { type: string }[];
+    };
+    expect(events[0]).toMatchObject({ type: "RUN_STARTED", threadId: "t" });
+    for (const part of ["messages", "state", "events"]) {
+      expect((await ask(handler, `GET /agui/threads/none/${part}`)).status).toBe(404);
+    }
+  });
+});
+
+describe("a list of threads", () => {
+  test("passes over what is archived, page by page", async () => {
+    const handler = createHandler(createStage());
+    for (let index = 0; index < 8; index++) {
+      await ask(handler, run, { body: input(`t-${index}`, "hi") });
+      if (index % 2 === 0)
+        await ask(handler, `POST /agui/threads/t-${index}/archive`, { body: {} });
+    }
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const next: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+      const { json } = await ask(handler, `GET /agui/threads?agentId=default&limit=3${next}`);
+      const page = json as { threads: { id: string }[]; nextCursor: string | null };
+      expect(page.threads.length).toBeLessThanOrEqual(3);
+      seen.push(...page.threads.map(({ id }) => id));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    expect(seen.sort()).toEqual(["t-1", "t-3", "t-5", "t-7"]);
+  });
+
+  test("holds the threads of one agent, whatever it is called", async () => {
+    const stage = createStage();
+    const handler = createAgentHandler(
+      { main: stage.agent, other: stage.agent },
+      { ...quiet, protocols: [copilotkit()], authenticate: () => ({ id: "ada" }) },
+    );
+    await ask(handler, run, { body: input("t-main", "hi") });
+    await ask(handler, "POST /agui/agent/other/run", { body: input("t-other", "hi") });
+    const ids = async (agentId: string): Promise<string[]> => {
+      const { json } = await ask(handler, `GET /agui/threads?agentId=${agentId}`);
+      return (json.threads as { id: string }[]).map(({ id }) => id);
+    };
+    expect(await ids("default")).toEqual(["t-main"]);
+    expect(await ids("main")).toEqual(["t-main"]);
+    expect(await ids("other")).toEqual(["t-other"]);
+    await handler.close();
+  });
+
+  test.for(["limit=0", "limit=101", "limit=many", "includeArchived=maybe", "cursor=nowhere"])(
+    "is refused for ?%s",
+    async (query) => {
+      const { status, json } = await ask(
+        createHandler(createStage()),
+        `GET /agui/threads?${query}`,
+      );
+      expect({ status, code: json.code }).toEqual({ status: 400, code: "invalid-request" });
+    },
+  );
+
+  test("is empty for somebody who has none", async () => {
+    const handler = createHandler(createStage(), { authenticate: byHeader });
+    await ask(handler, run, { body: input("t", "hi"), headers: { "x-user": "ada" } });
+    const { json } = await ask(handler, "GET /agui/threads", { headers: { "x-user": "bob" } });
+    expect(json).toEqual({ threads: [], nextCursor: null });
+    expect((await ask(handler, "GET /agui/threads")).status).toBe(401);
+  });
+});
+
+describe("an envelope", () => {
+  test.for<[string, object, number, string]>([
+    ["an unknown method", { method: "agent/dance" }, 400, "There is no method"],
+    ["what objects inherit", { method: "constructor" }, 400, "There is no method"],
+    [
+      "a stop without a thread",
+      { method: "agent/stop", params: { agentId: "default" } },
+      400,
+      "params.threadId",
+    ],
+    ["parameters that are no object", { method: "info", params: 7 }, 400, "params"],
+    ["audio", { method: "transcribe", body: {} }, 404, "does not transcribe"],
+    ["a resource without a path", { method: "resource/request", params: {} }, 400, "path"],
+    [
+      "a resource elsewhere",
+      { method: "resource/request", params: { path: "/memories", httpMethod: "GET" } },
+      404,
+      "There is no GET",
+    ],
+    [
+      "a resource in a wrong way",
+      { method: "resource/request", params: { path: "/threads/clear", httpMethod: "POST" } },
+      404,
+      "There is no POST",
+    ],
+    [
+      "a path that is not encoded rightly",
+      { method: "resource/request", params: { path: "/threads/%E0%A4%A", httpMethod: "DELETE" } },
+      400,
+      "not encoded rightly",
+    ],
+  ])("is refused with %s", async ([, body, status, message]) => {
+    const answer = await ask(createHandler(createStage()), endpoint, { body });
+    expect(answer.status).toBe(status);
+    expect(answer.json.message).toContain(message);
+  });
+
+  test.for(["inspector/metadata", "inspector/learning"])(
+    "of %s has nothing to say",
+    async (method) => {
+      const answer = await ask(createHandler(createStage()), endpoint, { body: { method } });
+      expect(answer).toMatchObject({ status: 204, text: "" });
+    },
+  );
+
+  test("carries a request to the threads", async () => {
+    const handler = createHandler(createStage());
+    await ask(handler, run, { body: input("t/1", "hi") });
+    const request = (httpMethod: string, path: string, body?: object): ReturnType<typeof ask> =>
+      ask(handler, endpoint, {
+        body: { method: "resource/request", params: { path, httpMethod }, body },
+      });
+    await request("PATCH", "/threads/t%2F1", { name: "Trip" });
+    const { json } = await request("GET", "/threads?agentId=default&limit=5");
+    expect(json.threads).toMatchObject([{ id: "t/1", name: "Trip" }]);
+    expect((await request("DELETE", "/threads/t%2F1", {})).json).toMatchObject({ deleted: true });
+    expect((await request("GET", "/threads?limit=0")).status).toBe(400);
+  });
+
+  test("is not answered to strangers", async () => {
+    const handler = createHandler(createStage(), { authenticate: byHeader });
+    const answer = await ask(handler, endpoint, { body: { method: "info" } });
+    expect(answer).toMatchObject({ status: 401, json: { code: "authentication-required" } });
+  });
+});
+
+test("a refusal of the host is shown as the host says it", async () => {
+  const refuse = {
+    name: "refuse",
+    admit(): void {
+      throw new AgentError("forbidden", "Not on Sundays.");
+    },
+  };
+  const handler = createHandler(createStage(), { middleware: [refuse] });
+  const answer = await ask(handler, run, { body: input("t", "hi") });
+  expect(answer).toMatchObject({ status: 403, json: { message: "Not on Sundays." } });
+});
