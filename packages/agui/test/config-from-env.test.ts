@@ -94,11 +94,11 @@ describe("on a running server", () => {
       LLM_MODEL: "claude",
       OPENAI_API_KEY: "sk-secret",
     };
-    const make: Make =
-      ({ llm }) =>
-      async () =>
-        `${llm.provider} ${llm.model} ${llm.apiKey.length}`;
-    const text = await (await run(await start(env, (config) => make(config)))).text();
+    const make = ({ llm }: EnvConfig): AgentFunction => {
+      const { provider, model, apiKey } = llm;
+      return async () => `${provider} ${model} ${apiKey.length}`;
+    };
+    const text = await (await run(await start(env, { make }))).text();
     expect(parseSse(text)).toContainEqual(
       expect.objectContaining({ delta: "anthropic claude 9" }) as never,
     );

@@ -122,7 +122,7 @@ describe("a server that speaks snake_case", () => {
       value: { threadId: "payload", thread_id: "payload" },
     });
     expect(find("RUN_FINISHED")).toMatchObject({ thread_id: request.thread_id, run_id: "run-1" });
-    expect(text).not.toMatch(/"(threadId|runId|messageId|toolCallName|stepName)":"(?!payload)/);
+    expect(text).not.toMatch(/"(threadId|runId|messageId|toolCallName)":"(?!payload)/);
   });
 
   test("shares a run with clients that read camelCase, each in its own spelling", async () => {
