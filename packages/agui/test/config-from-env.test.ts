@@ -294,6 +294,6 @@ describe("an environment", () => {
   test("is an object, and its options have names", () => {
     expect(() => configFromEnv(7 as never)).toThrow("like process.env, not 7");
     expect(() => configFromEnv({}, { requireLLM: true } as never)).toThrow("mean requireLlm?");
-    expect(() => configFromEnv({ AGUI_PORT: 8000 as never })).toThrow("AGUI_PORT must be a string");
+    expect(() => configFromEnv({ AGUI_PORT: 8000 })).toThrow("AGUI_PORT must be a string");
   });
 });
