@@ -21,7 +21,7 @@ export interface EnvReader {
 }
 
 /** One variable that is wrong. */
-export interface EnvFault {
+interface EnvFault {
   readonly variable: string;
   readonly message: string;
 }
