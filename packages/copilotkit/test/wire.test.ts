@@ -30,6 +30,15 @@ function toEnvelope(route: string, body?: unknown): { route: string; body: unkno
   };
 }
 
+/** Where `true` stands in a JSON value. */
+function flagsOf(value: unknown, path = ""): string[] {
+  if (value === true) return [path];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    flagsOf(inner, path === "" ? key : `${path}.${key}`),
+  );
+}
+
 /** Waits until the agent of a stage stands in the middle of an answer. */
 async function begin(
   stage: Stage,
@@ -175,6 +184,32 @@ describe("discovery", () => {
     expect(json).not.toHaveProperty("licenseStatus");
   });
 
+  test("sends no flag that no test uses", async () => {
+    const { json } = await ask(createHandler(createStage()), "GET /agui/info");
+    expect(flagsOf(json).sort()).toEqual([
+      // packages/protocol/test/agui.test.ts, packages/agui/test/resume-property.test.ts
+      "agents.default.capabilities.transport.httpBinary",
+      "agents.default.capabilities.transport.resumable",
+      "agents.default.capabilities.transport.streaming",
+      "agents.other.capabilities.transport.httpBinary",
+      "agents.other.capabilities.transport.resumable",
+      "agents.other.capabilities.transport.streaming",
+      // The thread store of 1.75 over its single endpoint, in thread-store.test.ts
+      "singleRoute.resourceOperations",
+      "singleRoute.threadEndpoints.inspect",
+      "singleRoute.threadEndpoints.list",
+      "singleRoute.threadEndpoints.mutations",
+      // clients.test.ts
+      "suggestions",
+      // What it turns off is CopilotKit's own.
+      "telemetryDisabled",
+      // Below, and thread-store.test.ts
+      "threadEndpoints.inspect",
+      "threadEndpoints.list",
+      "threadEndpoints.mutations",
+    ]);
+  });
+
   test.for([
     ["with authenticate", true],
     ["without", false],
@@ -273,9 +308,18 @@ describe.for(ways)("a request %s", ([, way]) => {
       "STATE_SNAPSHOT",
       "RUN_FINISHED",
     ]);
-    expect(events.at(-1)).toMatchObject({
-      outcome: { type: "interrupt", interrupts: [{ reason: "confirm", message: "Really?" }] },
+    const { outcome } = events.at(-1) as unknown as {
+      outcome: { type: string; interrupts: { id: string }[] };
+    };
+    expect(outcome).toMatchObject({
+      type: "interrupt",
+      interrupts: [{ reason: "confirm", message: "Really?" }],
     });
+    const resume = [{ interruptId: outcome.interrupts[0]!.id, status: "resolved", payload: true }];
+    const answer = await send(handler, run, input("t", "yes", { resume }));
+    expect(typesOf(answer)).toContain("TEXT_MESSAGE_CONTENT");
+    const after = await send(handler, connect, { threadId: "t" });
+    expect(after.events.at(-1)).toEqual({ type: "RUN_FINISHED", threadId: "t", runId: "r-t-yes" });
   });
 
   test("to stop ends only the run that is meant", async () => {
