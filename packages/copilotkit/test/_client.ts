@@ -20,8 +20,12 @@ export const clients: readonly { version: string; module: CoreModule; transport:
   { ...client, transport: "single" },
 ]);
 
-/** The clients write what they are told into the console too, and more of it when a server is closed. */
-export function muteClients(): void {
+/**
+ * For a file that tests with them: the clients write what they are told into the console too, and more of
+ * it when a server is closed, and they take their time.
+ */
+export function prepareClients(): void {
+  vi.setConfig({ testTimeout: 20_000 });
   beforeAll(() => {
     vi.spyOn(console, "warn").mockReturnValue(undefined);
     vi.spyOn(console, "error").mockReturnValue(undefined);

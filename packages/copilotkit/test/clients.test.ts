@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createStage } from "./_agent.ts";
-import { clients, connectClient, muteClients, textsOf, untilMessages } from "./_client.ts";
+import { clients, connectClient, prepareClients, textsOf, untilMessages } from "./_client.ts";
 import { byHeader, host } from "./_host.ts";
 
-muteClients();
+prepareClients();
 
 describe.for(clients)("CopilotKit $version over $transport", ({ module, transport }) => {
   test("finds the agents and what the server can do", async () => {

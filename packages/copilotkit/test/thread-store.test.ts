@@ -3,7 +3,7 @@ import { filter, firstValueFrom, from } from "rxjs";
 import type { ObservableInput } from "rxjs";
 import { describe, expect, test } from "vitest";
 import { createStage } from "./_agent.ts";
-import { clients, connectClient, muteClients } from "./_client.ts";
+import { clients, connectClient, prepareClients } from "./_client.ts";
 import type { Client, CoreModule } from "./_client.ts";
 import { byHeader, host } from "./_host.ts";
 
@@ -41,7 +41,7 @@ async function openStore(
   return { store, until, names: () => store.getState().threads.map(({ name }) => name) };
 }
 
-muteClients();
+prepareClients();
 
 describe.for(clients)("the thread store of $version over $transport", ({ module, transport }) => {
   const headers = { "x-user": "ada" };
