@@ -39,7 +39,9 @@ function describeAgent(
   const tools = Array.isArray(info.tools) ? (info.tools as unknown[]) : shared.tools;
   const known =
     tools.length > 0 ? { tools, capabilities: { tools: { supported: true, items: tools } } } : {};
-  return merge([{ className: classOf(agent), capabilities: shared.capabilities }, known, info]);
+  const { id, name } = info;
+  const ours = { id, name, className: classOf(agent), capabilities: shared.capabilities };
+  return merge([ours, known, info]);
 }
 
 // CopilotKit's word for what kind of agent it is.

@@ -44,7 +44,7 @@ export function toHistory(session: Session): BaseEvent[] {
       threadId,
       runId,
       // Who comes back finds the question again that the agent waits to have answered.
-      outcome: interrupts.length > 0 ? { type: "interrupt", interrupts } : { type: "success" },
+      ...(interrupts.length > 0 ? { outcome: { type: "interrupt", interrupts } } : {}),
     },
   ];
 }

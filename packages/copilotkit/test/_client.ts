@@ -1,24 +1,39 @@
-import type * as Core from "@copilotkit/core";
-import type { FrontendTool } from "@copilotkit/core";
+import * as Core from "@copilotkit/core";
+import type { CopilotKitCore, FrontendTool } from "@copilotkit/core";
+import * as Core60 from "copilotkit-core-1-60";
+import { beforeAll, vi } from "vitest";
 
 // CopilotKit's client does nothing where there is no window: it takes that for rendering on a server.
 Reflect.set(globalThis, "window", Reflect.get(globalThis, "window") ?? {});
 
 export type CoreModule = typeof Core;
 export type Transport = "rest" | "single";
-export type ClientAgent = NonNullable<ReturnType<Core.CopilotKitCore["getAgent"]>>;
+export type ClientAgent = NonNullable<ReturnType<CopilotKitCore["getAgent"]>>;
 
-/** Every client that is tried: what it is called, and how it is loaded. */
-export const clients: readonly [string, () => Promise<CoreModule>][] = [
-  ["1.75.0", () => import("@copilotkit/core")],
+/** Every client that is tried, over each of its transports. */
+export const clients: readonly { version: string; module: CoreModule; transport: Transport }[] = [
+  { version: "1.75.0", module: Core },
   // Another release of the same thing; what the tests use has not changed.
-  ["1.60.0", async () => (await import("copilotkit-core-1-60")) as unknown as CoreModule],
-];
+  { version: "1.60.0", module: Core60 as unknown as CoreModule },
+].flatMap((client) => [
+  { ...client, transport: "rest" },
+  { ...client, transport: "single" },
+]);
 
-export const transports: readonly Transport[] = ["rest", "single"];
+/**
+ * For a file that tests with them: the clients write what they are told into the console too, and more of
+ * it when a server is closed, and they take their time.
+ */
+export function prepareClients(): void {
+  vi.setConfig({ testTimeout: 20_000 });
+  beforeAll(() => {
+    vi.spyOn(console, "warn").mockReturnValue(undefined);
+    vi.spyOn(console, "error").mockReturnValue(undefined);
+  });
+}
 
 export interface Client {
-  readonly core: Core.CopilotKitCore;
+  readonly core: CopilotKitCore;
   /** What the user would be shown. */
   readonly errors: { code: string; message: string }[];
   /** An agent with its thread, as a chat window has it. */
@@ -29,7 +44,7 @@ export interface Client {
 
 /** A CopilotKit client without a page, connected. */
 export async function connectClient(
-  load: () => Promise<CoreModule>,
+  { CopilotKitCore }: CoreModule,
   runtimeUrl: string,
   options: {
     transport?: Transport | "auto";
@@ -37,7 +52,6 @@ export async function connectClient(
     headers?: Record<string, string>;
   } = {},
 ): Promise<Client> {
-  const { CopilotKitCore } = await load();
   const { transport = "auto", tools = [], headers = {} } = options;
   const errors: Client["errors"] = [];
   const core = new CopilotKitCore({
@@ -51,10 +65,12 @@ export async function connectClient(
     core.subscribe({
       onRuntimeConnectionStatusChanged: ({ status }) => {
         if ((status as string) === "connected") resolve();
-        if ((status as string) === "error")
-          reject(new Error(errors.map(({ message }) => message).join()));
       },
-      onError: ({ code, error }) => void errors.push({ code, message: error.message }),
+      onError: ({ code, error }) => {
+        errors.push({ code, message: error.message });
+        // Says nothing once the client is connected.
+        reject(error);
+      },
     });
   });
   // Older clients connect by themselves.

@@ -24,9 +24,9 @@ const cache = fileURLToPath(
  * this says so. With `CI=true` it fails instead.
  */
 export async function openBrowser(suite: string): Promise<Browser | undefined> {
-  const missing = findChromium() === undefined ? "chromium" : await buildPage();
   const executablePath = findChromium();
-  if (missing === undefined && executablePath !== undefined) {
+  const missing = executablePath ? await buildPage() : "chromium: apt-get install chromium";
+  if (executablePath && missing === undefined) {
     // As root, as in most containers, it does not start within its sandbox.
     return chromium.launch({ executablePath, args: ["--no-sandbox"] });
   }

@@ -1,5 +1,7 @@
 import type { AgentHandler, BaseEvent } from "@holodeck/agui";
 import { collect, readEvents } from "@holodeck/agui-testing";
+import type { Stage } from "./_agent.ts";
+import { createHandler } from "./_host.ts";
 
 /** What a request answered: its JSON, or the events of its stream. */
 export interface Answer {
@@ -45,3 +47,15 @@ export function input(threadId: string, text: string, more: object = {}): object
 }
 
 export const typesOf = ({ events }: Answer): string[] => events.map(({ type }) => type);
+
+/** Begins an answer and waits until the agent stands in the middle of it. */
+export async function begin(
+  stage: Stage,
+  threadId: string,
+): Promise<{ handler: AgentHandler; answered: Promise<Answer> }> {
+  const handler = createHandler(stage);
+  const body = input(threadId, "wait");
+  const answered = ask(handler, "POST /agui/agent/default/run", { body });
+  await stage.waiting.opened;
+  return { handler, answered };
+}

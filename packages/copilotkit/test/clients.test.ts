@@ -1,17 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createStage } from "./_agent.ts";
-import { clients, connectClient, textsOf, transports, untilMessages } from "./_client.ts";
-import { host } from "./_host.ts";
+import { clients, connectClient, prepareClients, textsOf, untilMessages } from "./_client.ts";
+import { byHeader, host } from "./_host.ts";
 
-const cases = clients.flatMap(([version, load]) =>
-  transports.map((transport) => ({ version, load, transport })),
-);
+prepareClients();
 
-describe.for(cases)("CopilotKit $version over $transport", ({ load, transport }) => {
+describe.for(clients)("CopilotKit $version over $transport", ({ module, transport }) => {
   test("finds the agents and what the server can do", async () => {
     const { url } = await host(createStage());
-    const { core, errors } = await connectClient(load, url, { transport });
+    const { core, errors } = await connectClient(module, url, { transport });
     expect(Object.keys(core.agents)).toEqual(["default", "other"]);
     expect(core.getAgent("default")?.description).toBe("Echoes");
     expect(errors).toEqual([]);
@@ -19,7 +17,7 @@ describe.for(cases)("CopilotKit $version over $transport", ({ load, transport })
 
   test("shows an answer, and the state with it", async () => {
     const { url } = await host(createStage());
-    const client = await connectClient(load, url, { transport });
+    const client = await connectClient(module, url, { transport });
     const agent = client.open("t-answer");
     await client.say(agent, "hello");
     expect(textsOf(agent)).toEqual(["user: hello", "assistant: you said: hello"]);
@@ -31,7 +29,7 @@ describe.for(cases)("CopilotKit $version over $transport", ({ load, transport })
     const stage = createStage();
     const { url } = await host(stage);
     const colours: unknown[] = [];
-    const client = await connectClient(load, url, {
+    const client = await connectClient(module, url, {
       transport,
       tools: [
         {
@@ -55,11 +53,11 @@ describe.for(cases)("CopilotKit $version over $transport", ({ load, transport })
 
   test("shows a thread in a fresh client with the same ids, once each", async () => {
     const { url } = await host(createStage());
-    const first = await connectClient(load, url, { transport });
+    const first = await connectClient(module, url, { transport });
     const before = first.open("t-hydrate");
     await first.say(before, "one");
     await first.say(before, "two");
-    const fresh = await connectClient(load, url, { transport });
+    const fresh = await connectClient(module, url, { transport });
     const after = fresh.open("t-hydrate");
     await fresh.core.connectAgent({ agent: after });
     expect(after.messages.map(({ id, role, content }) => ({ id, role, content }))).toEqual(
@@ -72,9 +70,9 @@ describe.for(cases)("CopilotKit $version over $transport", ({ load, transport })
 
   test("goes on in a thread that it was shown, without duplicates", async () => {
     const { url } = await host(createStage());
-    const first = await connectClient(load, url, { transport });
+    const first = await connectClient(module, url, { transport });
     await first.say(first.open("t-turns"), "one");
-    const fresh = await connectClient(load, url, { transport });
+    const fresh = await connectClient(module, url, { transport });
     const agent = fresh.open("t-turns");
     await fresh.core.connectAgent({ agent });
     await fresh.say(agent, "two");
@@ -90,7 +88,7 @@ describe.for(cases)("CopilotKit $version over $transport", ({ load, transport })
 
   test("shows nothing, and no error, for a thread that nobody knows", async () => {
     const { url } = await host(createStage());
-    const client = await connectClient(load, url, { transport });
+    const client = await connectClient(module, url, { transport });
     const agent = client.open("t-unknown");
     await client.core.connectAgent({ agent });
     expect(agent.messages).toEqual([]);
@@ -100,11 +98,11 @@ describe.for(cases)("CopilotKit $version over $transport", ({ load, transport })
   test("takes up an answer in the middle, live", async () => {
     const stage = createStage();
     const { url } = await host(stage);
-    const first = await connectClient(load, url, { transport });
+    const first = await connectClient(module, url, { transport });
     const before = first.open("t-live");
     const answered = first.say(before, "wait");
     await untilMessages(before, (texts) => texts.at(-1) === "assistant: first ");
-    const fresh = await connectClient(load, url, { transport });
+    const fresh = await connectClient(module, url, { transport });
     const after = fresh.open("t-live");
     const connected = fresh.core.connectAgent({ agent: after });
     await untilMessages(after, (texts) => texts.at(-1) === "assistant: first ");
@@ -118,11 +116,11 @@ describe.for(cases)("CopilotKit $version over $transport", ({ load, transport })
   test("is told once that a thread is busy", async () => {
     const stage = createStage();
     const { url } = await host(stage);
-    const first = await connectClient(load, url, { transport });
+    const first = await connectClient(module, url, { transport });
     const agent = first.open("t-busy");
     const answered = first.say(agent, "wait");
     await untilMessages(agent, (texts) => texts.at(-1) === "assistant: first ");
-    const second = await connectClient(load, url, { transport });
+    const second = await connectClient(module, url, { transport });
     await second.say(second.open("t-busy"), "me too");
     expect(second.errors).toHaveLength(1);
     expect(second.errors[0]).toEqual({
@@ -138,7 +136,7 @@ describe.for(cases)("CopilotKit $version over $transport", ({ load, transport })
   test("stops an answer, and the agent behind it", async () => {
     const stage = createStage();
     const { url } = await host(stage);
-    const client = await connectClient(load, url, { transport });
+    const client = await connectClient(module, url, { transport });
     const agent = client.open("t-stop");
     const ends: unknown[] = [];
     agent.subscribe({ onRunFinishedEvent: ({ event }) => void ends.push(event) });
@@ -156,9 +154,25 @@ describe.for(cases)("CopilotKit $version over $transport", ({ load, transport })
     expect(textsOf(agent).at(-1)).toBe("assistant: you said: again");
   });
 
+  test("stops an answer that it took up in the middle", async () => {
+    const stage = createStage();
+    const { url } = await host(stage);
+    const first = await connectClient(module, url, { transport });
+    const answered = first.say(first.open("t-stop-live"), "wait");
+    await stage.waiting.opened;
+    const fresh = await connectClient(module, url, { transport });
+    const after = fresh.open("t-stop-live");
+    const connected = fresh.core.connectAgent({ agent: after });
+    await untilMessages(after, (texts) => texts.at(-1) === "assistant: first ");
+    fresh.core.stopAgent({ agent: after });
+    await Promise.all([answered, connected]);
+    expect(stage.aborted).toEqual(["stopped"]);
+    expect([...first.errors, ...fresh.errors]).toEqual([]);
+  });
+
   test("is told once that the agent failed, and not why", async () => {
     const { url } = await host(createStage());
-    const client = await connectClient(load, url, { transport });
+    const client = await connectClient(module, url, { transport });
     const agent = client.open("t-boom");
     await client.say(agent, "boom");
     expect(client.errors).toEqual([
@@ -169,7 +183,7 @@ describe.for(cases)("CopilotKit $version over $transport", ({ load, transport })
 
   test("gets suggestions that leave no thread behind", async () => {
     const { url, handler } = await host(createStage());
-    const client = await connectClient(load, url, { transport });
+    const client = await connectClient(module, url, { transport });
     const suggested = new Promise<void>((resolve) => {
       client.core.subscribe({ onSuggestionsFinishedLoading: () => resolve() });
     });
@@ -183,3 +197,26 @@ describe.for(cases)("CopilotKit $version over $transport", ({ load, transport })
     expect(items).toEqual([]);
   });
 });
+
+test.for(clients)("CopilotKit $version finds its transport by itself", async ({ module }) => {
+  const { url } = await host(createStage());
+  const client = await connectClient(module, `${url}/`);
+  const agent = client.open("t-auto");
+  await client.say(agent, "hello");
+  expect(client.core.runtimeTransport).toBe("rest");
+  expect(textsOf(agent).at(-1)).toBe("assistant: you said: hello");
+});
+
+test.for(clients)(
+  "CopilotKit $version is not let in over $transport without a name",
+  async (client) => {
+    const { module, transport } = client;
+    const { url } = await host(createStage(), { authenticate: byHeader });
+    await expect(connectClient(module, url, { transport })).rejects.toThrow("401");
+    const { errors } = await connectClient(module, url, {
+      transport,
+      headers: { "x-user": "ada" },
+    });
+    expect(errors).toEqual([]);
+  },
+);

@@ -3,7 +3,7 @@ import { filter, firstValueFrom, from } from "rxjs";
 import type { ObservableInput } from "rxjs";
 import { describe, expect, test } from "vitest";
 import { createStage } from "./_agent.ts";
-import { clients, connectClient, transports } from "./_client.ts";
+import { clients, connectClient, prepareClients } from "./_client.ts";
 import type { Client, CoreModule } from "./_client.ts";
 import { byHeader, host } from "./_host.ts";
 
@@ -19,12 +19,11 @@ interface OpenStore {
 
 /** CopilotKit's own thread store, behind `useThreads`. */
 async function openStore(
-  load: () => Promise<CoreModule>,
+  { ɵcreateThreadStore: createThreadStore }: CoreModule,
   url: string,
   { core }: Client,
   options: { limit?: number; includeArchived?: boolean; user?: string } = {},
 ): Promise<OpenStore> {
-  const { ɵcreateThreadStore: createThreadStore } = await load();
   const { user = "ada", ...context } = options;
   // Older clients have no fetch of their own for this; they always speak REST here.
   const store = createThreadStore({ fetch: core.ɵruntimeFetch ?? fetch });
@@ -42,11 +41,9 @@ async function openStore(
   return { store, until, names: () => store.getState().threads.map(({ name }) => name) };
 }
 
-const cases = clients.flatMap(([version, load]) =>
-  transports.map((transport) => ({ version, load, transport })),
-);
+prepareClients();
 
-describe.for(cases)("the thread store of $version over $transport", ({ load, transport }) => {
+describe.for(clients)("the thread store of $version over $transport", ({ module, transport }) => {
   const headers = { "x-user": "ada" };
 
   async function threeThreads(): Promise<{
@@ -55,9 +52,9 @@ describe.for(cases)("the thread store of $version over $transport", ({ load, tra
     get(threadId: string): Promise<Session | undefined>;
   }> {
     const { url, handler } = await host(createStage(), { authenticate: byHeader });
-    const client = await connectClient(load, url, { transport, headers });
+    const client = await connectClient(module, url, { transport, headers });
     for (const threadId of ["t-1", "t-2", "t-3"]) await client.say(client.open(threadId), "hi");
-    const bob = await connectClient(load, url, { transport, headers: { "x-user": "bob" } });
+    const bob = await connectClient(module, url, { transport, headers: { "x-user": "bob" } });
     await bob.say(bob.open("t-bob"), "hi");
     const get = async (threadId: string): Promise<Session | undefined> =>
       handler.sessions.get({ principal: "ada", threadId });
@@ -66,7 +63,7 @@ describe.for(cases)("the thread store of $version over $transport", ({ load, tra
 
   test("lists one's own threads, page by page", async () => {
     const { url, client } = await threeThreads();
-    const { store, until } = await openStore(load, url, client, { limit: 2 });
+    const { store, until } = await openStore(module, url, client, { limit: 2 });
     expect(store.getState().error).toBe(null);
     expect(store.getState().threads).toHaveLength(2);
     store.fetchNextPage();
@@ -81,16 +78,16 @@ describe.for(cases)("the thread store of $version over $transport", ({ load, tra
 
   test("renames, archives and deletes for good", async () => {
     const { url, client, get } = await threeThreads();
-    const { store } = await openStore(load, url, client);
+    const { store } = await openStore(module, url, client);
     await store.renameThread("t-1", "Holidays");
     await store.archiveThread("t-2");
     await store.deleteThread("t-3");
     store.stop();
 
-    const again = await openStore(load, url, client);
+    const again = await openStore(module, url, client);
     expect(again.names()).toEqual(["Holidays"]);
     again.store.stop();
-    const all = await openStore(load, url, client, { includeArchived: true });
+    const all = await openStore(module, url, client, { includeArchived: true });
     expect(all.store.getState().threads.map(({ id, archived }) => [id, archived])).toEqual(
       expect.arrayContaining([
         ["t-1", false],
@@ -104,7 +101,7 @@ describe.for(cases)("the thread store of $version over $transport", ({ load, tra
 
   test("cannot touch somebody else's threads", async () => {
     const { url, client, get } = await threeThreads();
-    const { store } = await openStore(load, url, client, { user: "bob" });
+    const { store } = await openStore(module, url, client, { user: "bob" });
     expect(store.getState().threads.map(({ id }) => id)).toEqual(["t-bob"]);
     await expect(store.renameThread("t-1", "Mine")).rejects.toThrow("404");
     await expect(store.archiveThread("t-1")).rejects.toThrow("404");
