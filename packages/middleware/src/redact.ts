@@ -7,7 +7,7 @@ import {
 } from "@holodeck/agui-core";
 import type { BaseEvent, Middleware } from "@holodeck/agui-core";
 import { redactEvent } from "./redact-event.ts";
-import { redactJson, redactJsonText } from "./redact-json.ts";
+import { redactJsonText } from "./redact-json.ts";
 import { secretShapes, urlCredentials } from "./redact-secrets.ts";
 import { createTextStream, redactText, toGlobal } from "./redact-text.ts";
 import type { TextRules, TextStream } from "./redact-text.ts";
@@ -175,8 +175,9 @@ function createRedactor(
 }
 
 // The provider's own event holds the piece that was just taken apart.
-function bare({ rawEvent: _, metadata, ...rest }: BaseEvent, rules: TextRules): BaseEvent {
-  return metadata === undefined ? rest : { ...rest, metadata: redactJson(metadata, rules) };
+function bare(event: BaseEvent, rules: TextRules): BaseEvent {
+  const { rawEvent: _, delta, ...rest } = event;
+  return { ...redactEvent(rest, rules), delta };
 }
 
 // Arguments are JSON and have to stay so: they are held to their end, unless they are huge.

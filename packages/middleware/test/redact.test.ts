@@ -278,8 +278,11 @@ describe("redact", () => {
         " ",
       ),
     );
-    const plant = (key: string, value: unknown): unknown =>
-      words.has(key) && typeof value === "string" ? "key-1" : value;
+    function plant(this: object, key: string, value: unknown): unknown {
+      // The bytes of a picture stay whatever they look like.
+      const isWord = words.has(key) && typeof value === "string" && !("mimeType" in this);
+      return isWord ? "key-1" : value;
+    }
     const planted = JSON.parse(JSON.stringify(Object.values(eventExamples), plant)) as BaseEvent[];
     expect(JSON.stringify(planted).match(/key-1/g)!.length).toBeGreaterThan(40);
     for (const event of planted) {
