@@ -22,6 +22,8 @@ export type { RunTimeoutOptions } from "./run-timeout.ts";
 export { safeEqual } from "./safe-equal.ts";
 export { suggestQuestions } from "./suggest-questions.ts";
 export type { SuggestQuery, SuggestQuestionsOptions } from "./suggest-questions.ts";
+export { telemetry } from "./telemetry.ts";
+export type { TelemetryOptions } from "./telemetry.ts";
 export { throttleDeltas } from "./throttle-deltas.ts";
 export type { ThrottleDeltasOptions } from "./throttle-deltas.ts";
 export { toolFilter } from "./tool-filter.ts";
