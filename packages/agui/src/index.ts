@@ -41,5 +41,19 @@ export type {
   SessionStore,
 } from "@holodeck/agui-core";
 export { agui } from "@holodeck/agui-protocol";
-export { bearerAuth, cors, logging, rateLimit, safeEqual, toolFilter } from "@holodeck/agui-middleware";
+export {
+  bearerAuth,
+  cors,
+  fromAguiMiddleware,
+  injectContext,
+  logging,
+  rateLimit,
+  redact,
+  runTimeout,
+  safeEqual,
+  suggestQuestions,
+  telemetry,
+  throttleDeltas,
+  toolFilter,
+} from "@holodeck/agui-middleware";
 export { memorySessions } from "@holodeck/agui-sessions";
