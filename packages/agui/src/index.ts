@@ -51,9 +51,16 @@ export { agui } from "@holodeck/agui-protocol";
 export {
   bearerAuth,
   cors,
+  fromAguiMiddleware,
+  injectContext,
   logging,
   rateLimit,
+  redact,
+  runTimeout,
   safeEqual,
+  suggestQuestions,
+  telemetry,
+  throttleDeltas,
   toolFilter,
 } from "@holodeck/agui-middleware";
 export { memorySessions } from "@holodeck/agui-sessions";
