@@ -4,7 +4,11 @@ import type { Exchange, Limits } from "@holodeck/agui-core";
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
 /** The JSON body of a request, read no further than the limit. */
-export async function readJson(exchange: Exchange, limits: Limits): Promise<unknown> {
+export async function readJson(
+  exchange: Exchange,
+  limits: Limits,
+  { isOptional = false }: { isOptional?: boolean } = {},
+): Promise<unknown> {
   const type = exchange.header("content-type");
   const declared = Number(exchange.header("content-length") ?? Number.NaN);
   if (declared > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
@@ -17,6 +21,7 @@ export async function readJson(exchange: Exchange, limits: Limits): Promise<unkn
   if (declared > 0) assertJsonType(type);
   const bytes = await readBytes(exchange, limits.bodyBytes);
   if (bytes.length === 0) {
+    if (isOptional) return undefined;
     throw new AgentError("invalid-request", "The body is empty; send a JSON object.");
   }
   assertJsonType(type);

@@ -5,10 +5,24 @@ import {
   describeValue,
   unknownName,
 } from "@holodeck/agui-core";
+import type { HealthOptions } from "./health.ts";
 import type { AgentHandlerOptions } from "./options.ts";
 
 /** Throws when this is not what the option of that name takes. */
 type Check = (value: unknown, name: string) => void;
+
+const healthChecks: Record<keyof HealthOptions, Check> = {
+  path: checkOptionalPath,
+  readyPath: checkOptionalPath,
+  agentPath: checkOptionalPath,
+  checks: (value, name) => {
+    if (!isRecord(value))
+      throw wrong(name, "an object of functions, like { db: () => ping() }", value);
+    for (const [key, check] of Object.entries(value)) {
+      assertFunction(check, `${name}.${key} must be a function () => boolean`);
+    }
+  },
+};
 
 // Typed by the options, so that a new one cannot be forgotten here.
 const checks: Record<keyof AgentHandlerOptions, Check> = {
@@ -70,6 +84,24 @@ const checks: Record<keyof AgentHandlerOptions, Check> = {
   info: (value, name) => {
     if (!isRecord(value)) throw wrong(name, "an object, like { service: string }", value);
   },
+  health: (value, name) => {
+    if (value === false) return;
+    assertOptions(`createAgentHandler({ ${name} })`, value, Object.keys(healthChecks));
+    for (const [key, check] of Object.entries(healthChecks)) {
+      const given = (value as Record<string, unknown>)[key];
+      if (given !== undefined) check(given, `${name}.${key}`);
+    }
+  },
+  openapi: (value, name) => {
+    if (value === false) return;
+    assertOptions(`createAgentHandler({ ${name} })`, value, ["path"]);
+    const { path } = value as { path?: unknown };
+    if (path !== undefined) assertPath(path, `${name}.path`);
+  },
+  problemTypeBase: (value, name) => {
+    if (typeof value === "string" && URL.canParse(value)) return;
+    throw wrong(name, 'a URL that a code is put behind, like "https://example.com/errors/"', value);
+  },
   clock: (value, name) => {
     const methods = ["now", "setTimeout", "clearTimeout"];
     assertMethods(value, name, { methods, example: "fakeClock()" });
@@ -92,12 +124,21 @@ function oneOf(...allowed: readonly string[]): Check {
   };
 }
 
+function checkOptionalPath(value: unknown, name: string): void {
+  if (value !== false) assertPath(value, name);
+}
+
+function assertPath(value: unknown, name: string): void {
+  if (typeof value === "string" && /^\/[^?#]*$/.test(value)) return;
+  throw wrong(name, 'a path that starts with "/", or false', value);
+}
+
 function checkMiddleware(value: unknown, name: string): void {
   if (typeof value === "function") return;
-  const stages = ["request", "admit", "run"];
+  const stages = ["authenticate", "request", "admit", "run"];
   const given = isRecord(value) ? stages.filter((stage) => value[stage] !== undefined) : [];
   if (given.length === 0) {
-    throw wrong(name, "a function, or an object with request, admit or run", value);
+    throw wrong(name, "a function, or an object with authenticate, request, admit or run", value);
   }
   for (const stage of given) {
     assertFunction(

@@ -17,14 +17,16 @@ import { isMultipart, readJson } from "./body.ts";
 import { createHost } from "./host.ts";
 import { createRegistry } from "./registry.ts";
 import type { RunRegistry } from "./registry.ts";
+import { healthRoutes } from "./health.ts";
 import { describeHandler } from "./info.ts";
 import { stopped } from "./launch.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import type { HandlerState } from "./lifecycle.ts";
+import { describeApi, openApiRoute } from "./openapi.ts";
 import { resolveOptions } from "./options.ts";
 import type { AgentHandlerOptions } from "./options.ts";
 import { problemReply, toAgentError } from "./problem.ts";
-import { createRouter } from "./router.ts";
+import { createRouter, shapeOf } from "./router.ts";
 import type { MountedRoute, RouteMatch } from "./router.ts";
 import { stripBase, toCall, toRequestId } from "./request.ts";
 import { createResources, withResources } from "./resources.ts";
@@ -49,6 +51,8 @@ export interface AgentHandler extends ExchangeHandler {
   close(options?: { timeoutMs?: number }): Promise<void>;
   /** What discovery answers. */
   info(): Json;
+  /** The OpenAPI 3.1 document of what is mounted. */
+  openapi(): Promise<Json>;
   /** The runs of this process. */
   readonly runs: {
     get(runId: string): RunInfo | undefined;
@@ -105,24 +109,44 @@ export function createAgentHandler(
     info,
     onRun: lifecycle.ran,
   });
-  const router = createRouter(
-    protocols.flatMap((protocol) =>
-      protocol.routes(host(protocol)).map((route): MountedRoute => ({ protocol, route })),
-    ),
+  const hosts = protocols.map((protocol) => host(protocol));
+  const spoken = protocols.flatMap((protocol, index) =>
+    protocol.routes(hosts[index]!).map((route): MountedRoute => ({ owner: protocol.name, route })),
   );
+  const router = createRouter([
+    ...spoken,
+    ...yieldTo(spoken, [
+      ...healthRoutes({ agents, settings, runs, lifecycle }),
+      ...openApiRoute(settings.openapi, openapi),
+    ]),
+  ]);
+  let document: Promise<Json> | undefined;
 
   function info(): Json {
-    return describeHandler({ agents, settings, routes: router.routes });
+    return describeHandler({ agents, settings, hosts, routes: router.routes });
+  }
+
+  function openapi(): Promise<Json> {
+    document ??= describeApi({ settings, routes: router.routes }).catch((error: unknown) => {
+      // What an operation is made of may be there the next time.
+      document = undefined;
+      throw error;
+    });
+    return document;
   }
 
   async function handle(exchange: Exchange): Promise<boolean> {
     const path = stripBase(exchange.path, basePath);
     if (path === undefined) return false;
     const requestId = toRequestId(exchange.header("x-request-id"));
-    const place = { instance: exchange.path, requestId };
     const started: Reply[] = [];
     const explain = (error: unknown): Reply =>
-      problemReply(toAgentError(error, { logger, requestId, debug }), place);
+      problemReply(toAgentError(error, { logger, requestId, debug }), {
+        // As the client asked for it, with the prefix that a framework has stripped.
+        instance: exchange.request.url.pathname,
+        requestId,
+        typeBase: settings.problemTypeBase,
+      });
 
     let match: RouteMatch | undefined;
     let reply: Reply;
@@ -137,7 +161,8 @@ export function createAgentHandler(
       };
       reply = await withMiddleware(exchange, answer, explain);
     } catch (error) {
-      reply = explain(error);
+      // A path that cannot be read; middleware sees its refusal like every other.
+      reply = await withMiddleware(exchange, async () => explain(error), explain);
     }
     // A middleware may have answered something else than the run it was given.
     for (const made of started)
@@ -185,9 +210,9 @@ export function createAgentHandler(
     let call: Call | undefined;
     let chosen: MountedRoute | undefined;
     try {
-      if (routes.length === 0) return notAllowed(exchange.method, allow, explain);
       chosen = routes.length === 1 ? routes[0] : undefined;
-      await lifecycle.admit();
+      if (!chosen?.isAlways) await lifecycle.admit();
+      if (routes.length === 0) return notAllowed(exchange.method, allow, explain);
       const principal = routes.every(({ route }) => route.public)
         ? undefined
         : await authenticate(exchange);
@@ -211,27 +236,45 @@ export function createAgentHandler(
     const takesMultipart = kinds.some((kind) => kind !== undefined && kind !== "json");
     // Uploads are read as they come, by who knows their limits.
     if (takesMultipart && isMultipart(exchange)) return undefined;
-    return readJson(exchange, limits);
+    const isOptional = kinds.includes("optional-json");
+    return readJson(exchange, limits, { isOptional });
   }
 
   async function authenticate(exchange: Exchange): Promise<Principal | undefined> {
     if (!settings.authenticate) return undefined;
-    const principal = await settings.authenticate(exchange.request);
+    const asked = settings.authenticate(exchange.request);
+    const principal = await (isPromise(asked) ? inTime(asked) : asked);
     if (principal) return assertPrincipal(principal);
     throw new AgentError("authentication-required", "This server wants to know who you are.", {
       headers: { "www-authenticate": "Bearer" },
     });
   }
 
+  // Whoever it asks may not answer, and its callers would pile up.
+  async function inTime<T>(work: PromiseLike<T>): Promise<T> {
+    let timer: unknown;
+    const late = new Promise<never>((_, reject) => {
+      const message = "It could not be found out in time who is asking.";
+      const error = new AgentError("timeout", message, { status: 503, retryAfter: 5 });
+      timer = clock.setTimeout(() => reject(error), limits.authenticateMs);
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  }
+
   const handler: AgentHandler = {
     handle,
-    fetch: toFetch(handle),
+    fetch: toFetch(handle, { typeBase: settings.problemTypeBase }),
     get state() {
       return lifecycle.state;
     },
     start: lifecycle.start,
     close: lifecycle.close,
     info,
+    openapi,
     runs: {
       get(runId) {
         const run = findRun(runs, runId);
@@ -250,6 +293,17 @@ export function createAgentHandler(
     on: lifecycle.on,
   };
   return handler;
+}
+
+// A protocol may have a page of its own where the handler has one.
+function yieldTo(spoken: readonly MountedRoute[], own: readonly MountedRoute[]): MountedRoute[] {
+  const place = ({ route }: MountedRoute): string => `${route.method} ${shapeOf(route.path)}`;
+  const taken = new Set(spoken.map(place));
+  return own.filter((one) => !taken.has(place(one)));
+}
+
+function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as { then?: unknown } | null)?.then === "function";
 }
 
 function notAllowed(

@@ -10,7 +10,6 @@ import type {
   Call,
   Encoder,
   FoldedRun,
-  HandlerMiddleware,
   LiveRun,
   Protocol,
   ProtocolHost,
@@ -24,7 +23,7 @@ import type {
 import { acquire, threadBusy } from "./acquire.ts";
 import type { LoadedAgent } from "./agents.ts";
 import { answerQuestion } from "./answer.ts";
-import { createLauncher } from "./launch.ts";
+import { createLauncher, stopped } from "./launch.ts";
 import type { Launch } from "./launch.ts";
 import { createQueue } from "./queue.ts";
 import { liveId } from "./registry.ts";
@@ -79,7 +78,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       tools,
       files: request.files ?? [],
     };
-    await admit(admitting, request, { ...context, logger });
+    await admit(request, { ...context, logger });
     const key: RunKey = { ...keyOf(call, input.threadId), runId: input.runId };
     // Who sends no history cannot own it.
     const owner = protocol.history === "server" ? "server" : (settings.history ?? "client");
@@ -106,6 +105,12 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       acquire: () => acquire(key, init, acquiring),
       begin: async (granted) => launcher.leased(launch, granted),
     });
+  }
+
+  async function admit({ input }: RunRequest, init: RunContextInit): Promise<void> {
+    if (admitting.length === 0) return;
+    const context = createRunContext(init);
+    for (const one of admitting) await one.admit?.(input, context, { sessions });
   }
 
   async function locate(call: Call, target: RunTarget): Promise<RunRecord | undefined> {
@@ -150,25 +155,31 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     logger,
     limits,
     debug,
+    hasAuthenticate: settings.authenticate !== undefined,
     info,
     start: (call, request) => start(protocol, call, request),
     attach,
     async send(call, target, command) {
       const record = await locate(call, target);
       if (command.type === "tool-result") return answerQuestion(sessions, record, command);
-      return record?.status === "running" ? sessions.runs.send(record, command) : false;
+      if (record?.status === "running") return sessions.runs.send(record, command);
+      return command.type === "stop" && stopAside(call, target);
     },
   });
-}
 
-async function admit(
-  middleware: readonly HandlerMiddleware[],
-  { input }: RunRequest,
-  init: RunContextInit,
-): Promise<void> {
-  if (middleware.length === 0) return;
-  const context = createRunContext(init);
-  for (const one of middleware) await one.admit?.(input, context);
+  // A run beside its thread is in no log, so no other process can have it.
+  function stopAside(call: Call, target: RunTarget): boolean {
+    const principal = call.principal?.id ?? "";
+    for (const [id, run] of runs.live.entries()) {
+      const { threadId, runId } = run.context;
+      const isMeant = "runId" in target ? target.runId === runId : target.threadId === threadId;
+      const owner = run.context.principal?.id ?? "";
+      if (!isMeant || owner !== principal || id === liveId({ principal, runId })) continue;
+      run.abort(stopped());
+      return true;
+    }
+    return false;
+  }
 }
 
 function toActive(record: RunRecord, run: LiveRun, { signal }: Call): ActiveRun {

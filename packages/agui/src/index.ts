@@ -1,12 +1,19 @@
 export { allowAnonymous } from "./allow-anonymous.ts";
 export type { AgentEntry, AgentMap } from "./agents.ts";
+export { configFromEnv } from "./config-from-env.ts";
+export type { ConfigFromEnvOptions, EnvConfig, LlmConfig } from "./config-from-env.ts";
 export { createAgentHandler } from "./create-agent-handler.ts";
 export type { AgentHandler, RunInfo } from "./create-agent-handler.ts";
+export type { HealthCheck, HealthOptions, HealthStatus } from "./health.ts";
 export { jsonLogger } from "./json-logger.ts";
+export type { JsonLoggerOptions, LogLevel } from "./json-logger.ts";
 export type { BusyPolicy } from "./acquire.ts";
 export type { CreateSession, SessionResources } from "./resources.ts";
 export type { HandlerState } from "./lifecycle.ts";
+export type { OpenApiOptions } from "./openapi.ts";
 export type { AgentHandlerOptions } from "./options.ts";
+export { presets } from "./presets.ts";
+export type { Preset, PresetOptions } from "./presets.ts";
 export {
   AgentError,
   compose,
@@ -41,5 +48,19 @@ export type {
   SessionStore,
 } from "@holodeck/agui-core";
 export { agui } from "@holodeck/agui-protocol";
-export { logging, toolFilter } from "@holodeck/agui-middleware";
+export {
+  bearerAuth,
+  cors,
+  fromAguiMiddleware,
+  injectContext,
+  logging,
+  rateLimit,
+  redact,
+  runTimeout,
+  safeEqual,
+  suggestQuestions,
+  telemetry,
+  throttleDeltas,
+  toolFilter,
+} from "@holodeck/agui-middleware";
 export { memorySessions } from "@holodeck/agui-sessions";

@@ -1,27 +1,53 @@
-import type { Json, ServerTool } from "@holodeck/agui-core";
-import type { Agents } from "./agents.ts";
+import type { Json, ProtocolHost, ServerTool } from "@holodeck/agui-core";
+import type { Agents, LoadedAgent } from "./agents.ts";
 import type { Settings } from "./options.ts";
 import type { MountedRoute } from "./router.ts";
 import { version } from "./version.ts";
 
-/** What discovery answers: one JSON for AG-UI tools and CopilotKit. */
-export function describeHandler(parts: {
-  agents: Agents;
-  settings: Settings;
-  routes: readonly MountedRoute[];
-}): Json {
-  const { agents, settings, routes } = parts;
+/** What discovery is made from. */
+export interface HandlerParts {
+  readonly agents: Agents;
+  readonly settings: Settings;
+  /** Of each protocol, in their order. */
+  readonly hosts: readonly ProtocolHost[];
+  readonly routes: readonly MountedRoute[];
+}
+
+/** What discovery answers: one JSON for AG-UI tools, FlagPilot's clients and CopilotKit. */
+export function describeHandler({ agents, settings, hosts, routes }: HandlerParts): Json {
   const { tools, protocols, basePath } = settings;
-  const toolInfo = tools.length > 0 ? { tools: tools.map(toDefinition) } : {};
+  const facts = protocols.map((protocol, index) => protocol.describe?.(hosts[index]!) ?? {});
+  // What the wires can do holds for every agent behind them.
+  const { capabilities = {}, ...rest } = merge(facts);
+  const shared = { tools: tools.map(toDefinition), capabilities };
   return {
     service: "holodeck-agui",
     version,
     ...settings.info,
-    agents: Object.fromEntries(agents.all.map(({ id, info }) => [id, { ...toolInfo, ...info }])),
+    agents: Object.fromEntries(agents.all.map((one) => [one.id, describeAgent(one, shared)])),
     defaultAgent: agents.get(undefined).id,
-    ...mergeFacts(protocols.map((protocol) => protocol.describe?.() ?? {})),
+    ...rest,
     routes: routes.map(({ route }) => `${route.method} ${basePath}${route.path}`),
   };
+}
+
+// Every field the host gave is told, and has the last word over what we know ourselves.
+function describeAgent(
+  { agent, info }: LoadedAgent,
+  shared: { tools: readonly Json[]; capabilities: unknown },
+): Json {
+  const tools = Array.isArray(info.tools) ? (info.tools as unknown[]) : shared.tools;
+  const known =
+    tools.length > 0 ? { tools, capabilities: { tools: { supported: true, items: tools } } } : {};
+  const { id, name } = info;
+  const ours = { id, name, className: classOf(agent), capabilities: shared.capabilities };
+  return merge([ours, known, info]);
+}
+
+// CopilotKit's word for what kind of agent it is.
+function classOf(agent: object): string {
+  const { name } = agent.constructor;
+  return name === "" || name === "Object" || name.endsWith("Function") ? "Agent" : name;
 }
 
 // What a client may know of a server tool: AG-UI's definition of one, and nothing of ours.
@@ -34,13 +60,13 @@ function toDefinition({ name, description, parameters, metadata }: ServerTool): 
   };
 }
 
-// Several protocols describe themselves under one key, such as `protocols`.
-function mergeFacts(all: readonly Json[]): Json {
+// Several describe themselves under one key, such as `protocols`. The later has the last word.
+function merge(all: readonly Json[]): Json {
   const merged: Json = {};
   for (const facts of all) {
     for (const [key, value] of Object.entries(facts)) {
       const before = merged[key];
-      merged[key] = isRecord(before) && isRecord(value) ? { ...before, ...value } : value;
+      merged[key] = isRecord(before) && isRecord(value) ? merge([before, value]) : value;
     }
   }
   return merged;

@@ -1,20 +1,35 @@
+import { unknownName } from "@holodeck/agui-core";
 import type { Logger } from "@holodeck/agui-core";
 
-type Level = "debug" | "info" | "warn" | "error";
+/** How much is written, the most first. */
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+export interface JsonLoggerOptions {
+  /** The same as `level: "debug"`. */
+  debug?: boolean;
+  /** The least that is written. By default `"info"`. */
+  level?: LogLevel;
+}
+
+const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
 /** One JSON line per record on standard error. Debug records only when asked for. */
-export function jsonLogger(options: { debug?: boolean } = {}): Logger {
-  const write = (level: Level) => (fields: object, message?: string) => {
+export function jsonLogger(options: JsonLoggerOptions = {}): Logger {
+  const { debug = false, level: least = debug ? "debug" : "info" } = options;
+  if (!levels.includes(least)) throw unknownName("a level of jsonLogger", least, levels);
+  const writer = (level: LogLevel): Logger["info"] =>
+    levels.indexOf(level) < levels.indexOf(least) ? () => {} : write(level);
+  const write = (level: LogLevel) => (fields: object, message?: string) => {
     const record = { time: new Date().toISOString(), level, message, ...fields };
     // `console.error` is standard error wherever there is one, and exists everywhere else.
     // oxlint-disable-next-line no-console
     console.error(toLine(record));
   };
   return {
-    debug: options.debug ? write("debug") : () => {},
-    info: write("info"),
-    warn: write("warn"),
-    error: write("error"),
+    debug: writer("debug"),
+    info: writer("info"),
+    warn: writer("warn"),
+    error: writer("error"),
   };
 }
 

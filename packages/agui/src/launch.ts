@@ -198,9 +198,14 @@ export function createLauncher(options: HostOptions): Launcher {
       }
     },
     async ephemeral({ key, request, loaded, context }) {
-      // Without a thread nothing was asked, so there is nothing to approve.
-      assertResume(request.input, { ...key, pending: [] }, clock);
-      const input = { ...request.input, state: request.input.state ?? {} };
+      // Without a thread to hold it against, the input is believed as on one that nobody knows.
+      const unknown = emptySession(key, loaded.id);
+      const { input } = prepareInput(request.input, unknown, {
+        owner: "client",
+        trust,
+        logger,
+        clock,
+      });
       const init = { agent: loaded.agent, input, middleware: settings.runMiddleware, context };
       // Beside its thread a run may have the id of one in it, and must not take its place.
       return launch(init, ulid());
@@ -211,6 +216,22 @@ export function createLauncher(options: HostOptions): Launcher {
 function obey(run: LiveRun, { reason, ifUnfollowed }: RunCommand & { type: "stop" }): void {
   if (ifUnfollowed && (run.followers > 0 || !run.wasFollowed)) return;
   run.abort(reason === "replaced" ? replaced() : stopped());
+}
+
+function emptySession({ principal, threadId }: RunKey, agentId: string): Session {
+  return {
+    principal,
+    threadId,
+    agentId,
+    version: 0,
+    createdAt: 0,
+    lastActivity: 0,
+    messageCount: 0,
+    messages: [],
+    state: undefined,
+    metadata: {},
+    pending: [],
+  };
 }
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

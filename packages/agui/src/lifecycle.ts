@@ -14,6 +14,12 @@ export interface Lifecycle {
   close(options?: { timeoutMs?: number }): Promise<void>;
   /** Lets a request in, or throws why not. The first request makes the agents ready. */
   admit(): Promise<void> | void;
+  /** Begins what the first request would begin, and waits a moment for it; for health checks. */
+  probe(): Promise<void>;
+  /** Whether the last attempt to start failed. */
+  readonly hasFailed: boolean;
+  /** The ids of the agents that are ready. */
+  readonly readyAgents: ReadonlySet<string>;
   /** A run was accepted. False: too late, it has to end at once. */
   ran(): boolean;
   on(event: "state", listener: (state: HandlerState) => void): () => void;
@@ -26,6 +32,9 @@ const order: readonly HandlerState[] = [
   "shutting_down",
   "stopped",
 ];
+
+// So long a health check waits for a handler that nobody has started yet.
+const probeMs = 500;
 
 /** The states of a handler, in their one order. */
 export function createLifecycle(options: {
@@ -42,6 +51,8 @@ export function createLifecycle(options: {
   let startedByHost = false;
   let closing: Promise<void> | undefined;
   let hasWarned = false;
+  let hasFailed = false;
+  const readyAgents = new Set<string>();
 
   function go(next: HandlerState): void {
     if (order.indexOf(next) <= order.indexOf(state)) return;
@@ -56,12 +67,14 @@ export function createLifecycle(options: {
   }
 
   async function prepare(): Promise<void> {
+    readyAgents.clear();
     await Promise.all([
       ...protocols.map((protocol) => protocol.warm?.()),
       ...agents.all.map(async ({ id, agent }) => {
         try {
           await (agent as AgentObject).validate?.();
           await (agent as AgentObject).ready?.();
+          readyAgents.add(id);
         } catch (cause) {
           logger.error({ error: cause, agentId: id }, "An agent is not ready.");
           throw new AgentError("not-ready", `Agent '${id}' is not ready.`, {
@@ -71,6 +84,7 @@ export function createLifecycle(options: {
         }
       }),
     ]);
+    hasFailed = false;
     go("ready");
   }
 
@@ -82,6 +96,7 @@ export function createLifecycle(options: {
     starting ??= prepare().catch((error: unknown) => {
       // The next caller may try again.
       starting = undefined;
+      hasFailed = true;
       throw error;
     });
     return starting;
@@ -170,6 +185,16 @@ export function createLifecycle(options: {
       }
       return begin();
     },
+    async probe() {
+      if (state !== "initializing" || (startedByHost && starting)) return;
+      // Why it failed is logged there; here it only counts that it did.
+      const begun = begin().catch(() => undefined);
+      await within(begun, probeMs);
+    },
+    get hasFailed() {
+      return hasFailed;
+    },
+    readyAgents,
     ran() {
       go("running");
       return state === "running";

@@ -20,7 +20,9 @@ import { memorySessions } from "@holodeck/agui-sessions";
 import type { MemorySessionsOptions } from "@holodeck/agui-sessions";
 import type { BusyPolicy } from "./acquire.ts";
 import { checkOptions } from "./check-options.ts";
+import type { HealthOptions } from "./health.ts";
 import { jsonLogger } from "./json-logger.ts";
+import type { OpenApiOptions } from "./openapi.ts";
 import type { CreateSession } from "./resources.ts";
 
 export interface AgentHandlerOptions {
@@ -67,6 +69,12 @@ export interface AgentHandlerOptions {
   debug?: boolean;
   /** Service name, version and extra fields of discovery. */
   info?: Json;
+  /** Where health is told, and what belongs to it; `false` for nowhere. By default `/health`, `/ready` and `/health/agent`. */
+  health?: false | HealthOptions;
+  /** Where the OpenAPI document is, `false` for nowhere. By default `/openapi.json`. */
+  openapi?: false | OpenApiOptions;
+  /** What the `type` of a problem starts with. By default `https://holodeck.dev/errors/`. */
+  problemTypeBase?: string;
   /** For tests that hold time still. */
   clock?: Clock;
 }
@@ -86,11 +94,14 @@ export interface Settings extends Required<
     | "logger"
     | "debug"
     | "info"
+    | "health"
+    | "openapi"
     | "clock"
   >
 > {
   readonly limits: Limits;
   readonly authenticate: AgentHandlerOptions["authenticate"];
+  readonly problemTypeBase: string | undefined;
   readonly history: AgentHandlerOptions["history"];
   readonly onUnknownThread: AgentHandlerOptions["onUnknownThread"];
   readonly exposeSessionState: AgentHandlerOptions["exposeSessionState"];
@@ -105,6 +116,7 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
   const { debug = false, clock = systemClock, heartbeatMs = 15_000, strict = false } = options;
   const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
   const { onBusy = "reject", trustClientHistory = false } = options;
+  const { health = {}, openapi = {} } = options;
   const middleware = options.middleware ?? [];
   const logger = options.logger ?? jsonLogger({ debug });
   describeTools(tools, { strict, logger });
@@ -123,9 +135,12 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     logger,
     debug,
     info,
+    health,
+    openapi,
+    problemTypeBase: options.problemTypeBase,
     clock,
     limits,
-    authenticate: options.authenticate,
+    authenticate: toAuthenticate(options),
     exposeSessionState: options.exposeSessionState,
     runMiddleware: middleware.flatMap((one) => (typeof one === "function" ? one : (one.run ?? []))),
     handlerMiddleware: middleware.filter((one) => typeof one !== "function"),
@@ -152,6 +167,22 @@ function describeTools(
     { tools: tools.filter(isShort).map(({ name }) => name) },
     `Tools should have a description of at least ${shortest} characters.`,
   );
+}
+
+// One word on who is asking: with two, the weaker one could let somebody in.
+function toAuthenticate({
+  authenticate,
+  middleware = [],
+}: AgentHandlerOptions): AgentHandlerOptions["authenticate"] {
+  const given = middleware.filter(
+    (one): one is HandlerMiddleware => typeof one !== "function" && one.authenticate !== undefined,
+  );
+  if (given.length + (authenticate ? 1 : 0) > 1) {
+    const names = [...(authenticate ? ["authenticate"] : []), ...given.map(({ name }) => name)];
+    throw new TypeError(`Only one may say who is asking, not ${names.join(" and ")}.`);
+  }
+  const [one] = given;
+  return authenticate ?? (one && ((request) => one.authenticate!(request)));
 }
 
 // Only what the store asks for: it refuses options that it does not know.

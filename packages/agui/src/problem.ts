@@ -5,6 +5,7 @@ export interface RequestPlace {
   /** The path of the request. */
   readonly instance: string;
   readonly requestId: string;
+  readonly typeBase?: string | undefined;
 }
 
 /** An error as a reply of RFC 9457 problem details. */

@@ -17,6 +17,7 @@ export interface LiveRuns {
   set(id: string, run: LiveRun): void;
   delete(id: string): void;
   values(): LiveRun[];
+  entries(): [id: string, run: LiveRun][];
   readonly size: number;
 }
 
@@ -36,6 +37,7 @@ function createLiveRuns(): LiveRuns {
       boxes.delete(id);
     },
     values: () => [...boxes.values()].flatMap(({ run }) => run ?? []),
+    entries: () => [...boxes].flatMap(([id, { run }]) => (run ? [[id, run]] : [])),
     get size() {
       return boxes.size;
     },

@@ -1,10 +1,13 @@
 import { AgentError } from "@holodeck/agui-core";
-import type { Protocol, Route } from "@holodeck/agui-core";
+import type { Route } from "@holodeck/agui-core";
 
-/** A route and the protocol it came from. */
+/** A route and where it came from. */
 export interface MountedRoute {
   readonly route: Route;
-  readonly protocol: Protocol;
+  /** The name of its protocol. */
+  readonly owner: string;
+  /** Answers in every state of the handler. */
+  readonly isAlways?: boolean;
 }
 
 export interface RouteMatch {
@@ -23,13 +26,15 @@ export interface Router {
 
 interface Pattern {
   readonly segments: readonly string[];
+  /** What the routes call the parameter of each segment; they need not agree. */
+  readonly names: readonly Set<string>[];
   readonly methods: Map<string, MountedRoute[]>;
 }
 
 /** Matches by path, then method. Throws when two routes could not be told apart. */
 export function createRouter(routes: readonly MountedRoute[]): Router {
   const patterns = new Map<string, Pattern>();
-  for (const mounted of routes) add(patterns, mounted);
+  const mountedRoutes = routes.filter((mounted) => add(patterns, mounted));
   const fixed = new Map<string, Pattern>();
   const open: Pattern[] = [];
   for (const [path, pattern] of patterns) {
@@ -39,7 +44,7 @@ export function createRouter(routes: readonly MountedRoute[]): Router {
   }
 
   return {
-    routes,
+    routes: mountedRoutes,
     match(method, rawPath) {
       const path = rawPath.length > 1 && rawPath.endsWith("/") ? rawPath.slice(0, -1) : rawPath;
       const exact = fixed.get(path);
@@ -47,7 +52,7 @@ export function createRouter(routes: readonly MountedRoute[]): Router {
       if (open.length === 0) return undefined;
       const segments = path.split("/");
       for (const pattern of open) {
-        const params = matchSegments(pattern.segments, segments);
+        const params = matchSegments(pattern, segments);
         if (params) return toMatch(pattern, method, params);
       }
       return undefined;
@@ -55,24 +60,35 @@ export function createRouter(routes: readonly MountedRoute[]): Router {
   };
 }
 
-function add(patterns: Map<string, Pattern>, mounted: MountedRoute): void {
-  const { path, method } = mounted.route;
-  // Parameter names do not make two paths different.
-  const shape = path.replaceAll(/:[^/]+/g, ":");
+/** False for a shared route whose place is taken by the same one of another protocol. */
+function add(patterns: Map<string, Pattern>, mounted: MountedRoute): boolean {
+  const { path, method, shared } = mounted.route;
+  const shape = shapeOf(path);
+  const segments = path.split("/");
   let pattern = patterns.get(shape);
   if (!pattern) {
-    pattern = { segments: path.split("/"), methods: new Map() };
+    pattern = { segments, names: segments.map(() => new Set<string>()), methods: new Map() };
     patterns.set(shape, pattern);
   }
+  for (const [index, segment] of segments.entries()) {
+    if (segment.startsWith(":")) pattern.names[index]!.add(segment.slice(1));
+  }
   const list = pattern.methods.get(method) ?? [];
+  if (shared && list.some(({ route }) => route.shared)) return false;
   list.push(mounted);
   pattern.methods.set(method, list);
+  return true;
+}
+
+/** A path without the names of its parameters: they do not make two paths different. */
+export function shapeOf(path: string): string {
+  return path.replaceAll(/:[^/]+/g, ":");
 }
 
 function assertDistinct(place: string, list: MountedRoute[]): void {
   const rest = list.filter(({ route }) => !route.claims);
   if (rest.length > 1) {
-    const names = rest.map(({ protocol }) => `"${protocol.name}"`).join(" and ");
+    const names = rest.map(({ owner }) => `"${owner}"`).join(" and ");
     throw new TypeError(
       `${names} both answer ${place} and neither says with claims(body) which bodies are its own. ` +
         `Give one of them another path.`,
@@ -94,18 +110,19 @@ function toMatch(
 }
 
 function matchSegments(
-  pattern: readonly string[],
+  pattern: Pattern,
   segments: readonly string[],
 ): Record<string, string> | undefined {
-  if (pattern.length !== segments.length) return undefined;
+  if (pattern.segments.length !== segments.length) return undefined;
   const params: Record<string, string> = {};
-  for (const [index, expected] of pattern.entries()) {
+  for (const [index, expected] of pattern.segments.entries()) {
     const actual = segments[index]!;
     if (!expected.startsWith(":")) {
       if (expected !== actual) return undefined;
     } else {
       if (actual === "") return undefined;
-      params[expected.slice(1)] = decode(actual);
+      const value = decode(actual);
+      for (const name of pattern.names[index]!) params[name] = value;
     }
   }
   return params;

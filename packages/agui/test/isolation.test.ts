@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { allowAnonymous, createAgentHandler } from "../src/index.ts";
 import type { AgentHandler } from "../src/index.ts";
 import { deferred, eventsOf, memoryLogger, post } from "./_helpers.ts";
+import { operationsOf } from "./_operations.ts";
 
 const body = { threadId: "t", runId: "r", protocolVersion: "1.0", messages: [] };
 
@@ -19,21 +20,27 @@ const as = (user: string): { headers: Record<string, string> } => ({
 const at = (path: string, method: string, user: string): Request =>
   new Request(`http://test.local${path}`, { method, ...as(user) });
 
-/** Every operation there is. A new one has no line here, and fails the first test. */
+/** Every operation of the OpenAPI document. A new one has no line here, and fails the first test. */
 const attempts: Readonly<Record<string, Attempt>> = {
   "POST /agui": { request: (user) => post(body, as(user)), answer: "creates" },
   "GET /agui/info": {
     request: (user) => at("/agui/info", "GET", user),
     answer: "knows no ids",
   },
-  "GET /agui/runs/:runId/events": {
+  "GET /agui/runs/{runId}/events": {
     request: (user) => at("/agui/runs/r/events", "GET", user),
     answer: "is not found",
   },
-  "POST /agui/runs/:runId/stop": {
+  "POST /agui/runs/{runId}/stop": {
     request: (user) => at("/agui/runs/r/stop", "POST", user),
     answer: "is not found",
   },
+  ...Object.fromEntries(
+    ["/health", "/ready", "/health/agent", "/openapi.json"].map((path): [string, Attempt] => [
+      `GET ${path}`,
+      { request: (user) => at(path, "GET", user), answer: "knows no ids" },
+    ]),
+  ),
 };
 const reading = Object.keys(attempts).filter((route) => attempts[route]!.answer === "is not found");
 
@@ -61,9 +68,9 @@ async function annRuns(): Promise<{
 }
 
 describe("somebody else's ids", () => {
-  test("are tried on every route there is", async () => {
+  test("are tried on every operation there is", async () => {
     const handler = createAgentHandler(async () => "a", { logger: memoryLogger() });
-    expect(Object.keys(attempts).sort()).toEqual([...(handler.info().routes as string[])].sort());
+    expect(Object.keys(attempts).sort()).toEqual(operationsOf(await handler.openapi()).sort());
   });
 
   describe.for(["while the run goes on", "after its end"])("%s", (when) => {

@@ -110,7 +110,7 @@ describe("an option with a wrong value", () => {
     [{ middleware: logging() }, "middleware must be an array, like [logging()]"],
     [
       { middleware: [{}] },
-      "middleware[0] must be a function, or an object with request, admit or run",
+      "middleware[0] must be a function, or an object with authenticate, request, admit or run",
     ],
     [{ middleware: [{ run: true }] }, "middleware[0].run must be a function, not true."],
     [{ sessions: memorySessions }, "sessions must be an object with get, create, update"],

@@ -1,1 +1,2 @@
-export {};
+export { copilotkit } from "./copilotkit.ts";
+export type { CopilotKitOptions } from "./copilotkit.ts";

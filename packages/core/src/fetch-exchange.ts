@@ -92,6 +92,8 @@ export function answerFetch(
 export interface ToFetchOptions {
   /** Sees what the handler threw; the client sees a 500 without details. */
   onError?: (error: unknown) => void;
+  /** What the `type` of a problem starts with. By default `https://holodeck.dev/errors/`. */
+  typeBase?: string | undefined;
 }
 
 /**
@@ -110,10 +112,10 @@ export function toFetch(
   return async (request, ...platform) => {
     const made = createFetchExchange(request, { waitUntil: findWaitUntil(platform) });
     try {
-      return (await answerFetch(handle, made)) ?? refuse(request, notFound(request));
+      return (await answerFetch(handle, made)) ?? refuse(request, notFound(request), options);
     } catch (error) {
       options.onError?.(error);
-      return refuse(request, error);
+      return refuse(request, error, options);
     }
   };
 }
@@ -134,8 +136,8 @@ function notFound({ method, url }: Request): AgentError {
   return new AgentError("not-found", `Nothing answers ${method} ${pathOf(url)} here.`);
 }
 
-function refuse({ method, url }: Request, error: unknown): Response {
-  const { status, headers, body } = toProblem(error, { instance: pathOf(url) });
+function refuse({ method, url }: Request, error: unknown, { typeBase }: ToFetchOptions): Response {
+  const { status, headers, body } = toProblem(error, { instance: pathOf(url), typeBase });
   return new Response(method === "HEAD" ? null : body, { status, headers });
 }
 

@@ -45,6 +45,7 @@ export { withDispose } from "./tool-disposers.ts";
 export type {
   ActiveFold,
   ActiveRun,
+  AdmitHost,
   AgentEvent,
   AgentFunction,
   AgentLike,

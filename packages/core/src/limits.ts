@@ -17,6 +17,7 @@ export const defaultLimits: Limits = {
   queuedRuns: 4,
   runTimeoutMs: 600_000,
   toolTimeoutMs: 30_000,
+  authenticateMs: 10_000,
   eventBytes: 8 * MiB,
   followerBytes: MiB,
   stallMs: 30_000,

@@ -13,6 +13,8 @@ export interface ProblemOptions {
   instance?: string;
   /** By default a new id. */
   requestId?: string;
+  /** What `type` starts with. By default `https://holodeck.dev/errors/`. */
+  typeBase?: string | undefined;
 }
 
 /** Turns an error into problem details. What is not ours becomes a 500 that says nothing. */
@@ -20,7 +22,7 @@ export function toProblem(error: unknown, options: ProblemOptions = {}): Problem
   const known = isAgentError(error) ? error : masked(error);
   const { code, status, message, errors, retryAfter } = known;
   const body = JSON.stringify({
-    type: `https://holodeck.dev/errors/${code}`,
+    type: `${options.typeBase ?? "https://holodeck.dev/errors/"}${code}`,
     title: title(code),
     status,
     detail: message,

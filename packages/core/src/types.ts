@@ -273,13 +273,21 @@ export type Middleware = (
   next: Run,
 ) => Subscribable<BaseEvent>;
 
-/** Handler level, in three stages. */
+/** What a handler lends to middleware that admits runs; without a handler there is none. */
+export interface AdmitHost {
+  /** The handler's, so that what is counted there is counted once for all processes. */
+  readonly sessions: Pick<SessionStore, "take">;
+}
+
+/** Handler level, in four stages. */
 export interface HandlerMiddleware {
   readonly name: string;
+  /** Stands for the handler's option of that name; at most one middleware has it. */
+  authenticate?(request: AgentRequest): Awaitable<Principal | null>;
   /** Around every request, preflights and errors included. May change status and headers of the reply. */
   request?(request: AgentRequest, next: () => Promise<Reply>): Promise<Reply>;
   /** After decoding, before lease and first byte. A thrown `AgentError` is an HTTP answer. */
-  admit?(input: RunAgentInput, context: RunContext): Awaitable<void>;
+  admit?(input: RunAgentInput, context: RunContext, host?: AdmitHost): Awaitable<void>;
   run?: Middleware;
 }
 
@@ -448,6 +456,8 @@ export interface SessionStore {
     cursor?: string;
   }): Awaitable<{ items: Session[]; next?: string | undefined }>;
   cleanupExpired(): Awaitable<number>;
+  /** How many sessions there are, of all principals; cheap, for health checks. */
+  count?(): Awaitable<number>;
   close(): Awaitable<void>;
   readonly runs: RunLog;
   /** Shared token bucket. Resolves to 0 or the milliseconds to wait. */
@@ -546,7 +556,7 @@ export interface Protocol {
   readonly onUnknownThread?: "create" | "reject";
   routes(host: ProtocolHost): readonly Route[];
   /** Merged into discovery. */
-  describe?(): Json;
+  describe?(host: ProtocolHost): Json;
   /** Loads what the first request would wait for. Called by `start()`. */
   warm?(): Promise<unknown>;
 }
@@ -555,9 +565,12 @@ export interface Route {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** `'/agent/:name/chat'`; a parameter is one decoded segment. */
   readonly path: string;
-  readonly body?: "json" | "multipart" | "json-or-multipart";
+  /** `"optional-json"`: none at all is fine too, and then `call.body` is undefined. */
+  readonly body?: "json" | "optional-json" | "multipart" | "json-or-multipart";
   /** Several routes may share method and path if all but one can recognise their bodies. */
   claims?(body: unknown): boolean;
+  /** Whoever mounts it answers the same, like discovery: of several on one path the first is taken. */
+  readonly shared?: boolean;
   /** No `authenticate`. */
   readonly public?: boolean;
   handle(call: Call): Awaitable<Reply>;
@@ -611,6 +624,8 @@ export interface ProtocolHost {
   readonly logger: Logger;
   readonly limits: Limits;
   readonly debug: boolean;
+  /** Whether the handler was told how to `authenticate`: without it threads are never listed. */
+  readonly hasAuthenticate: boolean;
   info(): Json;
   start(call: Call, run: RunRequest): Promise<ActiveRun>;
   attach(call: Call, target: RunTarget): Promise<ActiveRun | undefined>;
@@ -657,6 +672,7 @@ export interface Limits {
   readonly queuedRuns: number;
   readonly runTimeoutMs: number;
   readonly toolTimeoutMs: number;
+  readonly authenticateMs: number;
   readonly eventBytes: number;
   readonly followerBytes: number;
   readonly stallMs: number;

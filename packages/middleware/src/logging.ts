@@ -1,10 +1,8 @@
 import {
   assertOptions,
   createReducer,
-  describeError,
   describeValue,
   EventType,
-  isAgentError,
   sizeOf,
   unknownName,
 } from "@holodeck/agui-core";
@@ -20,6 +18,7 @@ import type {
   RunContext,
 } from "@holodeck/agui-core";
 import { redactSecrets } from "./redact-secrets.ts";
+import { sumOf, toOutcome, usageOf } from "./run-outcome.ts";
 
 export interface LoggingOptions {
   /** By default the handler's. Without it only runs are logged, not the requests that start none. */
@@ -172,31 +171,12 @@ function toEndpoint({ method, url }: AgentRequest): string {
 }
 
 function toTokens(terminal: BaseEvent | undefined): { tokens?: Json } {
-  const usage = terminal?.usage as readonly Record<string, unknown>[] | undefined;
-  if (!usage) return {};
-  const sum = (key: string): number | undefined => {
-    const known = usage.map((entry) => entry[key]).filter((value) => typeof value === "number");
-    return known.length > 0 ? known.reduce((total, value) => total + value, 0) : undefined;
-  };
-  const [input, output] = [sum("inputTokens"), sum("outputTokens")];
-  const total = sum("totalTokens") ?? (input ?? 0) + (output ?? 0);
+  const usage = usageOf(terminal);
+  if (usage.length === 0) return {};
+  const [input, output] = [sumOf(usage, "inputTokens"), sumOf(usage, "outputTokens")];
+  const total = sumOf(usage, "totalTokens") ?? (input ?? 0) + (output ?? 0);
   return { tokens: { ...(input && { input }), ...(output && { output }), total } };
 }
-
-function toOutcome(terminal: BaseEvent | undefined, reason: unknown): Json {
-  if (terminal?.type === EventType.RUN_ERROR) {
-    return { outcome: "error", error: terminal.code ?? "agent-error" };
-  }
-  if (terminal) {
-    return { outcome: (terminal.outcome as { type?: string } | undefined)?.type ?? "success" };
-  }
-  if (reason === undefined) return { outcome: "cancelled" };
-  const { code } = describeError(reason);
-  const isCancelled = isAgentError(reason) && cancelling.has(code);
-  return { outcome: isCancelled ? "cancelled" : "error", error: code };
-}
-
-const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
 
 function toContent(
   input: RunAgentInput,

@@ -4,8 +4,8 @@ const maxDepth = 64;
 const secretKeys =
   /^(?:proxy-)?authorization$|^(?:set-)?cookie$|^x-api-key$|^api[-_]?key$|^(?:access|refresh|id|auth)[-_]?token$|^(?:client[-_]?)?secret$|^password$/i;
 
-// What credentials look like by themselves, wherever they stand.
-const secretShapes = new RegExp(
+/** What credentials look like by themselves, wherever they stand. */
+export const secretShapes: RegExp = new RegExp(
   [
     /\bauthorization["']?\s*[:=]\s*["']?(?:\w+\s+)?[^\s"',]+/,
     /\bBearer\s+[\w.~+/=-]{6,}/,
@@ -25,8 +25,8 @@ const secretShapes = new RegExp(
   "gi",
 );
 
-// `scheme://user:password@host`: only the credentials go.
-const urlCredentials = /(:\/\/)[^\s/:@]{1,256}:[^\s/@]{1,256}@/g;
+/** `scheme://user:password@host`: only the credentials go. */
+export const urlCredentials: RegExp = /(?<=:\/\/)[^\s/:@]{1,256}:[^\s/@]{1,256}(?=@)/g;
 
 /** A copy without credentials: by the name of a field, and by the shape of a string. */
 export function redactSecrets(value: unknown): unknown {
@@ -35,7 +35,7 @@ export function redactSecrets(value: unknown): unknown {
 
 function clean(value: unknown, depth: number): unknown {
   if (typeof value === "string") {
-    return value.replace(secretShapes, mark).replace(urlCredentials, `$1${mark}@`);
+    return value.replace(secretShapes, mark).replace(urlCredentials, mark);
   }
   if (typeof value !== "object" || value === null) return value;
   if (depth > maxDepth) return "[too deep]";

@@ -1,10 +1,13 @@
-import { AgentError, assertOptions, PROTOCOL_VERSION } from "@holodeck/agui-core";
+import { AgentError, assertOptions, describeValue, PROTOCOL_VERSION } from "@holodeck/agui-core";
 import type { Call, Encoder, Protocol, ProtocolHost, Reply, Route } from "@holodeck/agui-core";
 import { decodeRunInput } from "./decode-run-input.ts";
+import { infoRoute } from "./info-route.ts";
 import { negotiate } from "./negotiate.ts";
+import { describeAttach, describeRun, describeStop } from "./operations.ts";
 import { loadProtoEncoder, protoMediaType } from "./proto-encoder.ts";
 import { loadSchemas } from "./schemas.ts";
 import { aguiSseEncoder } from "./sse-encoder.ts";
+import type { AguiSseEncoderOptions, WireCase } from "./sse-encoder.ts";
 
 /** Where AG-UI is served. */
 export interface AguiOptions {
@@ -13,6 +16,12 @@ export interface AguiOptions {
    * @default "/agui"
    */
   path?: string | readonly string[];
+  /**
+   * How events spell the names of their own members. `"snake"` is for clients of the founding API,
+   * which read `thread_id`; AG-UI clients need `"camel"`. Requests are understood in both.
+   * @default "camel"
+   */
+  wireCase?: WireCase;
 }
 
 /**
@@ -25,20 +34,27 @@ export interface AguiOptions {
  * ```
  */
 export function agui(options: AguiOptions = {}): Protocol {
-  assertOptions("agui", options, ["path"]);
-  const { path = "/agui" } = options;
+  assertOptions("agui", options, ["path", "wireCase"]);
+  const { path = "/agui", wireCase = "camel" } = options;
+  if (wireCase !== "camel" && wireCase !== "snake") {
+    throw new TypeError(
+      `agui({ wireCase }) must be "camel" or "snake", not ${describeValue(wireCase)}.`,
+    );
+  }
   const paths = (typeof path === "string" ? [path] : path).map(checkPath);
   if (paths.length === 0) throw new TypeError('agui({ path }) needs at least one, e.g. "/agui".');
   return {
     name: "agui",
     history: "client",
-    routes: (host) => paths.flatMap((at) => routesAt(at, host)),
+    routes: (host) => paths.flatMap((at) => routesAt(at, { host, wireCase })),
     describe: () => ({
+      capabilities: { transport: { streaming: true, httpBinary: true, resumable: true } },
       protocols: {
         agui: {
           path: paths.length === 1 ? paths[0] : paths,
           protocolVersion: PROTOCOL_VERSION,
           transports: ["sse", "protobuf"],
+          ...(wireCase === "snake" ? { wireCase } : {}),
         },
       },
     }),
@@ -53,21 +69,39 @@ function checkPath(path: string): string {
   return path;
 }
 
-function routesAt(path: string, host: ProtocolHost): Route[] {
+/** What every route needs to know. */
+interface Served {
+  readonly host: ProtocolHost;
+  readonly wireCase: WireCase;
+}
+
+function routesAt(path: string, served: Served): Route[] {
   const base = path.replace(/\/$/, "");
   return [
-    { method: "POST", path, body: "json", handle: (call) => run(call, host) },
+    {
+      method: "POST",
+      path,
+      body: "json",
+      handle: (call) => run(call, served),
+      operation: () => describeRun(served.wireCase),
+    },
+    infoRoute(`${base}/info`, served.host),
     {
       method: "GET",
-      path: `${base}/info`,
-      handle: () => ({ status: 200, body: host.info() }),
+      path: `${base}/runs/:runId/events`,
+      handle: (call) => attach(call, served),
+      operation: () => describeAttach(served.wireCase),
     },
-    { method: "GET", path: `${base}/runs/:runId/events`, handle: (call) => attach(call, host) },
-    { method: "POST", path: `${base}/runs/:runId/stop`, handle: (call) => stop(call, host) },
+    {
+      method: "POST",
+      path: `${base}/runs/:runId/stop`,
+      handle: (call) => stop(call, served),
+      operation: () => describeStop(served.wireCase),
+    },
   ];
 }
 
-async function run(call: Call, host: ProtocolHost): Promise<Reply> {
+async function run(call: Call, { host, wireCase }: Served): Promise<Reply> {
   const { input, agentId, protocolVersion, warnings } = await decodeRunInput(
     call.body,
     host.limits,
@@ -76,12 +110,12 @@ async function run(call: Call, host: ProtocolHost): Promise<Reply> {
     host.logger.warn({ requestId: call.requestId, warnings }, "Parts of the input were ignored.");
   }
   // Before the run starts: once it runs there is no way back to a plain answer.
-  const encoder = await chooseEncoder(call.header("accept"), protocolVersion);
+  const encoder = await chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
   const active = await host.start(call, { agentId, input, protocolVersion });
   return active.stream(encoder, "start");
 }
 
-async function attach(call: Call, host: ProtocolHost): Promise<Reply> {
+async function attach(call: Call, { host, wireCase }: Served): Promise<Reply> {
   const { runId = "" } = call.params;
   const offset = readOffset(call);
   const active = await host.attach(call, { runId });
@@ -92,8 +126,8 @@ async function attach(call: Call, host: ProtocolHost): Promise<Reply> {
     throw new AgentError("invalid-request", message);
   }
   // Who re-attaches need not say its version: whoever started the run did.
-  const version = call.query.get("protocolVersion") ?? record.protocolVersion;
-  const encoder = await chooseEncoder(call.header("accept"), version);
+  const protocolVersion = call.query.get("protocolVersion") ?? record.protocolVersion;
+  const encoder = await chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
   return active.stream(encoder, offset ?? "join", { "x-run-id": record.runId });
 }
 
@@ -107,23 +141,24 @@ function readOffset(call: Call): number | undefined {
   );
 }
 
-async function stop(call: Call, host: ProtocolHost): Promise<Reply> {
+async function stop(call: Call, { host, wireCase }: Served): Promise<Reply> {
   const { runId = "" } = call.params;
+  const id = wireCase === "snake" ? { run_id: runId } : { runId };
   if (await host.send(call, { runId }, { type: "stop" })) {
-    return { status: 202, body: { runId, stopped: true } };
+    return { status: 202, body: { ...id, stopped: true } };
   }
-  if (await host.attach(call, { runId })) return { status: 200, body: { runId, stopped: false } };
+  if (await host.attach(call, { runId })) return { status: 200, body: { ...id, stopped: false } };
   throw new AgentError("run-not-found", `There is no run "${runId}".`);
 }
 
 async function chooseEncoder(
   accept: string | undefined,
-  protocolVersion: string | undefined,
+  options: AguiSseEncoderOptions,
 ): Promise<Encoder> {
   // Older clients cannot decode tool results or reasoning in binary.
-  const binding = negotiate(accept, { binary: protocolVersion !== undefined });
+  const binding = negotiate(accept, { binary: options.protocolVersion !== undefined });
   if (binding === "proto") return loadProtoEncoder();
-  if (binding === "sse") return aguiSseEncoder({ protocolVersion });
+  if (binding === "sse") return aguiSseEncoder(options);
   const message = `This server answers with text/event-stream or ${protoMediaType}; Accept refuses both.`;
   throw new AgentError("not-acceptable", message);
 }

@@ -84,6 +84,7 @@ function namesOf(shape: Shape): ReadonlyMap<string, string> {
   return names;
 }
 
-function toSnake(name: string): string {
+/** `threadId` as `thread_id`. */
+export function toSnake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

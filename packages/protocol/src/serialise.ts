@@ -1,5 +1,5 @@
 import { EventType } from "@holodeck/agui-core";
-import type { BaseEvent } from "@holodeck/agui-core";
+import type { BaseEvent, Json } from "@holodeck/agui-core";
 
 /** What an event can lose and still be itself. */
 const dispensable = new Set([
@@ -14,9 +14,14 @@ const dispensable = new Set([
 
 /**
  * An event as JSON, whatever is in it. A value that JSON has no word for is left out where AG-UI can
- * do without it, so that a run still ends; else a RAW event stands in for the event.
+ * do without it, so that a run still ends; else a RAW event stands in for the event. `spell` writes the
+ * event in another spelling.
  */
-export function serialise(event: BaseEvent): string {
+export function serialise(event: BaseEvent, spell?: (event: BaseEvent) => Json): string {
+  if (spell) {
+    const write = (one: BaseEvent): string | undefined => stringify(one, spell);
+    return write(event) ?? write(without(event)) ?? JSON.stringify(standIn(event));
+  }
   return stringify(event) ?? stringify(without(event)) ?? JSON.stringify(standIn(event));
 }
 
@@ -38,9 +43,9 @@ function without(event: BaseEvent): BaseEvent {
 }
 
 // Cycles, BigInts, a `toJSON` or a getter that throws.
-function stringify(value: unknown): string | undefined {
+function stringify<T>(value: T, spell?: (value: T) => unknown): string | undefined {
   try {
-    return JSON.stringify(value);
+    return JSON.stringify(spell ? spell(value) : value);
   } catch {
     return undefined;
   }

@@ -2,12 +2,18 @@ import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder } from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
 import { serialise } from "./serialise.ts";
+import { toSnakeEvent } from "./snake-case.ts";
 
 /** Whom the frames are for. */
 export interface AguiSseEncoderOptions {
   /** What the client sent. Absent: a client older than 1.0, which gets what it can read. */
   protocolVersion?: string | undefined;
+  /** How the names of an event's own members are spelled; payloads stay as they are. By default camelCase. */
+  wireCase?: WireCase | undefined;
 }
+
+/** `"camel"` is AG-UI; `"snake"` is for clients of the founding API, which read `thread_id`. */
+export type WireCase = "camel" | "snake";
 
 // Most events of a run are these; their id repeats, so only the delta is worth stringifying again.
 const deltaIds: Readonly<Record<string, "messageId" | "toolCallId" | undefined>> = {
@@ -26,12 +32,13 @@ const deltaIds: Readonly<Record<string, "messageId" | "toolCallId" | undefined>>
  */
 export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
   const isLegacy = options.protocolVersion === undefined;
-  const toJson = createSerialiser();
+  const isSnake = options.wireCase === "snake";
+  const toJson = isSnake ? toSnakeJson : createSerialiser();
   return {
     // Without parameters, and with LF only: clients compare and split exactly.
     contentType: "text/event-stream",
     headers: { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" },
-    key: isLegacy ? "agui-sse-0" : "agui-sse-1.0",
+    key: `${isLegacy ? "agui-sse-0" : "agui-sse-1.0"}${isSnake ? "-snake" : ""}`,
     encode({ to, event }) {
       const said = isLegacy ? downgrade(event) : event;
       if (said === undefined) return "";
@@ -41,6 +48,10 @@ export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
     },
     keepAlive: () => ": keep-alive\n\n",
   };
+}
+
+function toSnakeJson(event: BaseEvent): string {
+  return serialise(event, toSnakeEvent);
 }
 
 function createSerialiser(): (event: BaseEvent) => string {

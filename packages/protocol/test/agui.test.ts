@@ -84,9 +84,13 @@ describe("agui", () => {
   });
 
   test("tells discovery what it can do", () => {
+    const { host } = fakeHost();
     const facts = { protocolVersion: "1.0", transports: ["sse", "protobuf"] };
-    expect(agui().describe?.()).toEqual({ protocols: { agui: { path: "/agui", ...facts } } });
-    expect(agui({ path: ["/a", "/b"] }).describe?.()).toEqual({
+    expect(agui().describe?.(host)).toEqual({
+      capabilities: { transport: { streaming: true, httpBinary: true, resumable: true } },
+      protocols: { agui: { path: "/agui", ...facts } },
+    });
+    expect(agui({ path: ["/a", "/b"] }).describe?.(host)).toMatchObject({
       protocols: { agui: { path: ["/a", "/b"], ...facts } },
     });
   });

@@ -15,6 +15,12 @@ testEncoder("AG-UI before 1.0 over SSE", () => aguiSseEncoder(), {
   parse: readFrame,
 });
 
+testEncoder(
+  "AG-UI 1.0 over SSE in snake_case",
+  () => aguiSseEncoder({ protocolVersion: "1.0", wireCase: "snake" }),
+  { parse: readFrame },
+);
+
 testEncoder("AG-UI 1.0 over protobuf", () => aguiProtoEncoder(), {
   parse(chunk) {
     const bytes = chunk as Uint8Array;

@@ -476,7 +476,7 @@ describe("the dialect", () => {
       "POST /v1/chat",
       "POST /chat",
     ]);
-    expect(threads({ path: "/v1" }).describe?.()).toEqual({
+    expect(threads({ path: "/v1" }).describe?.({} as never)).toEqual({
       protocols: { threads: { path: "/v1" } },
     });
   });

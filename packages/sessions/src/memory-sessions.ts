@@ -174,6 +174,10 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       return { items, next };
     },
     cleanupExpired,
+    count() {
+      cleanupExpired();
+      return sessions.size;
+    },
     take(bucket, cost, { tokens, perMs }) {
       const now = clock.now();
       if (buckets.size >= bucketSweep) {

@@ -10,6 +10,7 @@ import { createRedisLog } from "./redis-log.ts";
 import { createSessionList } from "./session-list.ts";
 import {
   admitScript,
+  countScript,
   expiredScript,
   takeScript,
   touchScript,
@@ -176,6 +177,9 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     },
     list: threads.list,
     cleanupExpired,
+    async count() {
+      return Number(await connection.run(countScript, { keys: [keys.sessions], args: [] }));
+    },
     async take(bucket, cost, { tokens, perMs }) {
       const call = { keys: [keys.bucket(bucket)], args: [cost, tokens, perMs] };
       return Number(await connection.run(takeScript, call));

@@ -59,6 +59,14 @@ return 1
 `,
 };
 
+/** KEYS: sessions. How many have not expired. */
+export const countScript: Script = {
+  name: "count",
+  lua: `${prelude}
+return redis.call('ZCOUNT', KEYS[1], string.format('(%.0f', now), '+inf')
+`,
+};
+
 /** KEYS: sessions. ARGV: how many at most. Answers those that have expired, to one who asks. */
 export const expiredScript: Script = {
   name: "expired",

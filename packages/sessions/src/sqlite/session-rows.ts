@@ -56,7 +56,9 @@ export interface SessionRows {
   touch(key: ThreadKey, expiry: Expiry): void;
   /** False when there was none. */
   remove(key: ThreadKey): boolean;
+  /** Rows, those included that have expired and were not swept yet. */
   count(): number;
+  countLive(expiry: Expiry): number;
   expired(expiry: Expiry, limit: number): ThreadKey[];
   list(query: ListQuery, expiry: Expiry): { items: Session[]; next?: string | undefined };
 }
@@ -167,6 +169,10 @@ export function createSessionRows(db: Database): SessionRows {
       return Number(changes) > 0;
     },
     count: () => (db.sql("SELECT count(*) AS n FROM sessions").get() as { n: number }).n,
+    countLive({ deadline, now }) {
+      const sql = `SELECT count(*) AS n FROM sessions WHERE ${isLive}`;
+      return (db.sql(sql).get(deadline, now) as { n: number }).n;
+    },
     expired({ deadline, now }, limit) {
       const rows = db
         .sql(

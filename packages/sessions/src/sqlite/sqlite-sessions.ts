@@ -90,6 +90,7 @@ export function sqliteSessions(options: SqliteSessionsOptions): SessionStore {
     touch: async (key) => (await store()).touch(key),
     list: async (query) => (await store()).list(query),
     cleanupExpired: async () => (await store()).cleanupExpired(),
+    count: async () => (await store()).count(),
     take: async (bucket, cost, rate) => (await store()).take(bucket, cost, rate),
     async close() {
       isClosed = true;

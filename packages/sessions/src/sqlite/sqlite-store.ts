@@ -20,6 +20,7 @@ export interface SqliteStoreOptions {
 }
 
 export interface SqliteStore extends SessionStore {
+  count(): number;
   close(): void;
 }
 
@@ -106,6 +107,7 @@ export function createSqliteStore(db: Database, options: SqliteStoreOptions): Sq
     touch: (key) => db.write(() => sessions.touch(key, expiry())),
     list: (query) => db.read(() => sessions.list(query, expiry())),
     cleanupExpired,
+    count: () => db.read(() => sessions.countLive(expiry())),
     take: (name, cost, { tokens, perMs }) =>
       db.write(() => {
         const found = db.sql("SELECT tokens, at FROM buckets WHERE name = ?").get(toText(name)) as

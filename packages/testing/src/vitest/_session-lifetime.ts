@@ -147,6 +147,24 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       expect(await store.cleanupExpired()).toBe(2);
       expect(await store.cleanupExpired()).toBe(0);
     });
+
+    define(
+      "leaves what has expired out of the number of sessions, where a store tells it",
+      async () => {
+        const store = await bench.open({ ttlMs });
+        const told = async (real: number): Promise<number> => (await store.count?.()) ?? real;
+        expect(await told(0)).toBe(0);
+        await store.create(key, init);
+        await store.create({ principal: "bob", threadId: "t1" }, init);
+        expect(await told(2)).toBe(2);
+        await bench.pass(0.6 * ttlMs);
+        await store.touch(key);
+        await bench.pass(0.6 * ttlMs);
+        expect(await told(1)).toBe(1);
+        await store.delete(key);
+        expect(await told(0)).toBe(0);
+      },
+    );
   });
 
   describe("deleting", () => {

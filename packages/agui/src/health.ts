@@ -1,0 +1,197 @@
+import type { Awaitable, Json, Reply } from "@holodeck/agui-core";
+import type { Agents } from "./agents.ts";
+import { healthSchema, readySchema, toOperation } from "./health-schemas.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import type { Settings } from "./options.ts";
+import type { RunRegistry } from "./registry.ts";
+import type { MountedRoute } from "./router.ts";
+import { serviceOf } from "./service.ts";
+
+export type HealthStatus = "healthy" | "degraded" | "unhealthy";
+
+/** Looks at something the agents need. Throwing, rejecting or `false` is `"unhealthy"`. */
+export type HealthCheck = () => Awaitable<HealthStatus | boolean | void>;
+
+/** Where the health of a handler is told, and what belongs to it. */
+export interface HealthOptions {
+  /**
+   * Whether the server works: 503 when it does not.
+   * @default "/health"
+   */
+  path?: string | false;
+  /**
+   * Whether to send it requests: 503 until it is ready and while it shuts down.
+   * @default "/ready"
+   */
+  readyPath?: string | false;
+  /**
+   * The same as `path`, agent by agent.
+   * @default "/health/agent"
+   */
+  agentPath?: string | false;
+  /** What else has to work, by name. One that takes longer than two seconds counts as unhealthy. */
+  checks?: Readonly<Record<string, HealthCheck>>;
+}
+
+interface CheckResult {
+  readonly name: string;
+  readonly status: HealthStatus;
+}
+
+const checkMs = 2_000;
+const storeCheck = "sessions";
+
+/** The routes that tell how the handler is. They are public and answer in every state. */
+export function healthRoutes(parts: {
+  agents: Agents;
+  settings: Settings;
+  runs: RunRegistry;
+  lifecycle: Lifecycle;
+}): MountedRoute[] {
+  const { agents, settings, runs, lifecycle } = parts;
+  const { sessions, clock, logger, health } = settings;
+  if (health === false) return [];
+  const { path = "/health", readyPath = "/ready", agentPath = "/health/agent" } = health;
+  const checks = Object.entries(health.checks ?? {});
+  const since = clock.now();
+  let sessionCount = 0;
+  let counting: Promise<CheckResult> | undefined;
+
+  async function look(name: string, check: HealthCheck): Promise<CheckResult> {
+    let timer: unknown;
+    try {
+      const late = new Promise<never>((_, reject) => {
+        const error = new Error(`The check took longer than ${checkMs} ms.`);
+        timer = clock.setTimeout(() => reject(error), checkMs);
+      });
+      const verdict = await Promise.race([check(), late]);
+      if (verdict === "degraded" || verdict === "unhealthy") return { name, status: verdict };
+      return { name, status: verdict === false ? "unhealthy" : "healthy" };
+    } catch (error) {
+      logger.warn({ error, check: name }, "A health check failed.");
+      return { name, status: "unhealthy" };
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  }
+
+  // A store in this process answers at once and needs no timer; a remote one is asked once at a time.
+  function lookAtSessions(): Awaitable<CheckResult | undefined> {
+    if (counting) return counting;
+    const counted = countSessions();
+    if (typeof counted !== "number") return (counting ??= waitForCount(counted));
+    sessionCount = counted;
+    return undefined;
+  }
+
+  function countSessions(): Awaitable<number> {
+    try {
+      return sessions.count?.() ?? runs.live.size;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async function waitForCount(counted: Promise<number>): Promise<CheckResult> {
+    const { status } = await look(storeCheck, async () => void (sessionCount = await counted));
+    counting = undefined;
+    // Restarting this process does not bring a store back, so it is no reason to be unhealthy.
+    return { name: storeCheck, status: status === "healthy" ? "healthy" : "degraded" };
+  }
+
+  async function checkAll(): Promise<readonly CheckResult[]> {
+    await lifecycle.probe();
+    if (lifecycle.state === "stopped") return [];
+    const results = await Promise.all([
+      lookAtSessions(),
+      ...checks.map(([name, check]) => look(name, check)),
+    ]);
+    return results.filter((result) => result !== undefined);
+  }
+
+  function statusOf(results: readonly CheckResult[]): HealthStatus {
+    const isBroken = lifecycle.hasFailed || lifecycle.state === "stopped";
+    if (isBroken || results.some(({ status }) => status === "unhealthy")) return "unhealthy";
+    return results.some(({ status }) => status === "degraded") ? "degraded" : "healthy";
+  }
+
+  async function tell(): Promise<Json & { status: HealthStatus }> {
+    const results = await checkAll();
+    const { id, info } = agents.get(undefined);
+    return {
+      status: statusOf(results),
+      state: lifecycle.state,
+      version: serviceOf(settings.info).version,
+      agent_name: info.name,
+      agent_ready: isReady(id),
+      active_sessions: sessionCount,
+      thread_count: sessionCount,
+      active_runs: runs.live.size,
+      uptime_seconds: Math.max(0, (clock.now() - since) / 1000),
+      checks: results,
+    };
+  }
+
+  function isReady(agentId: string): boolean {
+    return lifecycle.readyAgents.has(agentId) && lifecycle.state !== "stopped";
+  }
+
+  async function tellHealth(): Promise<Reply> {
+    const body = await tell();
+    return reply(body.status !== "unhealthy", body);
+  }
+
+  async function tellReady(): Promise<Reply> {
+    const results = await checkAll();
+    const { state } = lifecycle;
+    const hasStore = results.every(
+      ({ name, status }) => name !== storeCheck || status === "healthy",
+    );
+    const isFine = hasStore && statusOf(results) !== "unhealthy";
+    const ready = isFine && (state === "ready" || state === "running");
+    return reply(ready, { ready, state });
+  }
+
+  async function tellAgents(): Promise<Reply> {
+    const body = await tell();
+    const each = agents.all.map(({ id, info }) => [
+      id,
+      { id, name: info.name, ready: isReady(id) },
+    ]);
+    return reply(body.status !== "unhealthy", { ...body, agents: Object.fromEntries(each) });
+  }
+
+  return [
+    probe(path, tellHealth, {
+      id: "getHealth",
+      summary: "Whether the server works.",
+      schema: healthSchema(false),
+    }),
+    probe(readyPath, tellReady, {
+      id: "getReadiness",
+      summary: "Whether the server takes requests.",
+      schema: readySchema,
+    }),
+    probe(agentPath, tellAgents, {
+      id: "getAgentHealth",
+      summary: "Whether each agent is ready.",
+      schema: healthSchema(true),
+    }),
+  ].flat();
+}
+
+function probe(
+  path: string | false,
+  handle: () => Promise<Reply>,
+  about: { id: string; summary: string; schema: Json },
+): MountedRoute[] {
+  if (path === false) return [];
+  const operation = (): Json => toOperation(about);
+  const route = { method: "GET", path, public: true, handle, operation } as const;
+  return [{ owner: "health", route, isAlways: true }];
+}
+
+function reply(isFine: boolean, body: Json): Reply {
+  const headers = { "content-type": "application/json", "cache-control": "no-store" };
+  return { status: isFine ? 200 : 503, headers, body };
+}

@@ -1,0 +1,38 @@
+import { assertOptions } from "@holodeck/agui-core";
+import { copilotkit } from "@holodeck/agui-copilotkit";
+import { agui } from "@holodeck/agui-protocol";
+import type { WireCase } from "@holodeck/agui-protocol";
+import type { AgentHandlerOptions } from "./options.ts";
+
+export interface PresetOptions {
+  /** How AG-UI events spell their members; `"snake"` for clients of the founding API. */
+  wireCase?: WireCase;
+}
+
+/** Options of `createAgentHandler` that put the protocols where clients of a known server expect them. */
+export type Preset = (
+  options?: PresetOptions,
+) => Pick<AgentHandlerOptions, "protocols" | "basePath">;
+
+/**
+ * What clients of other servers call, as options to spread: `createAgentHandler(agent, { ...presets.holodeck() })`.
+ *
+ * @example
+ * ```ts
+ * createAgentHandler(agent, { ...presets.flagpilot({ wireCase: "snake" }), debug: true });
+ * ```
+ */
+export const presets: Readonly<Record<"holodeck" | "flagpilot", Preset>> = {
+  /** HoloDeck: AG-UI at `/awp`, health at the root. */
+  holodeck: (options = {}) => ({ protocols: [aguiAt("holodeck", "/awp", options)] }),
+  /** FlagPilot: everything below `/api`, AG-UI and CopilotKit at `/agui`. */
+  flagpilot: (options = {}) => ({
+    basePath: "/api",
+    protocols: [aguiAt("flagpilot", "/agui", options), copilotkit()],
+  }),
+};
+
+function aguiAt(preset: string, path: string, options: PresetOptions): ReturnType<typeof agui> {
+  assertOptions(`presets.${preset}`, options, ["wireCase"]);
+  return agui({ path, ...options });
+}

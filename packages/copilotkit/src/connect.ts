@@ -1,0 +1,60 @@
+import { AgentError, EventType } from "@holodeck/agui-core";
+import type { BaseEvent, Call, Encoder, ProtocolHost, Reply, Session } from "@holodeck/agui-core";
+import { aguiSseEncoder } from "@holodeck/agui-protocol";
+import { readBody } from "./bodies.ts";
+
+/** Shows a client its thread: what is past as snapshots, and what is running live. */
+export async function connect(call: Call, host: ProtocolHost): Promise<Reply> {
+  assertAgent(host, call.params.agentId);
+  const { threadId, protocolVersion } = await readBody("connect", inCamelCase(call.body));
+  const encoder = aguiSseEncoder({ protocolVersion });
+  const running = await host.attach(call, { threadId });
+  if (running) return running.stream(encoder, "join");
+  const session = await host.sessions.get({ principal: call.principal?.id ?? "", threadId });
+  if (!session) return frames(encoder, []);
+  // A run that began in between, or one whose process has died: its log knows more than the thread.
+  const { active } = session;
+  const begun = active && (await host.attach(call, { runId: active.runId }));
+  return begun ? begun.stream(encoder, "join") : frames(encoder, toHistory(session));
+}
+
+// Both spellings of the envelope are understood, as in the input of a run.
+function inCamelCase(body: unknown): unknown {
+  if (typeof body !== "object" || body === null || !("thread_id" in body)) return body;
+  return { threadId: body.thread_id, ...body };
+}
+
+/** Throws `agent-not-found` for an agent that no run could name either. */
+export function assertAgent(host: ProtocolHost, agentId = "default"): void {
+  const { agents } = host.info();
+  if (agentId === "default" || Object.hasOwn(agents as object, agentId)) return;
+  throw new AgentError("agent-not-found", `Agent '${agentId}' is not loaded on this server`);
+}
+
+/** A thread as the stream of one run, which a client that knows nothing of it can apply. */
+export function toHistory(session: Session): BaseEvent[] {
+  const { threadId, lastRunId: runId = threadId, messages, state, pending } = session;
+  const interrupts = pending.flatMap(({ kind, value }) => (kind === "interrupt" ? [value] : []));
+  return [
+    { type: EventType.RUN_STARTED, threadId, runId },
+    { type: EventType.MESSAGES_SNAPSHOT, messages },
+    { type: EventType.STATE_SNAPSHOT, snapshot: state ?? {} },
+    {
+      type: EventType.RUN_FINISHED,
+      threadId,
+      runId,
+      // Who comes back finds the question again that the agent waits to have answered.
+      ...(interrupts.length > 0 ? { outcome: { type: "interrupt", interrupts } } : {}),
+    },
+  ];
+}
+
+// Not from a log, so nothing in it has an offset.
+function frames(encoder: Encoder, events: readonly BaseEvent[]): Reply {
+  const body = events.map((event) => encoder.encode({ from: 0, to: 0, at: 0, event })).join("");
+  return {
+    status: 200,
+    headers: { "content-type": encoder.contentType, ...encoder.headers },
+    body,
+  };
+}

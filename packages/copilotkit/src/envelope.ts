@@ -1,0 +1,70 @@
+import { AgentError, isOpaqueId } from "@holodeck/agui-core";
+import type { Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
+import { readBody } from "./bodies.ts";
+import { connect } from "./connect.ts";
+import { run, suggest } from "./run.ts";
+import { stop } from "./stop.ts";
+import { requestThreads } from "./threads.ts";
+
+type Method = (call: Call, host: ProtocolHost) => Promise<Reply> | Reply;
+
+const methods: Readonly<Record<string, Method>> = {
+  info: (_call, host) => ({ status: 200, body: host.info() }),
+  "agent/run": run,
+  "agent/connect": connect,
+  "agent/suggest": suggest,
+  "agent/stop": (call, host) => {
+    const { threadId = "" } = call.params;
+    if (isOpaqueId(threadId)) return stop(call, host);
+    throw new AgentError("invalid-request", "params.threadId is missing; it names the thread.");
+  },
+  "resource/request": requestThreads,
+  // Both belong to CopilotKit's own platform; its runtime answers the same without it.
+  "inspector/metadata": () => ({ status: 204 }),
+  "inspector/learning": () => ({ status: 204 }),
+  transcribe: () => {
+    throw new AgentError("not-found", "This server does not transcribe audio.");
+  },
+};
+
+/** Whether a body is an envelope and no run input of AG-UI. */
+export function claimsEnvelope(body: unknown): boolean {
+  if (typeof body !== "object" || body === null || readMethod(body) === undefined) return false;
+  return !["messages", "threadId", "thread_id"].some((key) => Object.hasOwn(body, key));
+}
+
+/** The method of an envelope, if it is one. */
+export function readMethod(body: unknown): string | undefined {
+  const { method } = (body ?? {}) as { method?: unknown };
+  return typeof method === "string" ? method : undefined;
+}
+
+/** Whether a method answers with the stream of a run. */
+export function isRunMethod(method: string | undefined): boolean {
+  return method === "agent/run" || method === "agent/connect" || method === "agent/suggest";
+}
+
+/** Answers the single endpoint: the route that the envelope stands for, with its parameters and body. */
+export async function openEnvelope(call: Call, host: ProtocolHost): Promise<Reply> {
+  const { method, params = {}, body } = await readBody("envelope", call.body);
+  const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
+  if (!handle) {
+    const known = Object.keys(methods).join(", ");
+    throw new AgentError(
+      "invalid-request",
+      `There is no method ${quote(method)}; there are: ${known}.`,
+    );
+  }
+  return handle({ ...call, params: strings(params), body }, host);
+}
+
+function strings(params: Json): Record<string, string> {
+  const entries = Object.entries(params);
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 40));
+}

@@ -1,0 +1,21 @@
+import type { Call, ProtocolHost, Reply } from "@holodeck/agui-core";
+import { readBody } from "./bodies.ts";
+import { assertAgent } from "./connect.ts";
+
+/** Stops what runs on a thread, if it is the run that the client means. Its end is on its stream. */
+export async function stop(call: Call, host: ProtocolHost): Promise<Reply> {
+  const { agentId, threadId = "" } = call.params;
+  assertAgent(host, agentId);
+  const { runId } = await readBody("stop", call.body ?? {});
+  const principal = call.principal?.id ?? "";
+  const running = await host.sessions.runs.active({ principal, threadId });
+  // A stop that comes late must not end the run after the one it was meant for.
+  const isMeant = running === undefined || runId === undefined || running.runId === runId;
+  // Suggestions run beside any thread, under one that was made up for them.
+  const target = running ? { runId: running.runId } : { threadId };
+  if (isMeant && (await host.send(call, target, { type: "stop" }))) {
+    return { status: 200, body: { stopped: true, threadId, ...target } };
+  }
+  const message = `Thread "${threadId}" has no such run going.`;
+  return { status: 200, body: { stopped: false, message } };
+}

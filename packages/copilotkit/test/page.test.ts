@@ -1,0 +1,73 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createStage } from "./_agent.ts";
+import type { Stage } from "./_agent.ts";
+import { createHandler } from "./_host.ts";
+import { openBrowser, servePage } from "./_page.ts";
+
+let browser: Browser | undefined;
+
+// The first time, half a gigabyte is installed.
+beforeAll(async () => {
+  browser = await openBrowser("packages/copilotkit/test/page.test.ts");
+}, 900_000);
+afterAll(() => browser?.close());
+
+async function open(stage: Stage): Promise<Page> {
+  const { url, close } = await servePage(createHandler(stage));
+  const page = await browser!.newPage();
+  onTestFinished(async () => {
+    await page.close();
+    await close();
+  });
+  await page.goto(`${url}?thread=t-page`);
+  await page.getByRole("textbox").waitFor();
+  return page;
+}
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox").fill(text);
+  await page.getByRole("textbox").press("Enter");
+}
+
+/** How often a text is on the page. */
+const count = (page: Page, text: string): Promise<number> =>
+  page.getByText(text, { exact: true }).count();
+
+describe("a page with CopilotKit's components", { timeout: 60_000 }, () => {
+  test("chats", async (context) => {
+    context.skip(!browser);
+    const page = await open(createStage());
+    await say(page, "hello");
+    await page.getByText("you said: hello").waitFor();
+    expect(await count(page, "hello")).toBe(1);
+    expect(await page.getByText("error:").count()).toBe(0);
+  });
+
+  test("runs a tool of its own and shows what comes of it", async (context) => {
+    context.skip(!browser);
+    const stage = createStage();
+    const page = await open(stage);
+    await say(page, "paint");
+    await page.getByText("tool said: painted teal").waitFor();
+    expect(await page.locator("body").getAttribute("data-color")).toBe("teal");
+    expect(stage.runs).toBe(2);
+  });
+
+  test("is reloaded in the middle of an answer and shows the rest of it, once", async (context) => {
+    context.skip(!browser);
+    const stage = createStage();
+    const page = await open(stage);
+    await say(page, "wait");
+    await page.getByText("first").waitFor();
+    await page.reload();
+    await page.getByText("first").waitFor();
+    expect(await count(page, "wait")).toBe(1);
+    stage.gate.open();
+    await page.getByText("first second").waitFor();
+    expect(await count(page, "first second")).toBe(1);
+    expect(stage.runs).toBe(1);
+    expect(stage.aborted).toEqual([]);
+    expect(await page.getByText("error:").count()).toBe(0);
+  });
+});

@@ -1,0 +1,105 @@
+import { AgentError, assertOptions, describeValue, unknownName } from "@holodeck/agui-core";
+import type { AdmitHost, HandlerMiddleware, RunAgentInput, RunContext } from "@holodeck/agui-core";
+
+export interface RateLimitOptions {
+  /** So many runs at once; as many come back within `perMs`, one after the other. */
+  runs: number;
+  /** By default a minute. */
+  perMs?: number;
+  /**
+   * Whose runs are counted together: one principal's, one address's, one thread's, or what a function
+   * says. By default the principal's, and the address's of those who are not known.
+   */
+  by?: "principal" | "address" | "thread" | ((input: RunAgentInput, context: RunContext) => string);
+  /** Tells several limits of one store apart. By default `runs`. */
+  name?: string;
+  /** Who counts. By default the handler's session store, so that all its processes count together. */
+  sessions?: AdmitHost["sessions"];
+}
+
+const known = ["runs", "perMs", "by", "name", "sessions"];
+const kinds: readonly string[] = ["principal", "address", "thread"];
+
+/**
+ * Refuses runs beyond a rate with 429, `Retry-After` and `RateLimit`, before anything is streamed.
+ *
+ * @example
+ * ```ts
+ * createAgentHandler(agent, { middleware: [rateLimit({ runs: 20, perMs: 60_000 })] });
+ * ```
+ */
+export function rateLimit(
+  options: RateLimitOptions,
+): HandlerMiddleware & Required<Pick<HandlerMiddleware, "admit">> {
+  assertOptions("rateLimit", options, known);
+  const { runs, perMs = 60_000, by, name = "runs", sessions } = options;
+  if (!Number.isFinite(runs) || runs < 1) throw wrong("runs", "at least 1", runs);
+  if (!Number.isFinite(perMs) || perMs <= 0) throw wrong("perMs", "above 0", perMs);
+  if (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name)) {
+    throw new TypeError(`rateLimit's name is a short word, not ${describeValue(name)}.`);
+  }
+  if (by !== undefined && typeof by !== "function" && !kinds.includes(by)) {
+    throw unknownName("what rateLimit counts by", describeValue(by), kinds);
+  }
+
+  async function admit(input: RunAgentInput, context: RunContext, host?: AdmitHost): Promise<void> {
+    const store = sessions ?? host?.sessions;
+    if (!store) {
+      throw new TypeError(
+        "rateLimit counts in the session store of a handler; without one give it " +
+          "{ sessions: memorySessions() }.",
+      );
+    }
+    const bucket = `rate:${name}:${toBucket(by, input, context)}`;
+    const wait = await store.take(bucket, 1, { tokens: runs, perMs });
+    if (wait > 0) throw refusal(wait);
+  }
+
+  function refusal(wait: number): AgentError {
+    const seconds = Math.ceil(wait / 1000);
+    return new AgentError("rate-limited", `Too many runs; try again in ${seconds} s.`, {
+      retryAfter: seconds,
+      headers: {
+        ratelimit: `"${name}";r=0;t=${seconds}`,
+        "ratelimit-policy": `"${name}";q=${Math.floor(runs)};w=${Math.ceil(perMs / 1000)}`,
+      },
+    });
+  }
+
+  return { name: "rateLimit", admit };
+}
+
+// The kind is part of the name: a principal cannot be called like somebody's address.
+function toBucket(by: RateLimitOptions["by"], input: RunAgentInput, context: RunContext): string {
+  const { principal, threadId, request } = context;
+  if (typeof by === "function") {
+    const key: unknown = by(input, context);
+    if (typeof key === "string") return `custom:${key}`;
+    throw new TypeError(`rateLimit's by must return a string, not ${describeValue(key)}.`);
+  }
+  if (by === "thread") return `thread:${principal?.id ?? ""}:${threadId}`;
+  if (by !== "address" && principal) return `principal:${principal.id}`;
+  if (by === "principal") return "principal:";
+  return `address:${toNetwork(request?.ip ?? "")}`;
+}
+
+/** Of IPv6 the first half: a subscriber has all of the other to choose from. */
+function toNetwork(ip: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
+  if (mapped !== undefined || !ip.includes(":")) return mapped ?? ip;
+  const [head = "", tail] = ip.toLowerCase().replace(/%.*$/, "").split("::");
+  const groups = head === "" ? [] : head.split(":");
+  const last = tail ? tail.split(":") : [];
+  if (tail !== undefined) {
+    const missing = Math.max(0, 8 - groups.length - last.length);
+    groups.push(...Array.from({ length: missing }, () => "0"), ...last);
+  }
+  return groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ""))
+    .join(":");
+}
+
+function wrong(option: string, rule: string, value: unknown): TypeError {
+  return new TypeError(`rateLimit's ${option} is a number ${rule}, not ${describeValue(value)}.`);
+}

@@ -1,0 +1,53 @@
+import type { Json, ProtocolHost, Route } from "@holodeck/agui-core";
+
+/**
+ * Discovery as a route. Every protocol may mount it; protocols that share a path share it.
+ *
+ * @example
+ * ```ts
+ * routes: (host) => [infoRoute("/agents/info", host)],
+ * ```
+ */
+export function infoRoute(path: string, host: ProtocolHost): Route {
+  return {
+    method: "GET",
+    path,
+    shared: true,
+    handle: () => ({ status: 200, body: host.info() }),
+    operation: () => infoOperation,
+  };
+}
+
+const agent = {
+  type: "object",
+  properties: {
+    id: { type: "string" },
+    name: { type: "string" },
+    description: { type: "string" },
+    className: { type: "string" },
+    tools: { type: "array", items: { type: "object" } },
+    capabilities: { type: "object" },
+  },
+  required: ["id", "name"],
+};
+
+const info = {
+  type: "object",
+  properties: {
+    service: { type: "string" },
+    version: { type: "string" },
+    agents: { type: "object", additionalProperties: agent },
+    defaultAgent: { type: "string" },
+    routes: { type: "array", items: { type: "string" } },
+  },
+  required: ["service", "version", "agents", "defaultAgent", "routes"],
+};
+
+const infoOperation: Json = {
+  operationId: "info",
+  summary: "Says which agents there are and what this server can do.",
+  tags: ["discovery"],
+  responses: {
+    200: { description: "What there is.", content: { "application/json": { schema: info } } },
+  },
+};

@@ -1,0 +1,129 @@
+import type { Json } from "@holodeck/agui-core";
+import { protoMediaType } from "./proto-encoder.ts";
+import { isRecord } from "./records.ts";
+import { loadSchemas } from "./schemas.ts";
+import type { WireCase } from "./sse-encoder.ts";
+
+/** What `openapi()` tells of `POST {path}`. */
+export async function describeRun(wireCase: WireCase): Promise<Json> {
+  return {
+    operationId: "runAgent",
+    summary: "Runs an agent and streams its events.",
+    tags,
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: await inputSchema() } },
+    },
+    responses: {
+      "200": await streamResponse("The events of the run, from its start to its end.", wireCase),
+    },
+  };
+}
+
+/** What `openapi()` tells of `GET {path}/runs/:runId/events`. */
+export async function describeAttach(wireCase: WireCase): Promise<Json> {
+  const offset = { type: "string", pattern: "^\\d{1,15}$" };
+  return {
+    operationId: "attachToRun",
+    summary: "Follows a run that was started by another request.",
+    description:
+      "With an offset, exactly what follows it. Without one, a stream that stands alone: " +
+      "RUN_STARTED, snapshots, what is open, and then what the run says.",
+    tags,
+    parameters: [
+      { name: "offset", in: "query", schema: offset, description: "The last `id` that was seen." },
+      { name: "Last-Event-ID", in: "header", schema: offset, description: "The same." },
+      {
+        name: "protocolVersion",
+        in: "query",
+        schema: { type: "string" },
+        description: "What the client can read. By default what the start of the run said.",
+      },
+    ],
+    responses: { "200": await streamResponse("The events of the run.", wireCase) },
+  };
+}
+
+/** What `openapi()` tells of `POST {path}/runs/:runId/stop`. */
+export function describeStop(wireCase: WireCase): Json {
+  const id = wireCase === "snake" ? "run_id" : "runId";
+  const content = asJson({
+    type: "object",
+    properties: { [id]: { type: "string" }, stopped: { type: "boolean" } },
+    required: [id, "stopped"],
+  });
+  return {
+    operationId: "stopRun",
+    summary: "Stops a run.",
+    tags,
+    responses: {
+      "200": { description: "It had ended already.", content },
+      "202": { description: "It is told to stop.", content },
+    },
+  };
+}
+
+const tags = ["agui"];
+
+// The schema that validates, less what is filled in before it does.
+async function inputSchema(): Promise<Json> {
+  const { RunAgentInputSchema } = await loadSchemas();
+  const schema = await toJsonSchema(RunAgentInputSchema);
+  const { messages, ...properties } = schema.properties as Record<string, Json>;
+  return {
+    ...schema,
+    title: "RunAgentInput",
+    description: "AG-UI 1.0; 0.0.x and snake_case are understood too. Missing ids are made.",
+    properties: {
+      agentId: { type: "string", description: "Which agent answers; by default the first." },
+      ...properties,
+      messages: { ...messages, items: withoutId(messages?.items) },
+    },
+    required: [],
+  };
+}
+
+function withoutId(items: unknown): unknown {
+  if (!isRecord(items) || !Array.isArray(items.oneOf)) return items;
+  const oneOf = items.oneOf.map((one: Json) => ({
+    ...one,
+    required: (one.required as string[]).filter((name) => name !== "id"),
+  }));
+  return { ...items, oneOf };
+}
+
+async function streamResponse(description: string, wireCase: WireCase): Promise<Json> {
+  const { EventSchema } = await loadSchemas();
+  const event = { ...(await toJsonSchema(EventSchema)), title: "AguiEvent" };
+  return {
+    description,
+    content: {
+      "text/event-stream": {
+        schema: { type: "string" },
+        // AG-UI has a schema for its own spelling only.
+        ...(wireCase === "camel" ? { "x-event-schema": event } : {}),
+      },
+      [protoMediaType]: { schema: { type: "string", format: "binary" } },
+    },
+  };
+}
+
+const made = new WeakMap<object, Json>();
+
+// Once for all operations and handlers: the events alone take a tenth of a second.
+async function toJsonSchema(schema: object): Promise<Json> {
+  const known = made.get(schema);
+  if (known) return known;
+  // The entry that AG-UI's own schemas are made with, in zod 4 and in 3.25.
+  const { z } = await import("zod/v4");
+  const json = z.toJSONSchema(schema as Parameters<typeof z.toJSONSchema>[0], {
+    io: "input",
+    unrepresentable: "any",
+  }) as Json;
+  made.set(schema, json);
+  return json;
+}
+
+function asJson(schema: Json): Json {
+  return { "application/json": { schema } };
+}
