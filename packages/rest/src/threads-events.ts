@@ -49,7 +49,7 @@ export function toOutcome(answer: {
 }
 
 function errorIn(value: unknown): string | undefined {
-  const { message } = (isRecord(value) && isRecord(value.error) ? value.error : {}) as Json;
+  const { message } = isRecord(value) && isRecord(value.error) ? value.error : {};
   return typeof message === "string" ? message : undefined;
 }
 
