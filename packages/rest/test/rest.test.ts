@@ -21,7 +21,7 @@ describe("rest", () => {
       "POST /agent/:name/chat/stream",
       "DELETE /sessions/:id",
     ]);
-    expect(rest().describe?.()).toEqual({
+    expect(rest().describe?.({} as never)).toEqual({
       protocols: { rest: { path: "/agent", sessionsPath: "/sessions" } },
     });
   });
