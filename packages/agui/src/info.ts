@@ -27,7 +27,8 @@ export function describeHandler({ agents, settings, hosts, routes }: HandlerPart
     agents: Object.fromEntries(agents.all.map((one) => [one.id, describeAgent(one, shared)])),
     defaultAgent: agents.get(undefined).id,
     ...rest,
-    routes: routes.map(({ route }) => `${route.method} ${basePath}${route.path}`),
+    // Protocols that tell their bodies apart may share one.
+    routes: [...new Set(routes.map(({ route }) => `${route.method} ${basePath}${route.path}`))],
   };
 }
 

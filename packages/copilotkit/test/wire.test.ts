@@ -94,7 +94,7 @@ describe("copilotkit", () => {
     const handler = createHandler(createStage());
     const routes = handler.info().routes as string[];
     expect(routes.filter((route) => route === "GET /agui/info")).toHaveLength(1);
-    expect(new Set(routes).size).toBe(routes.length - 1);
+    expect(routes.filter((route) => route === "POST /agui")).toHaveLength(1);
     const answer = await ask(handler, endpoint, { body: input("t", "hi") });
     expect(typesOf(answer)[0]).toBe("RUN_STARTED");
     // A run input may have a member of that name; it is still a run input.
