@@ -14,6 +14,8 @@ import type { Settings } from "./options.ts";
 
 /** How a waiting run gets on. */
 interface Turn {
+  /** Says that a client which waits for the whole result has left. */
+  readonly signal?: AbortSignal | undefined;
   acquire(): Promise<Lease | { busy: RunRecord }>;
   begin(lease: Lease): Promise<LiveRun>;
 }
@@ -116,9 +118,14 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
           },
         }),
         async collect(): Promise<RunResult> {
-          const begun = await run();
+          const leaveQueue = (): void => stop.abort();
+          turn.signal?.addEventListener("abort", leaveQueue, { once: true });
+          if (turn.signal?.aborted) leaveQueue();
+          const begun = await run().finally(() =>
+            turn.signal?.removeEventListener("abort", leaveQueue),
+          );
           if (!begun) throw new AgentError("disconnected", "The client left the queue.");
-          return begun.collect();
+          return begun.collect(turn.signal);
         },
       };
     },

@@ -22,6 +22,7 @@ import { reportRepairs } from "./repairs.ts";
 import { safeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
 import { isEndless, sizeOf, withoutEndless } from "./size.ts";
+import { createWaitingSink, silentEncoder } from "./waiting-sink.ts";
 import { callAgent, createSpeech, toRun } from "./to-agent.ts";
 import { withoutTaken } from "./tool-calls.ts";
 import type {
@@ -286,9 +287,11 @@ export class LiveRun {
     for (const follower of this.#followers) follower.cut();
   }
 
-  /** Waits for the end, and makes it begin if it has not. */
-  collect(): Promise<RunResult> {
-    this.begin();
+  /** Waits for the end, and makes it begin if it has not. With a signal it follows until that says it left. */
+  collect(signal?: AbortSignal): Promise<RunResult> {
+    if (signal && !this.ended)
+      this.follow(silentEncoder, createWaitingSink(signal), this.#delivered);
+    else this.begin();
     return this.done;
   }
 

@@ -1,3 +1,4 @@
+import { EventType } from "@ag-ui/core";
 import type { RunAgentInput } from "@ag-ui/core";
 import { AgentError, describeError } from "./errors.ts";
 import { ulid } from "./ids.ts";
@@ -39,7 +40,16 @@ export function createToolCalls(
       const error = toToolError(name, cause);
       context.logger.error({ error: cause, tool: name, runId: context.runId }, "A tool failed.");
       if (!context.signal.aborted) {
-        await context.emit.toolResult(id, { error: { code: error.code, message: error.message } });
+        const { code, message } = error;
+        await context.emit.event({
+          type: EventType.TOOL_CALL_RESULT,
+          messageId: ulid(),
+          toolCallId: id,
+          content: JSON.stringify({ error: { code, message } }),
+          role: "tool",
+          // AG-UI has no field for it, and nobody should have to guess from the content.
+          metadata: { error: code },
+        });
       }
       return { id, name, error };
     }

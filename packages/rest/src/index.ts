@@ -1,1 +1,12 @@
-export {};
+export type { ChatResponse, ToolCallInfo } from "./chat-response.ts";
+export type { ChatRequest, FileContent } from "./chat-schemas.ts";
+export { composeMessage } from "./compose-message.ts";
+export type { ComposeMessageOptions } from "./compose-message.ts";
+export type { IdFormat } from "./ids.ts";
+export { SUPPORTED_MIME_TYPES } from "./mime-types.ts";
+export { rest } from "./rest.ts";
+export type { RestOptions } from "./rest-options.ts";
+export { restSseEncoder } from "./rest-sse-encoder.ts";
+export type { RestSseEncoderOptions } from "./rest-sse-encoder.ts";
+export type { ChatTokenUsage } from "./token-usage.ts";
+export type { ToolStatus } from "./tool-call-info.ts";
