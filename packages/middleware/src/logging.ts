@@ -34,6 +34,10 @@ export interface LoggingOptions {
 interface Arrival {
   readonly at: number;
   status?: number;
+  /** It has started a run, whose record tells all of it. */
+  hasRun?: boolean;
+  /** Writes the record of a run that ended before its request was answered. */
+  write?: () => void;
 }
 
 // Beyond this much output a debug record says so instead of growing.
@@ -60,9 +64,14 @@ export function logging(options: LoggingOptions = {}): HandlerMiddleware & { run
   async function request(request: AgentRequest, next: () => Promise<Reply>): Promise<Reply> {
     const arrival: Arrival = { at: Date.now() };
     arrivals.set(request, arrival);
-    const reply = await next();
-    arrival.status = reply.status;
-    if (!reply.stream) {
+    let reply: Reply;
+    try {
+      reply = await next();
+      arrival.status = reply.status;
+    } finally {
+      arrival.write?.();
+    }
+    if (!reply.stream && !arrival.hasRun) {
       logger?.[level](
         redactSecrets(toRequestRecord(request, reply, arrival)) as object,
         "Request answered.",
@@ -76,6 +85,7 @@ export function logging(options: LoggingOptions = {}): HandlerMiddleware & { run
       const log = logger ?? context.logger;
       const arrival = context.request && arrivals.get(context.request);
       const beganAt = arrival?.at ?? Date.now();
+      if (arrival) arrival.hasRun = true;
       const output = debug ? createReducer([], { maxBytes: outputBytes }) : undefined;
       let firstAt: number | undefined;
       let count = 0;
@@ -86,24 +96,32 @@ export function logging(options: LoggingOptions = {}): HandlerMiddleware & { run
       function over(reason?: unknown): void {
         if (isOver) return;
         isOver = true;
-        const now = Date.now();
-        const record: Json = {
+        const record = toRecord(reason ?? (context.signal.reason as unknown));
+        const write = (): void => {
+          if (arrival?.status !== undefined) record.status = arrival.status;
+          log[level](redactSecrets(record) as object, "Run finished.");
+        };
+        // An answer in one piece is made of the run, so its status comes after it.
+        if (arrival && arrival.status === undefined) arrival.write = write;
+        else write();
+      }
+
+      function toRecord(reason: unknown): Json {
+        return {
           timestamp: new Date(beganAt).toISOString(),
           requestId: context.requestId,
           sessionId: context.threadId,
           runId: context.runId,
           agentId: context.agentId,
           ...(context.request && { endpoint: toEndpoint(context.request) }),
-          ...(arrival?.status !== undefined && { status: arrival.status }),
           ...(firstAt !== undefined && { firstEventMs: firstAt - beganAt }),
-          latencyMs: now - beganAt,
+          latencyMs: Date.now() - beganAt,
           events: count,
           bytes,
           ...toTokens(terminal),
-          ...toOutcome(terminal, reason ?? (context.signal.reason as unknown)),
+          ...toOutcome(terminal, reason),
           ...(output && toContent(input, context, output.messages)),
         };
-        log[level](redactSecrets(record) as object, "Run finished.");
       }
 
       const subscription = next(input, context).subscribe({

@@ -4,6 +4,7 @@ import { isAgentError } from "@holodeck/agui-core";
 import { fakeClock, runAgent, runInput, scriptedAgent } from "@holodeck/agui-testing";
 import { runMatchers } from "@holodeck/agui-testing/vitest";
 import { describe, expect, test } from "vitest";
+import { rest } from "../../rest/src/index.ts";
 import { injectContext, suggestQuestions } from "../src/index.ts";
 import type { ContextQuery } from "../src/index.ts";
 import { memoryLogger } from "./_memory-logger.ts";
@@ -187,6 +188,14 @@ const dialogues: readonly Dialogue[] = [
       { method: "GET", path: "/agui/runs/run-2/events" },
       { method: "GET", path: "/agui/runs/run-2/events?offset=1" },
       { method: "GET", path: "/agui/info" },
+    ],
+  },
+  {
+    name: "REST",
+    protocol: () => rest(),
+    requests: [
+      { path: "/agent/default/chat", body: { message: "Hi" } },
+      { path: "/agent/default/chat/stream", body: { message: "Hi" } },
     ],
   },
 ];

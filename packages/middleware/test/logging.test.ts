@@ -1,5 +1,12 @@
-import { AgentError } from "@holodeck/agui-core";
-import type { AgentFunction, AgentRequest, Reply } from "@holodeck/agui-core";
+import { createAgentHandler } from "@holodeck/agui";
+import { AgentError, silentLogger } from "@holodeck/agui-core";
+import type {
+  AgentFunction,
+  AgentRequest,
+  Protocol,
+  Reply,
+  RunAgentInput,
+} from "@holodeck/agui-core";
 import {
   collect,
   mockSink,
@@ -102,6 +109,42 @@ describe("logging", () => {
     }
     expect(records).toMatchObject([
       { requestId: "q", endpoint: "POST /api/agui", status: 200, firstEventMs: 100 },
+    ]);
+  });
+
+  test("writes one record, with its status, for a run that is answered in one piece", async () => {
+    const { logger, records } = recorder();
+    const whole: Protocol = {
+      name: "whole",
+      history: "client",
+      routes: (host) => [
+        {
+          method: "POST",
+          path: "/whole",
+          body: "json",
+          async handle(call) {
+            const run = await host.start(call, { input: call.body as RunAgentInput });
+            const { messages } = await run.collect();
+            return { status: 201, body: { messages } };
+          },
+        },
+      ],
+    };
+    const handler = createAgentHandler(answer, {
+      protocols: [whole],
+      logger: silentLogger,
+      middleware: [logging({ logger })],
+    });
+    const response = await handler.fetch(
+      new Request("http://localhost/whole", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(runInput()),
+      }),
+    );
+    expect(response.status).toBe(201);
+    expect(records).toMatchObject([
+      { message: "Run finished.", endpoint: "POST /whole", status: 201, outcome: "success" },
     ]);
   });
 
