@@ -55,7 +55,16 @@ export function convertError(error: unknown, options: ConvertErrorOptions = {}):
 /** One line of data stream v1. */
 export function toLine(code: DataStreamCode, value: unknown): string {
   // Readers that want a value fail on a line without one.
-  return `${code}:${JSON.stringify(value) ?? "null"}\n`;
+  const json = JSON.stringify(value) ?? "null";
+  return `${code}:${json.includes('"__proto__":') ? withoutPrototype(json) : json}\n`;
+}
+
+// Careful readers drop a whole line for such a key; the others let it into their objects.
+function withoutPrototype(json: string): string {
+  const value: unknown = JSON.parse(json, (key, member: unknown) =>
+    key === "__proto__" ? undefined : member,
+  );
+  return JSON.stringify(value);
 }
 
 /** What a client may read of a RUN_ERROR. Without a code of its own nobody meant it for clients. */
