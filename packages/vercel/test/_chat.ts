@@ -13,7 +13,7 @@ import { afterEach } from "vitest";
 export type Loose = any;
 
 // As Node finds them: the bundler's way leads to builds that Node cannot read.
-const load: (name: string) => Loose = createRequire(import.meta.url);
+export const load: (name: string) => Loose = createRequire(import.meta.url);
 
 /** A release of the AI SDK as a client of ours. */
 export interface Sdk {
