@@ -2,7 +2,7 @@ import { defineProject } from "vitest/config";
 import type { TestProjectConfiguration } from "vitest/config";
 
 // Siblings resolve to `src`, so tests need no build.
-const conditions = ["@holodeck/source", "node", "module"];
+const conditions = ["@holodeck/source", "node"];
 const resolve = { conditions };
 
 const projects: TestProjectConfiguration[] = [
