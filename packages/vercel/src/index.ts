@@ -1,5 +1,11 @@
+export { convertData, convertError, convertText } from "./convert.ts";
+export type { ConvertErrorOptions } from "./convert.ts";
+export { dataStreamEncoder } from "./data-stream-encoder.ts";
+export type { DataStreamEncoderOptions } from "./data-stream-encoder.ts";
+export { decodeV4 } from "./decode-v4.ts";
 export type { DecodeChat, DecodedChat, DecodeOptions } from "./decoded-chat.ts";
 export { decodeUi } from "./decode-ui.ts";
+export { textStreamEncoder } from "./text-stream-encoder.ts";
 export { uiStreamEncoder } from "./ui-stream-encoder.ts";
 export type { RunFailure, UiStreamEncoderOptions } from "./ui-stream-encoder.ts";
 export { vercel } from "./vercel.ts";
