@@ -68,7 +68,12 @@ function tell(events: readonly Json[], options: UiStreamEncoderOptions = {}): Js
   const encoder = uiStreamEncoder(options);
   return events.flatMap((event, index) =>
     chunksOf(
-      encoder.encode({ from: index + 1, to: index + 1, at: 0, event: event as unknown as BaseEvent }),
+      encoder.encode({
+        from: index + 1,
+        to: index + 1,
+        at: 0,
+        event: event as unknown as BaseEvent,
+      }),
     ),
   );
 }
@@ -206,7 +211,10 @@ describe("uiStreamEncoder", () => {
   test("adds to the message it continues, and does not repeat its calls", () => {
     const known = new Set(["a"]);
     const options = { continues: "message-1", known };
-    const chunks = tell([started, ...call("a"), result("a"), ...text("m", "So."), finished], options);
+    const chunks = tell(
+      [started, ...call("a"), result("a"), ...text("m", "So."), finished],
+      options,
+    );
     expect(types(chunks).slice(0, 4)).toEqual([
       "start",
       "tool-output-available",
@@ -239,7 +247,11 @@ describe("uiStreamEncoder", () => {
     const chunks = tell([started, ...text("m", "streamed"), snapshot, finished]);
     const deltas = chunks.filter(({ type }) => type === "text-delta");
     expect(deltas.map(({ delta }) => delta)).toEqual(["streamed", "new"]);
-    expect(chunks).toContainEqual({ type: "tool-output-available", toolCallId: "c", output: "seen" });
+    expect(chunks).toContainEqual({
+      type: "tool-output-available",
+      toolCallId: "c",
+      output: "seen",
+    });
   });
 
   test("keeps state in one part, whole after every change", () => {
@@ -264,7 +276,9 @@ describe("uiStreamEncoder", () => {
   });
 
   test("drops keys for which a client would refuse the whole answer", () => {
-    const value = JSON.parse('{"__proto__":{"a":1},"constructor":{"prototype":1},"b":2}') as unknown;
+    const value = JSON.parse(
+      '{"__proto__":{"a":1},"constructor":{"prototype":1},"b":2}',
+    ) as unknown;
     const chunk = tell([started, { type: EventType.CUSTOM, name: "n", value }]).at(-1);
     expect(chunk).toMatchObject({ type: "data-n", data: { b: 2 } });
     expect(Object.keys(chunk!.data as object)).toEqual(["b"]);
