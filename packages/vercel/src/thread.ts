@@ -20,9 +20,8 @@ export async function withThread(
 
 /** Ids of the messages and tool calls that follow the user's last word. */
 export function heldIds(messages: readonly Message[]): ReadonlySet<string> {
-  const last = messages.map(({ role }) => role).lastIndexOf("user");
   const ids = new Set<string>();
-  for (const message of messages.slice(last + 1)) {
+  for (const message of afterUser(messages)) {
     ids.add(message.id);
     if (message.role !== "assistant") continue;
     for (const { id } of message.toolCalls ?? []) ids.add(id);
@@ -30,15 +29,22 @@ export function heldIds(messages: readonly Message[]): ReadonlySet<string> {
   return ids;
 }
 
-/** The same for a run that is under way, if its thread still is as the run found it. */
+/**
+ * What a message held before the run that continues it. Nothing when that can no longer be told from
+ * what the run itself has said: its thread has been written to since.
+ */
 export async function heldBefore(
   record: RunRecord,
   host: ProtocolHost,
-): Promise<ReadonlySet<string> | undefined> {
+): Promise<readonly Message[] | undefined> {
   const session = await host.sessions.get(record);
   const { active } = session ?? {};
   if (!session || active?.runId !== record.runId || active.offset > 0) return undefined;
-  return heldIds(session.messages);
+  return afterUser(session.messages);
+}
+
+function afterUser(messages: readonly Message[]): readonly Message[] {
+  return messages.slice(messages.map(({ role }) => role).lastIndexOf("user") + 1);
 }
 
 // Before AI SDK 6 there are no approvals: a client answers the call that the question is about.

@@ -26,6 +26,8 @@ export interface UiStreamEncoderOptions {
   continues?: string | undefined;
   /** Ids of the messages and tool calls which that message holds already. */
   known?: ReadonlySet<string> | undefined;
+  /** The same in full, for a client that comes back to the run and builds the message anew. */
+  preface?: readonly Message[] | undefined;
   /** What the client is told of a failure. By default "An error occurred.", whatever it was. */
   describeFailure?: (failure: RunFailure) => string;
   /** Adds `Connection` and `Content-Encoding`, as servers of old sent them. */
@@ -45,6 +47,7 @@ export const maskedFailure = "An error occurred.";
  */
 export function uiStreamEncoder(options: UiStreamEncoderOptions = {}): Encoder {
   const { sdkVersion = 5, continues, known, describeFailure = () => maskedFailure } = options;
+  const { preface = [] } = options;
   const isContinuation = continues !== undefined;
   const parts = createUiParts({ write, isContinuation, known });
   /** Messages of other roles than the assistant's, and what they have said so far. */
@@ -133,7 +136,11 @@ export function uiStreamEncoder(options: UiStreamEncoderOptions = {}): Encoder {
   function takeSnapshot(messages: readonly Message[]): void {
     // What stands before the user's last word is history, and that cannot be told again here.
     const last = messages.map(({ role }) => role).lastIndexOf("user");
-    for (const message of messages.slice(last + 1)) {
+    tellMessages(messages.slice(last + 1));
+  }
+
+  function tellMessages(messages: readonly Message[]): void {
+    for (const message of messages) {
       if (!told.has(message.id)) tellContent(message);
       if (message.role === "assistant") tellCalls(message);
     }
@@ -166,6 +173,7 @@ export function uiStreamEncoder(options: UiStreamEncoderOptions = {}): Encoder {
     runId = asText(event.runId) ?? "";
     const messageMetadata = defined({ threadId: event.threadId, runId: event.runId });
     write({ type: "start", messageId: continues ?? runId, messageMetadata });
+    tellMessages(preface);
   }
 
   function finish(event: BaseEvent): void {

@@ -4,6 +4,7 @@ import type {
   Call,
   Encoder,
   Json,
+  Message,
   Protocol,
   ProtocolHost,
   Reply,
@@ -147,7 +148,10 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
     wire,
     continues,
     known: continues === undefined ? undefined : heldIds(input.messages),
-    describeFailure: (failure) => describeFailure(failure, { mounted, runId, isFirst: true }),
+    describeFailure(failure) {
+      host.logger.error({ runId, ...failure }, "A run failed.");
+      return describeFailure(failure, mounted);
+    },
   });
   return active.stream(encoder, "start");
 }
@@ -173,14 +177,14 @@ async function resume(call: Call, wanted: Wanted): Promise<Reply> {
   }
   const active = await host.attach(call, { threadId });
   const continues = active && continuedBy(active.record.runId);
+  const preface = active && continues !== undefined ? await heldBefore(active.record, host) : [];
   const encoder = createEncoder(call, {
     ...wanted,
     continues,
-    known: continues === undefined ? undefined : await heldBefore(active!.record, host),
-    describeFailure: (failure) =>
-      describeFailure(failure, { mounted: wanted, runId: "", isFirst: false }),
+    preface,
+    describeFailure: (failure) => describeFailure(failure, wanted),
   });
-  return (active && replay(active, encoder)) ?? nothingToResume(wire, encoder);
+  return (active && preface && replay(active, encoder)) ?? nothingToResume(wire, encoder);
 }
 
 function replay(active: ActiveRun, encoder: Encoder): Reply | undefined {
@@ -208,20 +212,14 @@ async function stop(call: Call, { host }: Mounted): Promise<Reply> {
 
 interface EncoderChoice extends Wanted {
   readonly continues: string | undefined;
-  readonly known: ReadonlySet<string> | undefined;
+  readonly known?: ReadonlySet<string> | undefined;
+  readonly preface?: readonly Message[] | undefined;
   readonly describeFailure: (failure: RunFailure) => string;
 }
 
 function createEncoder(call: Call, choice: EncoderChoice): Encoder {
-  const { continues, known, describeFailure: describe, legacyHeaders = false } = choice;
   const sdkVersion = readVersion(call) ?? choice.sdkVersion ?? 5;
-  return uiStreamEncoder({
-    sdkVersion,
-    continues,
-    known,
-    describeFailure: describe,
-    legacyHeaders,
-  });
+  return uiStreamEncoder({ ...choice, sdkVersion });
 }
 
 function readVersion(call: Call): 5 | 6 | 7 | undefined {
@@ -229,13 +227,7 @@ function readVersion(call: Call): 5 | 6 | 7 | undefined {
   return version === 5 || version === 6 || version === 7 ? version : undefined;
 }
 
-function describeFailure(
-  failure: RunFailure,
-  { mounted, runId, isFirst }: { mounted: Mounted; runId: string; isFirst: boolean },
-): string {
-  const { host, onError } = mounted;
-  // Whoever resumes reads what was logged already.
-  if (isFirst) host.logger.error({ runId, ...failure }, "A run failed.");
+function describeFailure(failure: RunFailure, { host, onError }: Mounted): string {
   if (onError) return onError(failure);
   return host.debug ? failure.message : maskedFailure;
 }

@@ -154,3 +154,10 @@ export const textOf = (message: Loose): string =>
 
 export const partsOf = (message: Loose, type: string): Loose[] =>
   (message?.parts ?? []).filter((part: Loose) => part.type === type);
+
+/** A promise and how to keep it. */
+export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let resolve: (() => void) | undefined;
+  const opened = new Promise<void>((done) => (resolve = done));
+  return { opened, open: () => resolve?.() };
+}
