@@ -1,29 +1,36 @@
-import { assertOptions, EventType } from "@holodeck/agui-core";
+import { assertOptions, describeValue, EventType } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, Message } from "@holodeck/agui-core";
-import { annotate, createDataStreamData, data } from "./_data-stream-data.ts";
-import { createDataStreamMessage, noUsage } from "./_data-stream-message.ts";
-import type { DataStreamUsage } from "./_data-stream-message.ts";
-import { createUnsaid } from "./_unsaid-messages.ts";
-import { convertError, errorText, toLine } from "./convert.ts";
+import { convertError, toLine } from "./convert.ts";
+import { annotate, createDataStreamData, data } from "./data-stream-data.ts";
+import { createDataStreamMessage, noUsage } from "./data-stream-message.ts";
+import type { DataStreamUsage } from "./data-stream-message.ts";
+import { vercelHeaders } from "./headers.ts";
+import { asText, isRecord, parseStructure } from "./json.ts";
+import { finishReasonOf, totalUsage } from "./ui-ending.ts";
+import { maskedFailure } from "./ui-stream-encoder.ts";
+import type { RunFailure } from "./ui-stream-encoder.ts";
+import { createUnsaid } from "./unsaid-messages.ts";
 
-/** Whom the lines are for. */
+/** Whom the lines are for, and what they continue. */
 export interface DataStreamEncoderOptions {
-  /** For the parser of AI SDK 3.4: without `f` to `k`, which it fails on. By default that of 4. */
+  /** For the parser of AI SDK 3.4: without `f` to `k`, which it fails on. By default for that of 4. */
   mode?: "3.4" | undefined;
-  /** Id of the assistant message that the run continues. By default a new message. */
+  /** Id of the assistant message that this run continues. */
   continues?: string | undefined;
-  /** What the client has already: the messages of its request. By default nothing. */
-  history?: readonly Message[] | undefined;
-  /** Show messages of errors that are masked otherwise. */
+  /** Ids of the messages and tool calls which that message holds already. */
+  known?: ReadonlySet<string> | undefined;
+  /** What the client is told of a failure. By default "An error occurred.", whatever it was. */
+  describeFailure?: ((failure: RunFailure) => string) | undefined;
+  /** Tell the client the failure's own message. */
   debug?: boolean | undefined;
-  /** Add `Connection` and `Content-Encoding: none`, as older servers of this protocol sent them. */
+  /** Adds `Connection` and `Content-Encoding`, as servers of old sent them. */
   legacyHeaders?: boolean | undefined;
 }
 
-const known = ["mode", "continues", "history", "debug", "legacyHeaders"];
+const optionNames = ["mode", "continues", "known", "describeFailure", "debug", "legacyHeaders"];
 
 /**
- * Data stream v1, for `useChat` and `useCompletion` of AI SDK 3.4 and 4: one part a line, exactly one
+ * Data stream v1, for `useChat` and `useCompletion` of AI SDK 3.4 and 4: a part a line, exactly one
  * `d:` and it is the last.
  *
  * @example
@@ -32,22 +39,27 @@ const known = ["mode", "continues", "history", "debug", "legacyHeaders"];
  * ```
  */
 export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encoder {
-  assertOptions("dataStreamEncoder", options, known);
-  const { mode, continues, debug, legacyHeaders, history = [] } = options;
+  assertOptions("dataStreamEncoder", options, optionNames);
+  const { mode, continues, known, debug, legacyHeaders } = options;
   if (mode !== undefined && mode !== "3.4") {
-    throw new TypeError(
-      `dataStreamEncoder({ mode }) is "3.4" or left out, not ${JSON.stringify(mode)}.`,
-    );
+    throw new TypeError(`dataStreamEncoder({ mode: ${describeValue(mode)} }) must be "3.4".`);
   }
+  const { describeFailure = ({ message }) => (debug ? message : maskedFailure) } = options;
   const isOldest = mode === "3.4";
-  const unsaid = createUnsaid(history);
-  const message = createDataStreamMessage({ isOldest, isKnownCall: unsaid.isKnownCall });
-  const other = createDataStreamData({ isOldest });
+  const unsaid = createUnsaid(known);
+  const message = createDataStreamMessage({ isOldest, known });
+  const encodeData = createDataStreamData({ isOldest, describeFailure: describe });
   let state: "new" | "open" | "done" = "new";
 
-  function open(runId: unknown): string {
+  function describe(event: BaseEvent): string {
+    const code = asText(event.code);
+    const failure = { message: asText(event.message) ?? "", ...(code !== undefined && { code }) };
+    return describeFailure(failure) || maskedFailure;
+  }
+
+  function open(runId: string): string {
     state = "open";
-    return message.start(continues ?? toMessageId(String(runId)));
+    return message.start(continues ?? runId);
   }
 
   function finish(reason: string, usage: DataStreamUsage, errorLine = ""): string {
@@ -60,10 +72,8 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
     switch (event.type) {
       case EventType.RUN_FINISHED:
         return end(event);
-      case EventType.RUN_ERROR: {
-        const line = convertError(errorText(event, debug));
-        return finish("error", toUsage(event.usage), line);
-      }
+      case EventType.RUN_ERROR:
+        return finish("error", toUsage(event.usage), convertError(describe(event)));
       case EventType.TEXT_MESSAGE_START:
         unsaid.start(event);
         return "";
@@ -101,14 +111,15 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
       case EventType.TOOL_CALL_END:
         return message.endCall(text(event.toolCallId));
       case EventType.TOOL_CALL_RESULT:
-        return message.result(text(event.toolCallId), parseResult(event.content));
+        unsaid.isNew(text(event.messageId));
+        return message.result(text(event.toolCallId), toResult(event.content));
       case EventType.MESSAGES_SNAPSHOT:
         return unsaid
           .take(event.messages as readonly Message[])
           .map((one) => say(one))
           .join("");
       default:
-        return other.encode(event) ?? "";
+        return encodeData(event) ?? "";
     }
   }
 
@@ -118,8 +129,8 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
       return unsaid.isNew(one.id) ? message.reasoning(one.id, one.content) : "";
     }
     if (one.role === "tool") {
-      if (message.hasResult(one.toolCallId)) return "";
-      return message.result(one.toolCallId, parseResult(one.content));
+      if (!unsaid.isNew(one.id) || message.hasResult(one.toolCallId)) return "";
+      return message.result(one.toolCallId, toResult(one.content));
     }
     if (one.role !== "assistant") return "";
     const calls = (one.toolCalls ?? []).filter(({ id }) => !message.hasCall(id));
@@ -134,26 +145,18 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
   }
 
   function end({ outcome, result, usage }: BaseEvent): string {
-    const { type, interrupts = [] } = (outcome ?? {}) as Outcome;
-    const asked = interrupts.map((interrupt) => annotate("agui-interrupt", interrupt)).join("");
-    const isAsking = interrupts.length > 0 || message.isWaiting;
-    const reason = type === "cancelled" ? "other" : isAsking ? "tool-calls" : "stop";
-    const told = result === undefined ? "" : data("agui-result", result);
-    return asked + told + finish(reason, toUsage(usage));
+    const { type, interrupts } = isRecord(outcome) ? outcome : {};
+    const asked = Array.isArray(interrupts) ? interrupts.map(toInterrupt).join("") : "";
+    const told = result === undefined || result === null ? "" : data("agui-result", result);
+    return asked + told + finish(finishReasonOf(type, message.isWaiting), toUsage(usage));
   }
 
   return {
     contentType: "text/plain; charset=utf-8",
-    headers: {
-      "x-vercel-ai-data-stream": "v1",
-      "cache-control": "no-cache, no-transform",
-      "x-accel-buffering": "no",
-      // Never `Transfer-Encoding`: the server frames the body, and HTTP/2 refuses the header.
-      ...(legacyHeaders ? { connection: "keep-alive", "content-encoding": "none" } : {}),
-    },
+    headers: vercelHeaders("x-vercel-ai-data-stream", legacyHeaders),
     encode({ event }) {
       if (state === "done") return "";
-      const head = state === "new" ? open(event.runId ?? "") : "";
+      const head = state === "new" ? open(asText(event.runId) ?? "") : "";
       return head + encode(event);
     },
     // Readers skip an empty line; a comment, as in server-sent events, would end them.
@@ -163,31 +166,18 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
   };
 }
 
-interface Outcome {
-  readonly type?: string;
-  readonly interrupts?: readonly unknown[];
-}
-
-/** The id of the one assistant message that a response is. */
-export function toMessageId(runId: string): string {
-  return `msg-${runId}`;
+function toInterrupt(interrupt: unknown): string {
+  return annotate("agui-interrupt", interrupt);
 }
 
 function toUsage(usage: unknown): DataStreamUsage {
-  const entries = Array.isArray(usage) ? (usage as readonly Record<string, unknown>[]) : [];
-  const sum = (key: string): number =>
-    entries.reduce((total, entry) => total + (typeof entry[key] === "number" ? entry[key] : 0), 0);
-  return { promptTokens: sum("inputTokens"), completionTokens: sum("outputTokens") };
+  const { inputTokens = 0, outputTokens = 0 } = totalUsage(usage) ?? {};
+  return { promptTokens: Number(inputTokens), completionTokens: Number(outputTokens) };
 }
 
 // AG-UI has results as text; a client that renders one wants the object that the tool returned.
-function parseResult(content: unknown): unknown {
-  if (typeof content !== "string" || !/^\s*[[{]/.test(content)) return content;
-  try {
-    return JSON.parse(content) as unknown;
-  } catch {
-    return content;
-  }
+function toResult(content: unknown): unknown {
+  return typeof content === "string" ? parseStructure(content) : content;
 }
 
 function text(value: unknown): string {

@@ -1,206 +1,185 @@
-import { AgentError, describeValue, isOpaqueId } from "@holodeck/agui-core";
-import type { Json, Message, RunAgentInput, Tool } from "@holodeck/agui-core";
-import { readAssistantV4 } from "./_assistant-v4.ts";
-import { toFilePart } from "./_file-part.ts";
-import type { FilePart } from "./_file-part.ts";
+import { describeValue, isOpaqueId } from "@holodeck/agui-core";
+import type { Json, Message } from "@holodeck/agui-core";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
+import { readEnvelope } from "./envelope.ts";
+import { addFault, assertFaultless, createFindings } from "./faults.ts";
+import type { Findings } from "./faults.ts";
+import { decodeFile } from "./file-part.ts";
+import { asText, isRecord, own } from "./json.ts";
+import { decodeAssistantV4 } from "./v4-assistant.ts";
+
+type User = Extract<Message, { role: "user" }>;
 
 /**
- * Reads what `useChat` of AI SDK 3.4 and 4 sends, and the `{ prompt }` of `useCompletion`. Keys that
- * have no meaning here reach the agent in `forwardedProps`.
- *
- * @example
- * ```ts
- * const { input, continues } = decodeV4(await request.json(), { runId: ulid(), limits });
- * ```
+ * Reads what `useChat` of AI SDK 3.4 and 4 sends, and the `{ prompt }` of `useCompletion`. Members
+ * that mean nothing here reach the agent in `forwardedProps`.
  */
 export function decodeV4(body: Json, options: DecodeOptions): DecodedChat {
-  const { id, messages, message, prompt, tools, resume, agentId, ...forwardedProps } = body;
-  const { runId } = options;
-  const sent = readList({ messages, message, prompt }, options);
-  const read = sent.flatMap((entry, index) => readMessage(entry, index, { ...options, sent }));
-  const input: RunAgentInput = {
-    threadId: readThreadId(id) ?? runId,
-    runId,
-    state: {},
-    messages: read,
-    tools: readTools(tools),
-    context: [],
-    forwardedProps,
-  };
-  if (resume !== undefined) input.resume = readResume(resume);
-  const last = sent.findLast(({ role }) => role !== "data");
+  const findings = createFindings(options.limits);
+  const sent = readMessages(body, options.runId, findings);
+  const messages = sent.flatMap((message, index) =>
+    decodeMessage(message, sent.slice(index + 1), findings),
+  );
+  const { prompt: _, ...rest } = body;
+  // `useCompletion` has no other word for it; beside messages it is the client's own.
+  const isCompletion = !("messages" in body) && !("message" in body);
+  const { agentId, threadId, ...envelope } = readEnvelope(isCompletion ? rest : body, findings);
+  assertFaultless(findings);
+  const last = sent.filter(({ role }) => role !== "data").at(-1);
   return {
-    input,
-    ...(typeof agentId === "string" && agentId !== "" ? { agentId } : {}),
-    ...(last?.role === "assistant" ? { continues: last.id } : {}),
+    input: { ...envelope, threadId: threadId ?? options.runId, runId: options.runId, messages },
+    ...(agentId !== undefined && { agentId }),
+    ...(last?.role === "assistant" && { continues: last.id }),
   };
 }
 
-/** A message with an id and a known role, not yet read further. */
-export interface SentMessage extends Json {
+/** A message as it was sent, with the id it is known by here. */
+interface Sent {
   readonly id: string;
-  readonly role: string;
-  /** Where it stands in the body. */
+  readonly role: unknown;
+  readonly body: Json;
+  /** Where it stands, for refusals. */
   readonly path: string;
 }
 
-interface ReadOptions extends DecodeOptions {
-  readonly sent: readonly SentMessage[];
-}
-
-const roles = ["user", "assistant", "system", "data"];
-
-function readList(
-  { messages, message, prompt }: Json,
-  { runId, limits }: DecodeOptions,
-): SentMessage[] {
-  // A message that comes alone goes on a list that the server has: it must not look like an old one.
-  if (typeof prompt === "string") {
-    return [toSent({ role: "user", content: prompt }, "prompt", `${runId}-0`)];
+function readMessages(body: Json, runId: string, findings: Findings): Sent[] {
+  const list = own(body, "messages");
+  // A message that comes alone adds to a list that the server has: it must not look like an old one.
+  if (list === undefined) {
+    const prompt = own(body, "prompt");
+    const message = own(body, "message") ?? { role: "user", content: prompt };
+    return [toSent(message, { path: "message", fallback: runId, findings })];
   }
-  if (messages === undefined && message !== undefined) {
-    return [toSent(message, "message", `${runId}-0`)];
+  if (!Array.isArray(list)) {
+    addFault(findings, "messages", `must be an array, not ${describeValue(list)}.`);
+    return [];
   }
-  if (!Array.isArray(messages)) throw refusal("messages", messages, "an array");
-  if (messages.length > limits.messages) {
-    const text = `messages has ${messages.length} entries; this server accepts ${limits.messages}.`;
-    throw invalid("messages", text);
+  const { messages: most } = findings.limits;
+  if (list.length > most) {
+    addFault(findings, "messages", `has ${list.length} entries; this server accepts ${most}.`);
+    return [];
   }
-  if (messages.length === 0) throw invalid("messages", "messages is empty; send at least one.");
-  // Clients of this generation keep their ids to themselves; the place is the same in every request.
-  return messages.map((entry: unknown, index) =>
-    toSent(entry, `messages.${index}`, `message-${index}`),
+  // These clients keep their ids to themselves; the place in the list is the same in every request.
+  return list.map((entry: unknown, index) =>
+    toSent(entry, { path: `messages.${index}`, fallback: `message-${index}`, findings }),
   );
 }
 
-function toSent(value: unknown, path: string, fallbackId: string): SentMessage {
-  if (!isRecord(value)) throw refusal(path, value, "an object");
-  const { id, role } = value;
-  if (typeof role !== "string" || !roles.includes(role)) {
-    throw refusal(`${path}.role`, role, `one of ${roles.map((one) => `"${one}"`).join(", ")}`);
+function toSent(
+  value: unknown,
+  { path, fallback, findings }: { path: string; fallback: string; findings: Findings },
+): Sent {
+  if (!isRecord(value)) {
+    addFault(
+      findings,
+      path,
+      `must be an object with role and content, not ${describeValue(value)}.`,
+    );
+    return { id: fallback, role: "data", body: {}, path };
   }
-  if (id !== undefined && id !== null && id !== "" && !isOpaqueId(id)) {
-    throw refusal(`${path}.id`, id, "1 to 256 visible characters");
-  }
-  return { ...value, id: isOpaqueId(id) ? id : fallbackId, role, path };
+  const id = own(value, "id");
+  const hasId = id !== undefined && id !== null && id !== "";
+  if (hasId && !isOpaqueId(id))
+    addFault(findings, `${path}.id`, "must be 1 to 256 visible characters.");
+  return { id: isOpaqueId(id) ? id : fallback, role: own(value, "role"), body: value, path };
 }
 
-function readMessage(message: SentMessage, index: number, options: ReadOptions): Message[] {
-  const { id, role, path } = message;
-  const { limits, sent } = options;
-  if (role === "data") return [];
-  const text = readText(message);
-  if (text.length > limits.messageChars) {
-    const said = `${path}.content has ${text.length} characters; this server accepts ${limits.messageChars}.`;
-    throw invalid(`${path}.content`, said);
+function decodeMessage(sent: Sent, later: readonly Sent[], findings: Findings): Message[] {
+  const { id, role, body, path } = sent;
+  switch (role) {
+    case "user":
+      return [decodeUser(sent, findings)];
+    case "system":
+      return [{ id, role, content: textOf(body) }];
+    case "assistant": {
+      const isLast = later.every((message) => message.role === "data");
+      return decodeAssistantV4(id, body, { text: textOf(body), isLast });
+    }
+    // Notes that a client writes to itself.
+    case "data":
+      return [];
+    default: {
+      const message = `must be "user", "assistant" or "system", not ${describeValue(role)}.`;
+      addFault(findings, `${path}.role`, message);
+      return [];
+    }
   }
-  if (role === "assistant") {
-    const isLast = sent.slice(index + 1).every((later) => later.role === "data");
-    return readAssistantV4(message, { text, isLast });
-  }
-  if (role === "system") return [{ id, role, content: text }];
-  const files = readFiles(message, options);
-  if (files.length === 0) return [{ id, role: "user", content: text }];
-  const said = text === "" ? [] : [{ type: "text" as const, text }];
-  return [{ id, role: "user", content: [...said, ...files] }];
 }
 
-function readText({ content, parts, path }: SentMessage): string {
+function textOf(body: Json): string {
+  const content = own(body, "content");
   if (typeof content === "string" && content !== "") return content;
-  const list = Array.isArray(content) ? content : Array.isArray(parts) ? parts : [];
-  if (content !== undefined && content !== null && content !== "" && !Array.isArray(content)) {
-    throw refusal(`${path}.content`, content, "a string");
-  }
-  return list
-    .map((part: unknown) => (isRecord(part) && part.type === "text" ? part.text : ""))
-    .filter((text) => typeof text === "string")
+  const parts = Array.isArray(content) ? content : own(body, "parts");
+  if (!Array.isArray(parts)) return "";
+  return parts
+    .filter(isRecord)
+    .flatMap((part) => (part.type === "text" ? (asText(part.text) ?? []) : []))
     .join("");
 }
 
-function readFiles(message: SentMessage, { limits }: DecodeOptions): FilePart[] {
-  const { experimental_attachments: attachments = [], parts, path } = message;
-  const at = `${path}.experimental_attachments`;
-  if (!Array.isArray(attachments)) throw refusal(at, attachments, "an array");
-  const inline = (Array.isArray(parts) ? parts : []).filter(
-    (part: unknown): part is Json => isRecord(part) && part.type === "file",
-  );
-  const count = attachments.length + inline.length;
-  if (count > limits.files) {
-    throw invalid(at, `${path} has ${count} files; this server accepts ${limits.files}.`);
+function decodeUser({ id, body, path }: Sent, findings: Findings): User {
+  const { limits } = findings;
+  const content = own(body, "content");
+  if (content !== undefined && typeof content !== "string" && !Array.isArray(content)) {
+    addFault(findings, `${path}.content`, `must be a string, not ${describeValue(content)}.`);
   }
-  return [
-    ...attachments.map((attachment: unknown, index) => {
-      const where = `${at}.${index}`;
-      if (!isRecord(attachment)) throw refusal(where, attachment, "an object");
-      const { url, contentType, name } = attachment;
-      if (typeof url !== "string") throw refusal(`${where}.url`, url, "a string");
-      const file = { url, mediaType: text(contentType), filename: text(name) };
-      return toFilePart({ ...file, path: `${where}.url` }, limits);
-    }),
-    ...inline.map(({ data, mimeType }) => {
-      const mediaType = text(mimeType) ?? "application/octet-stream";
-      const url = `data:${mediaType};base64,${text(data) ?? ""}`;
-      return toFilePart({ url, mediaType, path: `${path}.parts` }, limits);
-    }),
-  ];
+  const text = textOf(body);
+  if (text.length > limits.messageChars) {
+    addFault(
+      findings,
+      `${path}.content`,
+      `has ${text.length} characters; this server accepts ${limits.messageChars}.`,
+    );
+  }
+  const files = [...readAttachments(body, path, findings), ...readFiles(body, path, findings)];
+  if (files.length > limits.files) {
+    addFault(findings, path, `has ${files.length} files; this server accepts ${limits.files}.`);
+  }
+  if (files.length === 0) return { id, role: "user", content: text };
+  const parts = [...(text === "" ? [] : [{ type: "text", text }]), ...files];
+  // Built here from known members only.
+  return { id, role: "user", content: parts as unknown as User["content"] };
 }
 
-function readThreadId(id: unknown): string | undefined {
-  if (id === undefined || id === null) return undefined;
-  if (isOpaqueId(id)) return id;
-  throw refusal("id", id, "1 to 256 visible characters");
-}
-
-// A list as in AG-UI, or a map by name as assistant-ui sends it.
-function readTools(tools: unknown): Tool[] {
-  if (tools === undefined || tools === null) return [];
-  const list = Array.isArray(tools)
-    ? tools
-    : isRecord(tools)
-      ? Object.entries(tools).map(([name, tool]) => ({ ...(isRecord(tool) ? tool : {}), name }))
-      : undefined;
-  if (list === undefined) throw refusal("tools", tools, "an array or an object");
-  return list.map((tool: unknown, index) => {
-    if (!isRecord(tool)) throw refusal(`tools.${index}`, tool, "an object");
-    const { name, description, parameters } = tool;
-    if (typeof name !== "string") throw refusal(`tools.${index}.name`, name, "a string");
-    return { name, description: text(description) ?? "", parameters: parameters ?? {} };
+function readAttachments(body: Json, at: string, findings: Findings): Json[] {
+  const list = own(body, "experimental_attachments");
+  if (list === undefined || list === null) return [];
+  const path = `${at}.experimental_attachments`;
+  if (!Array.isArray(list)) {
+    addFault(findings, path, `must be an array, not ${describeValue(list)}.`);
+    return [];
+  }
+  return list.flatMap((entry: unknown, index) => {
+    const { url, contentType, name } = isRecord(entry) ? entry : {};
+    const file = { url, mediaType: asText(contentType), filename: asText(name) };
+    return readFile(file, `${path}.${index}.url`, findings);
   });
 }
 
-function readResume(resume: unknown): NonNullable<RunAgentInput["resume"]> {
-  if (!Array.isArray(resume)) throw refusal("resume", resume, "an array");
-  return resume.map((entry: unknown, index) => {
-    const path = `resume.${index}`;
-    if (!isRecord(entry)) throw refusal(path, entry, "an object");
-    const { interruptId, status = "resolved", payload } = entry;
-    if (typeof interruptId !== "string") {
-      throw refusal(`${path}.interruptId`, interruptId, "a string");
-    }
-    if (status !== "resolved" && status !== "cancelled") {
-      throw refusal(`${path}.status`, status, '"resolved" or "cancelled"');
-    }
-    return { interruptId, status, ...(payload === undefined ? {} : { payload }) };
+// Bytes that stand in a part of their own, as in the assistant's messages.
+function readFiles(body: Json, at: string, findings: Findings): Json[] {
+  const parts = own(body, "parts");
+  if (!Array.isArray(parts)) return [];
+  return parts.flatMap((part: unknown, index) => {
+    if (!isRecord(part) || part.type !== "file") return [];
+    const mediaType = asText(part.mimeType) ?? "application/octet-stream";
+    const bytes = asText(part.data);
+    const url = bytes === undefined ? undefined : `data:${mediaType};base64,${bytes}`;
+    return readFile({ url, mediaType }, `${at}.parts.${index}.data`, findings);
   });
 }
 
-function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function refusal(path: string, value: unknown, expected: string): AgentError {
-  const said = value === undefined ? "is missing; it" : "";
-  const message = said
-    ? `${path} ${said} must be ${expected}.`
-    : `${path} must be ${expected}, not ${describeValue(value)}.`;
-  return invalid(path, message);
-}
-
-function invalid(path: string, message: string): AgentError {
-  return new AgentError("invalid-request", message, { errors: [{ path, message }] });
+function readFile(
+  file: { url: unknown; mediaType?: string | undefined; filename?: string | undefined },
+  path: string,
+  findings: Findings,
+): Json[] {
+  const { url, ...rest } = file;
+  const decoded = typeof url === "string" ? decodeFile({ url, ...rest }) : undefined;
+  if (!decoded) {
+    addFault(findings, path, `must be a data: or http(s): URL, not ${describeValue(url)}.`);
+    return [];
+  }
+  findings.fileBytes += decoded.bytes;
+  return [decoded.part];
 }

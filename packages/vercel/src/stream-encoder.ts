@@ -26,7 +26,13 @@ export interface StreamOptions {
   onError?: (failure: RunFailure) => string;
 }
 
-export const streamOptionNames = ["protocol", "mode", "sdkVersion", "legacyHeaders", "onError"];
+export const streamOptionNames: readonly string[] = [
+  "protocol",
+  "mode",
+  "sdkVersion",
+  "legacyHeaders",
+  "onError",
+];
 
 /** Throws for a value that is none of the known ones. */
 export function assertStreamOptions(call: string, options: StreamOptions): void {

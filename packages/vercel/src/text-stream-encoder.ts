@@ -1,6 +1,7 @@
 import { EventType } from "@holodeck/agui-core";
 import type { Encoder, Message } from "@holodeck/agui-core";
-import { createUnsaid } from "./_unsaid-messages.ts";
+import { vercelHeaders } from "./headers.ts";
+import { createUnsaid } from "./unsaid-messages.ts";
 
 /**
  * The text protocol, for `streamProtocol: "text"` and `useObject`: what the assistant says and nothing
@@ -12,10 +13,10 @@ import { createUnsaid } from "./_unsaid-messages.ts";
  * ```
  */
 export function textStreamEncoder(): Encoder {
-  const unsaid = createUnsaid([]);
+  const unsaid = createUnsaid();
   return {
     contentType: "text/plain; charset=utf-8",
-    headers: { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" },
+    headers: vercelHeaders(undefined),
     encode({ event }) {
       switch (event.type) {
         case EventType.TEXT_MESSAGE_START:

@@ -2,8 +2,8 @@ import { eventExamples } from "@holodeck/agui-testing";
 import { testEncoder } from "@holodeck/agui-testing/vitest";
 import { parseDataStreamPart } from "@ai-sdk/ui-utils";
 import { parseStreamPart } from "ui-utils-0";
-import { dataStreamEncoder } from "../src/data-stream-encoder.ts";
-import { textStreamEncoder } from "../src/text-stream-encoder.ts";
+import { dataStreamEncoder } from "@holodeck/agui-vercel";
+import { textStreamEncoder } from "@holodeck/agui-vercel";
 
 // Brackets: the parts themselves say when they begin.
 const brackets = [

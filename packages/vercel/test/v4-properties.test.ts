@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { BaseEvent, LogEntry } from "@holodeck/agui-core";
 import { randomRun } from "../../core/test/random-run.ts";
 import { validRun } from "../../core/test/guard-valid-runs.ts";
-import { dataStreamEncoder } from "../src/data-stream-encoder.ts";
-import { textStreamEncoder } from "../src/text-stream-encoder.ts";
+import { dataStreamEncoder } from "@holodeck/agui-vercel";
+import { textStreamEncoder } from "@holodeck/agui-vercel";
 import {
   encodeAll,
   receiveAssistantUi,
@@ -165,7 +165,7 @@ function tellRun(log: readonly LogEntry[]): Told {
         tellSnapshot(event, { told, heard, call });
         break;
       case "RUN_ERROR":
-        told.error = event.code === "rate-limited" ? "secret" : "An error occurred.";
+        told.error = "An error occurred.";
     }
   }
   const isWaiting = Object.values(told.calls).some(({ answered }) => !answered);

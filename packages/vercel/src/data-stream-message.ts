@@ -10,8 +10,8 @@ export interface DataStreamUsage {
 export interface DataStreamMessageOptions {
   /** The parser of AI SDK 3.4, which knows no `f` and no reasoning. */
   readonly isOldest: boolean;
-  /** Calls of the message that is continued: the client has them already. */
-  readonly isKnownCall: (toolCallId: string) => boolean;
+  /** Ids of calls that the client has from before: those of the message that is continued. */
+  readonly known: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -63,7 +63,7 @@ export const noUsage: DataStreamUsage = { promptTokens: 0, completionTokens: 0 }
 
 /** Follows one assistant message as a client of data stream v1 builds it. */
 export function createDataStreamMessage(options: DataStreamMessageOptions): DataStreamMessage {
-  const { isOldest, isKnownCall } = options;
+  const { isOldest, known } = options;
   const calls = new Map<string, Call>();
   const reasoningIds = new Set<string>();
   let messageId = "";
@@ -130,12 +130,9 @@ export function createDataStreamMessage(options: DataStreamMessageOptions): Data
       return toLine("i", { data: value });
     },
     startCall(id, name) {
-      const known = calls.get(id);
-      if (known) {
-        if (known.state === "called") known.state = "open";
-        return "";
-      }
-      if (isKnownCall(id)) return "";
+      const call = calls.get(id);
+      if (call?.state === "called") call.state = "open";
+      if (call || known?.has(id)) return "";
       const lines = before(false);
       addCall(id, name);
       return lines + toLine("b", { toolCallId: id, toolName: name });
@@ -157,7 +154,7 @@ export function createDataStreamMessage(options: DataStreamMessageOptions): Data
       let call = calls.get(id);
       if (!call) {
         // The oldest parser keeps nothing of the message that goes on.
-        if (isKnownCall(id) && !isOldest) return answer;
+        if (known?.has(id) && !isOldest) return answer;
         // A result without its call ends the client.
         lines = before(false);
         call = addCall(id, "unknown");
@@ -172,7 +169,7 @@ export function createDataStreamMessage(options: DataStreamMessageOptions): Data
       }
       return lines + answer;
     },
-    hasCall: (id) => calls.has(id) || isKnownCall(id),
+    hasCall: (id) => calls.has(id) || (known?.has(id) ?? false),
     hasResult: (id) => calls.get(id)?.state === "answered",
     get isWaiting() {
       return step.waiting > 0;

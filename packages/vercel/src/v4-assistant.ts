@@ -1,4 +1,5 @@
 import type { Json, Message } from "@holodeck/agui-core";
+import { isRecord } from "./json.ts";
 
 /** What is known of an assistant message besides itself. */
 export interface AssistantV4Options {
@@ -23,14 +24,15 @@ interface Invocation {
   readonly result: unknown;
 }
 
-/** An assistant message of AI SDK 3.4 or 4 as AG-UI's messages: one per round, its results after it. */
-export function readAssistantV4(
-  message: Json & { id: string },
+/** An assistant message of AI SDK 3.4 or 4 as AG-UI's messages: one a round, its results after it. */
+export function decodeAssistantV4(
+  messageId: string,
+  message: Json,
   options: AssistantV4Options,
 ): Message[] {
   const secrets = readSecrets(message.annotations);
   return readRounds(message, options).flatMap((round, index) => {
-    const id = index === 0 ? message.id : `${message.id}:${index}`;
+    const id = index === 0 ? messageId : `${messageId}:${index}`;
     const calls = round.calls.filter(({ isAnswered }) => isAnswered || options.isLast);
     return [
       ...round.reasoning.map(({ text, signature }, at): Message => {
@@ -162,8 +164,4 @@ function readSecrets(annotations: unknown): ReadonlyMap<string, string> {
 
 function toContent(result: unknown): string {
   return typeof result === "string" ? result : JSON.stringify(result ?? null);
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

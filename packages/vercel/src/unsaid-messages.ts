@@ -10,9 +10,8 @@ export interface Unsaid {
   isNew(id: string): boolean;
   /** The whole message, if it is not the assistant's. */
   end(event: BaseEvent): ForeignMessage | undefined;
-  /** What a snapshot holds of this run: what follows the user's last message and is not of the client. */
+  /** What a snapshot holds of this run: what follows the user's last message. */
   take(messages: readonly Message[]): readonly Message[];
-  isKnownCall(toolCallId: string): boolean;
 }
 
 /** A message of another role, which an answer has no place for. */
@@ -23,11 +22,9 @@ export interface ForeignMessage {
   content: string;
 }
 
-/** Remembers the messages of a run; `history` are those that the client sent. */
-export function createUnsaid(history: readonly Message[]): Unsaid {
-  const sent = new Set(history.map(({ id }) => id));
-  const told = new Set<string>();
-  const calls = new Set(history.flatMap(callIds));
+/** Remembers what a run has said; `known` are ids that the client has from before. */
+export function createUnsaid(known?: ReadonlySet<string>): Unsaid {
+  const told = new Set(known);
   const foreign = new Map<string, ForeignMessage>();
 
   return {
@@ -55,14 +52,7 @@ export function createUnsaid(history: readonly Message[]): Unsaid {
       return message;
     },
     take(messages) {
-      const own = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
-      return own.filter(({ id }) => !sent.has(id));
+      return messages.slice(messages.map(({ role }) => role).lastIndexOf("user") + 1);
     },
-    isKnownCall: (id) => calls.has(id),
   };
-}
-
-function callIds(message: Message): string[] {
-  if (message.role !== "assistant") return [];
-  return (message.toolCalls ?? []).map(({ id }) => id);
 }
