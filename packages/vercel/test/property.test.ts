@@ -10,7 +10,7 @@ import { createChat, sdks } from "./_chat.ts";
 import type { Loose } from "./_chat.ts";
 
 // To look longer: VERCEL_RUNS=1000.
-const numRuns = Number(process.env.VERCEL_RUNS ?? 25);
+const numRuns = Number(process.env.VERCEL_RUNS ?? 12);
 
 type Ending = "finished" | "failed" | "stopped" | "asking";
 
