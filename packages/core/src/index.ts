@@ -10,6 +10,8 @@ export { AgentError, describeError, isAgentError } from "./errors.ts";
 export type { AgentErrorCode, AgentErrorOptions, Fault } from "./errors.ts";
 export { answerFetch, createFetchExchange, findWaitUntil, toFetch } from "./fetch-exchange.ts";
 export type { FetchExchange, FetchExchangeOptions, ToFetchOptions } from "./fetch-exchange.ts";
+export { createFetchSink } from "./fetch-sink.ts";
+export type { FetchSink } from "./fetch-sink.ts";
 export { createGuard } from "./guard.ts";
 export type { Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
 export { isOpaqueId, ulid } from "./ids.ts";

@@ -4,44 +4,39 @@ import type {
   Call,
   Encoder,
   Json,
-  Message,
   Protocol,
   ProtocolHost,
   Reply,
   Route,
 } from "@holodeck/agui-core";
 import { decodeUi } from "./decode-ui.ts";
+import { decodeV4 } from "./decode-v4.ts";
+import type { DecodeChat } from "./decoded-chat.ts";
 import { isChatBody, isUiBody } from "./generation.ts";
 import { continuedBy, toRunId } from "./message-id.ts";
 import { chatOperation, resumeOperation, stopOperation } from "./operations.ts";
+import { assertStreamOptions, createStreamEncoder, streamOptionNames } from "./stream-encoder.ts";
+import type { StreamOptions, Wire } from "./stream-encoder.ts";
 import { heldBefore, heldIds, withThread } from "./thread.ts";
-import { maskedFailure, uiStreamEncoder } from "./ui-stream-encoder.ts";
+import { maskedFailure } from "./ui-stream-encoder.ts";
 import type { RunFailure } from "./ui-stream-encoder.ts";
 
 /** Where the AI SDK is served, and how it is spoken to. */
-export interface VercelOptions {
+export interface VercelOptions extends StreamOptions {
   /**
    * Where `useChat` posts to, or several such places.
    * @default ["/api/chat", "/chat"]
    */
   path?: string | readonly string[];
   /** How to answer. By default the body tells: a UI message stream, or the data stream before AI SDK 5. */
-  protocol?: "ui" | "data" | "text";
-  /** The data stream for the parser of AI SDK 3.4, which knows fewer parts. */
-  mode?: "3.4";
+  protocol?: Wire;
   /**
    * The oldest AI SDK among the clients. From 6 on there are tool approvals and `finishReason`. A client
    * may say it itself: `api: "/api/chat?sdkVersion=6"`.
    * @default 5
    */
   sdkVersion?: 5 | 6 | 7;
-  /** Sends `Connection` and `Content-Encoding`, as servers of old did; for HTTP/1 only. */
-  legacyHeaders?: boolean;
-  /** What the client is told of a failed run. By default "An error occurred."; with `debug` the truth. */
-  onError?: (failure: RunFailure) => string;
 }
-
-const optionNames = ["path", "protocol", "mode", "sdkVersion", "legacyHeaders", "onError"];
 
 /**
  * The AI SDK's `useChat`: `POST {path}` runs an agent, `GET {path}/:id/stream` resumes its stream,
@@ -78,23 +73,15 @@ interface Mounted extends VercelSettings {
 }
 
 function readOptions(options: VercelOptions): VercelSettings {
-  assertOptions("vercel", options, optionNames);
+  assertOptions("vercel", options, ["path", ...streamOptionNames]);
+  assertStreamOptions("vercel", options);
   const { path = ["/api/chat", "/chat"], ...rest } = options;
   const paths = (typeof path === "string" ? [path] : path).map((one) => {
     if (typeof one === "string" && one.startsWith("/")) return one;
     throw new TypeError(`vercel({ path: ${describeValue(one)} }) must start with "/".`);
   });
   if (paths.length === 0) throw new TypeError('vercel({ path }) needs at least one: "/api/chat".');
-  assertOneOf("protocol", rest.protocol, ["ui", "data", "text"]);
-  assertOneOf("mode", rest.mode, ["3.4"]);
-  assertOneOf("sdkVersion", rest.sdkVersion, [5, 6, 7]);
   return { ...rest, paths };
-}
-
-function assertOneOf(name: string, value: unknown, known: readonly unknown[]): void {
-  if (value === undefined || known.includes(value)) return;
-  const list = known.map((one) => JSON.stringify(one)).join(", ");
-  throw new TypeError(`vercel({ ${name}: ${describeValue(value)} }) must be one of ${list}.`);
 }
 
 function routesAt(path: string, mounted: Mounted): Route[] {
@@ -133,19 +120,22 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
   const { host } = mounted;
   const body = readBody(call.body);
   const id = ulid();
-  const decoded = decodeUi(body, { runId: id, limits: host.limits });
+  const isUi = isUiBody(body);
+  const decode: DecodeChat = isUi ? decodeUi : decodeV4;
+  const decoded = await decode(body, { runId: id, limits: host.limits });
   const isSingle = !("messages" in body);
   const { input, agentId, continues } = await withThread(decoded, { call, host, isSingle });
   const runId = toRunId(id, continues);
-  const wire = mounted.protocol ?? (isUiBody(body) ? "ui" : "data");
+  const wire = mounted.protocol ?? (isUi || isNewCompletion(body, mounted) ? "ui" : "data");
   const active = await host.start(call, {
     agentId,
     input: { ...input, runId },
     protocolVersion: "1.0",
   });
-  const encoder = createEncoder(call, {
+  const encoder = createStreamEncoder({
     ...mounted,
     wire,
+    sdkVersion: versionOf(call, mounted),
     continues,
     known: continues === undefined ? undefined : heldIds(input.messages),
     describeFailure(failure) {
@@ -154,6 +144,11 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
     },
   });
   return active.stream(encoder, "start");
+}
+
+// A prompt looks the same in every generation; who says that its clients are new means it.
+function isNewCompletion(body: Json, { sdkVersion }: Mounted): boolean {
+  return sdkVersion !== undefined && !("messages" in body) && !("message" in body);
 }
 
 function readBody(body: unknown): Json {
@@ -166,7 +161,7 @@ function readBody(body: unknown): Json {
 }
 
 interface Wanted extends Mounted {
-  readonly wire: "ui" | "data" | "text";
+  readonly wire: Wire;
 }
 
 async function resume(call: Call, wanted: Wanted): Promise<Reply> {
@@ -178,8 +173,9 @@ async function resume(call: Call, wanted: Wanted): Promise<Reply> {
   const active = await host.attach(call, { threadId });
   const continues = active && continuedBy(active.record.runId);
   const preface = active && continues !== undefined ? await heldBefore(active.record, host) : [];
-  const encoder = createEncoder(call, {
+  const encoder = createStreamEncoder({
     ...wanted,
+    sdkVersion: versionOf(call, wanted),
     continues,
     preface,
     describeFailure: (failure) => describeFailure(failure, wanted),
@@ -210,21 +206,9 @@ async function stop(call: Call, { host }: Mounted): Promise<Reply> {
   return { status: stopped ? 202 : 200, body: { id: threadId, stopped } };
 }
 
-interface EncoderChoice extends Wanted {
-  readonly continues: string | undefined;
-  readonly known?: ReadonlySet<string> | undefined;
-  readonly preface?: readonly Message[] | undefined;
-  readonly describeFailure: (failure: RunFailure) => string;
-}
-
-function createEncoder(call: Call, choice: EncoderChoice): Encoder {
-  const sdkVersion = readVersion(call) ?? choice.sdkVersion ?? 5;
-  return uiStreamEncoder({ ...choice, sdkVersion });
-}
-
-function readVersion(call: Call): 5 | 6 | 7 | undefined {
-  const version = Number(call.query.get("sdkVersion"));
-  return version === 5 || version === 6 || version === 7 ? version : undefined;
+function versionOf(call: Call, { sdkVersion = 5 }: Mounted): 5 | 6 | 7 {
+  const asked = Number(call.query.get("sdkVersion"));
+  return asked === 5 || asked === 6 || asked === 7 ? asked : sdkVersion;
 }
 
 function describeFailure(failure: RunFailure, { host, onError }: Mounted): string {
