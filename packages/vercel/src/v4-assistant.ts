@@ -79,25 +79,30 @@ function readRounds(message: Json, options: AssistantV4Options): Round[] {
   if (!Array.isArray(parts) || parts.length === 0) return readWithoutParts(message, options);
   const rounds: Round[] = [];
   let round = newRound();
+  let isMarked = false;
   const next = (): void => {
     rounds.push(round);
     round = newRound();
+    isMarked = false;
   };
   for (const part of parts as readonly unknown[]) {
     if (!isRecord(part)) continue;
-    if (part.type === "step-start") next();
-    else if (part.type === "text" && typeof part.text === "string" && part.text !== "") {
+    if (part.type === "step-start") {
+      // The blank part that a stream begins with draws the first text in front of its step's mark.
+      if (isMarked || round.calls.length > 0) next();
+      isMarked = true;
+    } else if (part.type === "text" && typeof part.text === "string" && part.text !== "") {
       // What follows a result is the next thing that the model said.
       if (round.calls.some(({ isAnswered }) => isAnswered)) next();
       round.text += part.text;
     } else if (part.type === "reasoning") round.reasoning.push(...readReasoning(part));
-    else if (part.type === "tool-invocation")
+    else if (part.type === "tool-invocation") {
       round.calls.push(...readInvocation(part.toolInvocation));
+    }
   }
   next();
   return rounds.filter(
-    ({ text: said, reasoning: thought, calls }) =>
-      said !== "" || thought.length > 0 || calls.length > 0,
+    ({ text, reasoning, calls }) => text !== "" || reasoning.length > 0 || calls.length > 0,
   );
 }
 
