@@ -84,7 +84,7 @@ export function createChat({ module }: Sdk, options: Loose): Chat {
     transport: new module.DefaultChatTransport({
       api,
       fetch: (url: string, init: RequestInit) => {
-        if (init.method === "POST") posted.push(JSON.parse(String(init.body)));
+        if (init.method === "POST") posted.push(JSON.parse(init.body as string));
         return fetch(url, init);
       },
     }),

@@ -198,7 +198,7 @@ describe.for(sdks)("AI SDK $name", (sdk) => {
           void emit.custom("source-url", { url: "https://a.test", title: "A" });
           void emit.custom("file", { url: "data:text/plain;base64,QQ==", mediaType: "text/plain" });
           void emit.custom("suggested_questions", ["Why?", "How?"]);
-          void emit.usage({ inputTokens: 3, outputTokens: 4 });
+          emit.usage({ inputTokens: 3, outputTokens: 4 });
         },
         "Answer",
       ],

@@ -134,7 +134,7 @@ test("is read by assistant-ui's own decoder", async () => {
   const response = await fetch(api, { method: "POST", headers, body });
   const stream = response
     .body!.pipeThrough(new UIMessageStreamDecoder() as Loose)
-    .pipeThrough(new AssistantMessageAccumulator() as Loose);
+    .pipeThrough(new AssistantMessageAccumulator());
   let last: Loose;
   for await (const message of stream as Loose) last = message;
   const ofType = (type: string): Loose[] => last.parts.filter((part: Loose) => part.type === type);
