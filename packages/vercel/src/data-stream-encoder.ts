@@ -59,7 +59,7 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
 
   function open(runId: string): string {
     state = "open";
-    return message.start(continues ?? runId);
+    return message.blank() + message.start(continues ?? runId);
   }
 
   function finish(reason: string, usage: DataStreamUsage, errorLine = ""): string {
@@ -154,6 +154,8 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
   return {
     contentType: "text/plain; charset=utf-8",
     headers: vercelHeaders("x-vercel-ai-data-stream", legacyHeaders),
+    // At once, also while the agent has not said anything.
+    open: () => message.blank(),
     encode({ event }) {
       if (state === "done") return "";
       const head = state === "new" ? open(asText(event.runId) ?? "") : "";

@@ -19,7 +19,9 @@ export interface DataStreamMessageOptions {
  * wait in it. Every method returns the lines that it takes.
  */
 export interface DataStreamMessage {
-  /** The blank first part and the first step. */
+  /** The blank first part, with which a client begins to show the message. */
+  blank(): string;
+  /** The first step. */
   start(messageId: string): string;
   text(id: string, delta: string): string;
   reasoning(id: string, delta: string): string;
@@ -100,10 +102,14 @@ export function createDataStreamMessage(options: DataStreamMessageOptions): Data
   }
 
   return {
+    blank() {
+      if (step.hasText) return "";
+      step.hasText = true;
+      return convertText("");
+    },
     start(id) {
       messageId = id;
-      step.hasText = true;
-      return `${convertText("")}${openStep()}`;
+      return openStep();
     },
     text(id, delta) {
       if (delta === "") return "";

@@ -22,14 +22,25 @@ export interface Sdk {
   readonly module: Loose;
 }
 
+function sdk(name: string, major: Sdk["major"], path: string): Sdk {
+  return {
+    name,
+    major,
+    // Loaded by whoever needs it: all of them take seconds.
+    get module() {
+      return load(path);
+    },
+  };
+}
+
 /** The oldest and the newest release of each major that reads the UI message stream. */
 export const sdks: readonly Sdk[] = [
-  { name: "5.0.0", major: 5, module: load("ai-5-0") },
-  { name: "5", major: 5, module: load("ai-5") },
-  { name: "6.0.0", major: 6, module: load("ai-6-0") },
-  { name: "6", major: 6, module: load("ai-6") },
-  { name: "7.0.0", major: 7, module: load("ai-7-0") },
-  { name: "7", major: 7, module: load("ai-7") },
+  sdk("5.0.0", 5, "ai-5-0"),
+  sdk("5", 5, "ai-5"),
+  sdk("6.0.0", 6, "ai-6-0"),
+  sdk("6", 6, "ai-6"),
+  sdk("7.0.0", 7, "ai-7-0"),
+  sdk("7", 7, "ai-7"),
 ];
 
 export interface Chat {
