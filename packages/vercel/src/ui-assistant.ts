@@ -1,3 +1,4 @@
+import { isOpaqueId } from "@holodeck/agui-core";
 import type { Json, Message } from "@holodeck/agui-core";
 import { asText, isRecord, own } from "./json.ts";
 
@@ -51,13 +52,19 @@ export function decodeAssistant(
   }
 
   function assistantOf(origin: Json): Entry & { message: Assistant } {
-    const given = asText(origin.messageId);
-    const messageId = given || (block === 0 ? id : `${id}:${block}`);
-    const tag = ownerOf(origin);
-    const entry = entryOf(messageId, () => ({ id: messageId, role: "assistant", ...tag }));
+    let messageId = isOpaqueId(origin.messageId) ? origin.messageId : blockId();
     // An id that another kind of message has taken: a client made it up.
-    if (entry.message.role !== "assistant") return assistantOf({});
-    return entry as Entry & { message: Assistant };
+    while (byId.get(messageId)?.message.role === "reasoning") {
+      nextBlock();
+      messageId = blockId();
+    }
+    const tag = ownerOf(origin);
+    const create = (): Message => ({ id: messageId, role: "assistant", ...tag });
+    return entryOf(messageId, create) as Entry & { message: Assistant };
+  }
+
+  function blockId(): string {
+    return block === 0 ? id : `${id}:${block}`;
   }
 
   function nextBlock(): void {
@@ -78,7 +85,8 @@ export function decodeAssistant(
     if (!text) return;
     if (isBlockAnswered) nextBlock();
     const origin = originIn(part.providerMetadata);
-    const messageId = asText(origin.messageId) || `${id}:reasoning-${entries.length}`;
+    const fallback = `${id}:reasoning-${entries.length}`;
+    const messageId = isOpaqueId(origin.messageId) ? origin.messageId : fallback;
     const { message } = entryOf(messageId, () => ({
       id: messageId,
       role: "reasoning",
@@ -89,9 +97,9 @@ export function decodeAssistant(
   }
 
   function takeTool(part: Json, name: string): void {
-    const toolCallId = asText(part.toolCallId);
+    const { toolCallId } = part;
     // Half a call is none.
-    if (!toolCallId || part.state === "input-streaming") return;
+    if (!isOpaqueId(toolCallId) || part.state === "input-streaming") return;
     const entry = assistantOf(originIn(part.callProviderMetadata));
     const call: ToolCall = {
       id: toolCallId,
@@ -99,7 +107,7 @@ export function decodeAssistant(
       function: { name, arguments: toArguments(part) },
       ...encrypted(toolCallId),
     };
-    entry.message.toolCalls = [...(entry.message.toolCalls ?? []), call];
+    (entry.message.toolCalls ??= []).push(call);
     const approval = approvalIn(part);
     if (approval) approvals.push(approval);
     const result = resultOf(part);
@@ -131,7 +139,7 @@ function ownerOf(origin: Json): { name?: string; subagentRunId?: string } {
   const { name, subagentRunId } = origin;
   return {
     ...(typeof name === "string" && { name }),
-    ...(typeof subagentRunId === "string" && { subagentRunId }),
+    ...(isOpaqueId(subagentRunId) && { subagentRunId }),
   };
 }
 

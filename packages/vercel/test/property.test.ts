@@ -96,7 +96,9 @@ function shownIn(message: Loose): Told {
 describe.for(sdks)("AI SDK $name", (sdk) => {
   const { lastAssistantMessageIsCompleteWithToolCalls } = sdk.module;
 
-  test("ends any run with the right status and the right text, and sends nothing again", async () => {
+  const name = "ends any run with the right status and the right text, and sends nothing again";
+
+  test(name, { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, async ({ events, end }) => {
         const inputs: RunAgentInput[] = [];

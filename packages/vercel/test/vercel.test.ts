@@ -197,6 +197,28 @@ describe("vercel", () => {
     expect(response.status).toBe(400);
   });
 
+  test("takes ids that a client made up for no more than they are", () => {
+    const agui = (messageId: unknown): object => ({ providerMetadata: { agui: { messageId } } });
+    const parts = [
+      { type: "reasoning", text: "a", ...agui("m") },
+      { type: "reasoning", text: "b", ...agui("m:1") },
+      { type: "text", text: "c" },
+      { type: "text", text: "d", ...agui("m") },
+      { type: "text", text: "e", ...agui("\u0000") },
+      { type: "tool-x", toolCallId: "", state: "output-available", output: 1 },
+      null,
+      { type: "tomorrow" },
+    ];
+    const messages = [{ id: "m", role: "assistant", parts }];
+    const { input } = decodeUi({ ...body, messages }, { runId: "r", limits: defaultLimits });
+    expect(input.messages).toEqual([
+      { id: "m", role: "reasoning", content: "a" },
+      { id: "m:1", role: "reasoning", content: "b" },
+      { id: "m:2", role: "assistant", content: "c" },
+      { id: "m:3", role: "assistant", content: "de" },
+    ]);
+  });
+
   test("refuses more inline bytes than it takes", () => {
     const url = `data:image/png;base64,${"A".repeat(400)}`;
     const messages = [{ ...user, parts: [{ type: "file", mediaType: "image/png", url }] }];
