@@ -172,9 +172,9 @@ describe("mergeStreams", () => {
       yield 5;
       yield await Promise.resolve(6);
     };
-    expect((await collect(mergeStreams([1, 2], of(3, 4), generator()))).toSorted()).toEqual([
-      1, 2, 3, 4, 5, 6,
-    ]);
+    const values = await collect(mergeStreams([1, 2], of(3, 4), generator()));
+    expect(new Set(values)).toEqual(new Set([1, 2, 3, 4, 5, 6]));
+    expect(values).toHaveLength(6);
     expect(await collect(mergeStreams())).toEqual([]);
   });
 

@@ -131,6 +131,8 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
     agentId,
     input: { ...input, runId },
     protocolVersion: "1.0",
+    // Nobody could come back to a thread that nobody named, and each would count against the limit.
+    ephemeral: isCompletion(body) && !("id" in body),
   });
   const encoder = createStreamEncoder({
     ...mounted,
@@ -148,7 +150,11 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
 
 // A prompt looks the same in every generation; who says that its clients are new means it.
 function isNewCompletion(body: Json, { sdkVersion }: Mounted): boolean {
-  return sdkVersion !== undefined && !("messages" in body) && !("message" in body);
+  return sdkVersion !== undefined && isCompletion(body);
+}
+
+function isCompletion(body: Json): boolean {
+  return !("messages" in body) && !("message" in body);
 }
 
 function readBody(body: unknown): Json {

@@ -298,7 +298,7 @@ describe("a request of AI SDK 4", () => {
     fc.assert(
       fc.property(body, (sent) => {
         try {
-          decode(sent as Body);
+          decode(sent);
         } catch (error) {
           expect(error).toBeInstanceOf(AgentError);
         }

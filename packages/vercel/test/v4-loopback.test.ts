@@ -169,6 +169,24 @@ describe("data stream v1 on a socket", () => {
     ]);
   });
 
+  test("keeps no thread for a completion, which nobody could come back to", async () => {
+    const { api, handler } = await serveChat(
+      scriptedAgent(["Once"]),
+      {},
+      {
+        limits: { maxSessions: 1 },
+      },
+    );
+    const prompt = { id: undefined, messages: undefined, prompt: "Tell me" };
+    for (let round = 0; round < 3; round++) {
+      const response = await post(api, prompt);
+      expect(response.status).toBe(200);
+      expect(await response.text()).toContain('0:"Once"');
+    }
+    const { items } = await handler.sessions.list({ principal: "", limit: 10 });
+    expect(items).toEqual([]);
+  });
+
   test("leaves a message that the AI SDK's own server can read", async () => {
     const { convertToCoreMessages } = load("ai-4");
     const { api } = await serveChat(working());

@@ -204,7 +204,7 @@ describe("useChat of AI SDK 4", () => {
     const stopped = gate();
     const agent = scriptedAgent([
       "Hello",
-      (_, { signal }) => void signal.addEventListener("abort", () => stopped.open()),
+      (_, { signal }) => signal.addEventListener("abort", () => stopped.open()),
       { hang: true },
     ]);
     const { api } = await serveChat(agent);
