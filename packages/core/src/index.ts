@@ -22,7 +22,7 @@ export { silentLogger } from "./logger.ts";
 export { mapEvents } from "./map-events.ts";
 export type { EventMapper } from "./map-events.ts";
 export { mergeStreams } from "./merge-streams.ts";
-export type { MergedStream, MergeSource } from "./merge-streams.ts";
+export type { MergedStream, MergeSource, SaidBy } from "./merge-streams.ts";
 export { stripMount } from "./mount-path.ts";
 export type { OpenKind, OpenPart } from "./open-parts.ts";
 export { applyPatch, PatchError } from "./patch.ts";

@@ -6,6 +6,18 @@ import type { Subscribable } from "./types.ts";
 /** What can be merged: an Observable of any rxjs copy, a generator, an array. */
 export type MergeSource<T> = Subscribable<T> | AsyncIterable<T> | Iterable<T>;
 
+/** What a source says. */
+export type SaidBy<TSource> =
+  TSource extends Observable<infer T>
+    ? T
+    : TSource extends AsyncIterable<infer T>
+      ? T
+      : TSource extends Subscribable<infer T>
+        ? T
+        : TSource extends Iterable<infer T>
+          ? T
+          : never;
+
 /** Several streams as one, to subscribe to or to iterate. An agent and a middleware may return it. */
 export type MergedStream<T> = Observable<T> & AsyncIterable<T>;
 
@@ -18,8 +30,14 @@ export type MergedStream<T> = Observable<T> & AsyncIterable<T>;
  * createAgentHandler(() => mergeStreams(answer(), progress()));
  * ```
  */
-export function mergeStreams<T>(...sources: readonly MergeSource<T>[]): MergedStream<T> {
+export function mergeStreams<TSources extends readonly MergeSource<unknown>[]>(
+  ...sources: TSources
+): MergedStream<SaidBy<TSources[number]>> {
   sources.forEach(assertSource);
+  return merge(sources as readonly MergeSource<SaidBy<TSources[number]>>[]);
+}
+
+function merge<T>(sources: readonly MergeSource<T>[]): MergedStream<T> {
   const stream = new Observable<T>((subscriber) =>
     start(sources, {
       next: (value) => subscriber.next(value),

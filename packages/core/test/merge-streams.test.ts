@@ -195,7 +195,7 @@ describe("mergeStreams", () => {
     );
     const values: string[] = [];
     const read = async (): Promise<void> => {
-      for await (const value of mergeStreams(failing, NEVER)) values.push(value as string);
+      for await (const value of mergeStreams(failing, NEVER)) values.push(value);
     };
     await expect(read()).rejects.toThrow("broken");
     expect(values).toEqual(["a", "b"]);
@@ -210,7 +210,7 @@ describe("mergeStreams", () => {
         },
       }),
     };
-    mergeStreams<string>(hostile, other.source).subscribe().unsubscribe();
+    mergeStreams(hostile, other.source).subscribe().unsubscribe();
     expect(other.tornDown).toBe(1);
   });
 
@@ -231,7 +231,7 @@ describe("mergeStreams", () => {
     const progress = of({ type: "CUSTOM", name: "progress", value: 1 } as const);
     const run = await runAgent(
       () =>
-        mergeStreams<string | { type: "CUSTOM" }>(
+        mergeStreams(
           (async function* () {
             yield await Promise.resolve("Hello ");
             yield "world";
