@@ -1,5 +1,4 @@
 import { defaultLimits, isAgentError } from "@holodeck/agui-core";
-import type { Json } from "@holodeck/agui-core";
 import { decodeUi, decodeV4 } from "@holodeck/agui-vercel";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -81,7 +80,7 @@ test.for([
   fc.assert(
     fc.property(body, (sent) => {
       try {
-        const { input } = decode(sent as Json, { runId: "run-1", limits: defaultLimits });
+        const { input } = decode(sent, { runId: "run-1", limits: defaultLimits });
         expect(input.messages.filter(({ id }) => id === "")).toEqual([]);
         // As it is stored and sent on.
         expect(() => JSON.stringify(input)).not.toThrow();
