@@ -5,7 +5,7 @@ import type { TestProjectConfiguration } from "vitest/config";
 const testTimeout = 30_000;
 
 // Siblings resolve to `src`, so tests need no build.
-const conditions = ["@holodeck/source", "node", "module"];
+const conditions = ["@holodeck/source", "node"];
 const resolve = { conditions };
 
 const projects: TestProjectConfiguration[] = [

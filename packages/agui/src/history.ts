@@ -87,13 +87,15 @@ function isAnswered(id: string, kind: Pending["kind"], input: RunAgentInput): bo
 function believed(
   input: RunAgentInput,
   session: Session,
-  { isKnown, logger }: HistoryOptions & { isKnown: boolean },
+  { isKnown, owner, logger }: HistoryOptions & { isKnown: boolean },
 ): readonly Message[] {
   const known = new Map(session.messages.map((message) => [message.id, message]));
+  const results = new Map(session.messages.flatMap(toResult));
   const waiting = new Set(session.pending.flatMap(({ id, kind }) => (kind === "tool" ? id : [])));
   // What a person was asked about: the result is the server's to give.
   const asked = new Set(session.pending.map(({ value }) => value.toolCallId));
   const called = new Set<string>();
+  const repeated = new Set<string>();
   const dropped: string[] = [];
   const messages = input.messages.flatMap((message): Message[] => {
     if (message.role === "assistant") {
@@ -103,11 +105,18 @@ function believed(
       dropped.push(`${message.role} message "${message.id}"`);
       return [];
     }
+    // Under ids of the client's own it would be there twice.
+    if (owner === "server" && isKnown && isSaidHere(message) && !known.has(message.id)) return [];
     if (message.role !== "tool") return [message];
-    const seen = known.get(message.id);
-    // Sent back as we know it: a result is not changed after the fact.
-    if (seen?.role === "tool" && seen.toolCallId === message.toolCallId) return [seen];
     const { toolCallId } = message;
+    const same = known.get(message.id);
+    // Sent back as we know it: a result is not changed after the fact. Some clients keep no id of it.
+    const seen =
+      same?.role === "tool" && same.toolCallId === toolCallId ? same : results.get(toolCallId);
+    if (seen && !repeated.has(seen.id)) {
+      repeated.add(seen.id);
+      return [seen];
+    }
     if (waiting.has(toolCallId)) return [message];
     // Nobody here has seen the call, or what was seen has been pruned: the request must hold it.
     const isTheirs = (!isKnown || isPruned(session)) && !asked.has(toolCallId);
@@ -122,6 +131,14 @@ function believed(
     );
   }
   return messages;
+}
+
+function isSaidHere({ role }: Message): boolean {
+  return role === "assistant" || role === "reasoning";
+}
+
+function toResult(message: Message): [string, Message][] {
+  return message.role === "tool" ? [[message.toolCallId, message]] : [];
 }
 
 function isPruned({ messages, messageCount }: Session): boolean {

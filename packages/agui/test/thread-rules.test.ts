@@ -144,6 +144,47 @@ describe("a history that the server owns", () => {
   });
 });
 
+describe("a client that keeps ids of its own", () => {
+  const call = { id: "call-1", type: "function", function: { name: "look", arguments: "{}" } };
+  const claimed = [
+    user("1"),
+    { id: "mine-1", role: "assistant", toolCalls: [call] },
+    { id: "mine-2", role: "tool", toolCallId: "call-1", content: "another result" },
+    { id: "mine-3", role: "tool", toolCallId: "call-1", content: "and another" },
+    user("2"),
+  ];
+
+  function looker(history: "client" | "server"): { handler: AgentHandler; seen: Message[][] } {
+    const seen: Message[][] = [];
+    const handler = createAgentHandler(
+      async ({ messages }, { emit }) => {
+        seen.push(messages);
+        if (seen.length > 1) return;
+        emit.toolCall("look", {}, { id: "call-1" });
+        await emit.toolResult("call-1", "the result");
+      },
+      { ...quiet, history },
+    );
+    return { handler, seen };
+  }
+
+  test("has its copy of a result replaced by the server's, once", async () => {
+    const { handler, seen } = looker("client");
+    await (await run(handler, { messages: [user("1")] })).text();
+    const result = (await sessionOf(handler)).messages.find(({ role }) => role === "tool");
+    await (await run(handler, { messages: claimed })).text();
+    expect(seen[1]!.filter(({ role }) => role === "tool")).toEqual([result]);
+  });
+
+  test("adds nothing but the user's words to a history that the server owns", async () => {
+    const { handler, seen } = looker("server");
+    await (await run(handler, { messages: [user("1")] })).text();
+    const { messages } = await sessionOf(handler);
+    await (await run(handler, { messages: claimed })).text();
+    expect(seen[1]).toEqual([...messages, user("2")]);
+  });
+});
+
 describe("a thread that is deleted", () => {
   test("takes with it what it had asked for", async () => {
     let asked = "";

@@ -11,8 +11,13 @@ export interface PumpTarget {
   ready(): Promise<void> | undefined;
 }
 
+/** Marks a stream of ours that can be subscribed to and iterated: iterated it waits for its readers. */
+export const paced: unique symbol = Symbol("paced");
+
 /** Takes whatever an agent returned, says it to `target`, and returns how to stop it. */
 export function pump(output: unknown, target: PumpTarget): () => void {
+  const isPaced = isAsyncIterable(output) && paced in output;
+  if (isPaced) return iterate(output[Symbol.asyncIterator](), target);
   if (isSubscribable(output)) return subscribe(output, target);
   if (isAsyncIterable(output)) return iterate(output[Symbol.asyncIterator](), target);
   if (isPromise(output)) return settle(output, target);

@@ -1,0 +1,164 @@
+import { isOpaqueId, ulid } from "@holodeck/agui-core";
+import type { Json, Message, RunAgentInput } from "@holodeck/agui-core";
+import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
+import { readEnvelope } from "./envelope.ts";
+import { addFault, assertFaultless, createFindings } from "./faults.ts";
+import type { Findings } from "./faults.ts";
+import { decodeFile } from "./file-part.ts";
+import { asText, isRecord, own } from "./json.ts";
+import { decodeAssistant } from "./ui-assistant.ts";
+import type { Approval } from "./ui-assistant.ts";
+
+type User = Extract<Message, { role: "user" }>;
+
+/** Reads what `useChat` of AI SDK 5 to 7 sends: `messages`, or a single `message`, with `parts`. */
+export function decodeUi(body: Json, options: DecodeOptions): DecodedChat {
+  const findings = createFindings(options.limits);
+  const sent = readMessages(body, findings);
+  const messages: Message[] = [];
+  let approvals: readonly Approval[] = [];
+  let continues: string | undefined;
+  sent.forEach((message, index) => {
+    const path = "messages" in body ? `messages.${index}` : "message";
+    const fallback = "messages" in body ? `message-${index}` : options.runId;
+    const id = readId(message, fallback, { findings, path });
+    const isLast = index === sent.length - 1;
+    const parts = partsOf(message);
+    const role = own(message, "role");
+    if (role === "assistant") {
+      const decoded = decodeAssistant(id, parts, own(message, "metadata"));
+      messages.push(...decoded.messages);
+      if (isLast) [continues, approvals] = [id, decoded.approvals];
+    } else if (role === "user") {
+      messages.push(decodeUser(id, parts, { findings, path }));
+    } else if (role === "system") {
+      messages.push({ id, role, content: textOf(parts) });
+    } else if (role !== "data") {
+      addFault(findings, `${path}.role`, 'must be "user", "assistant" or "system".');
+    }
+  });
+  const { resume: given = [], agentId, ...envelope } = readEnvelope(body, findings);
+  const resume = [...given, ...toResume(approvals, findings)];
+  assertFaultless(findings);
+  const input: RunAgentInput = {
+    ...envelope,
+    threadId: envelope.threadId ?? ulid(),
+    runId: options.runId,
+    messages,
+    ...(resume.length > 0 && { resume }),
+  };
+  return {
+    input,
+    ...(agentId !== undefined && { agentId }),
+    ...(continues !== undefined && { continues }),
+  };
+}
+
+interface Place {
+  readonly findings: Findings;
+  readonly path: string;
+}
+
+function readMessages(body: Json, findings: Findings): Json[] {
+  const { limits } = findings;
+  const sent = "messages" in body ? own(body, "messages") : [own(body, "message")];
+  if (!Array.isArray(sent)) {
+    addFault(findings, "messages", "must be an array of UI messages.");
+    return [];
+  }
+  if (sent.length > limits.messages) {
+    const message = `has ${sent.length} entries; this server accepts ${limits.messages}.`;
+    addFault(findings, "messages", message);
+    return [];
+  }
+  return sent.map((message: unknown, index) => {
+    if (isRecord(message)) return message;
+    addFault(findings, `messages.${index}`, "must be an object with role and parts.");
+    return { role: "data" };
+  });
+}
+
+function readId(message: Json, fallback: string, { findings, path }: Place): string {
+  const id = own(message, "id");
+  // Old clients leave it out; its place in the list is the same with the next request.
+  if (id === undefined || id === null || id === "") return fallback;
+  if (isOpaqueId(id)) return id;
+  addFault(findings, `${path}.id`, "must be 1 to 256 visible characters.");
+  return fallback;
+}
+
+/** The parts that are objects. A message without any may still have the `content` of older SDKs. */
+function partsOf(message: Json): Json[] {
+  const parts = own(message, "parts");
+  if (Array.isArray(parts)) return parts.filter(isRecord);
+  const content = own(message, "content");
+  return typeof content === "string" ? [{ type: "text", text: content }] : [];
+}
+
+function textOf(parts: readonly Json[]): string {
+  return parts
+    .flatMap((part) => (part.type === "text" ? (asText(part.text) ?? []) : []))
+    .join("\n");
+}
+
+function decodeUser(id: string, parts: readonly Json[], place: Place): User {
+  const { findings, path } = place;
+  const content: Json[] = [];
+  parts.forEach((part, index) => {
+    if (part.type === "text" && typeof part.text === "string") {
+      content.push({ type: "text", text: part.text });
+    } else if (part.type === "file") {
+      const file = decodeUserFile(part, { findings, path: `${path}.parts.${index}` });
+      if (file) content.push(file);
+    }
+  });
+  const text = textOf(parts);
+  const { messageChars } = findings.limits;
+  if (text.length > messageChars) {
+    addFault(
+      findings,
+      `${path}.parts`,
+      `has ${text.length} characters of text; this server accepts ${messageChars}.`,
+    );
+  }
+  const files = content.filter(({ type }) => type !== "text").length;
+  if (files > findings.limits.files) {
+    const message = `has ${files} files; this server accepts ${findings.limits.files}.`;
+    addFault(findings, `${path}.parts`, message);
+  }
+  const isPlain = content.every(({ type }) => type === "text");
+  // Built above from known members only.
+  return { id, role: "user", content: isPlain ? text : (content as unknown as User["content"]) };
+}
+
+function decodeUserFile(part: Json, { findings, path }: Place): Json | undefined {
+  const url = asText(part.url);
+  const file =
+    url === undefined
+      ? undefined
+      : decodeFile({ url, mediaType: asText(part.mediaType), filename: asText(part.filename) });
+  if (!file) {
+    addFault(findings, `${path}.url`, "must be a data: or http(s): URL.");
+    return undefined;
+  }
+  findings.fileBytes += file.bytes;
+  return file.part;
+}
+
+function toResume(
+  approvals: readonly Approval[],
+  findings: Findings,
+): NonNullable<RunAgentInput["resume"]> {
+  return approvals.map(({ id, approved, reason }) => {
+    // Anything but a real yes must never count as one.
+    if (typeof approved !== "boolean") {
+      addFault(
+        findings,
+        "messages",
+        `answer the approval "${id}" with something else than a boolean.`,
+      );
+    }
+    const payload = { approved, ...(reason !== undefined && { reason }) };
+    return { interruptId: id, status: "resolved" as const, payload };
+  });
+}

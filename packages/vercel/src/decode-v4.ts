@@ -1,0 +1,185 @@
+import { describeValue, isOpaqueId } from "@holodeck/agui-core";
+import type { Json, Message } from "@holodeck/agui-core";
+import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
+import { readEnvelope } from "./envelope.ts";
+import { addFault, assertFaultless, createFindings } from "./faults.ts";
+import type { Findings } from "./faults.ts";
+import { decodeFile } from "./file-part.ts";
+import { asText, isRecord, own } from "./json.ts";
+import { decodeAssistantV4 } from "./v4-assistant.ts";
+
+type User = Extract<Message, { role: "user" }>;
+
+/**
+ * Reads what `useChat` of AI SDK 3.4 and 4 sends, and the `{ prompt }` of `useCompletion`. Members
+ * that mean nothing here reach the agent in `forwardedProps`.
+ */
+export function decodeV4(body: Json, options: DecodeOptions): DecodedChat {
+  const findings = createFindings(options.limits);
+  const sent = readMessages(body, options.runId, findings);
+  const messages = sent.flatMap((message, index) =>
+    decodeMessage(message, sent.slice(index + 1), findings),
+  );
+  const { prompt: _, ...rest } = body;
+  // `useCompletion` has no other word for it; beside messages it is the client's own.
+  const isCompletion = !("messages" in body) && !("message" in body);
+  const { agentId, threadId, ...envelope } = readEnvelope(isCompletion ? rest : body, findings);
+  assertFaultless(findings);
+  const last = sent.filter(({ role }) => role !== "data").at(-1);
+  return {
+    input: { ...envelope, threadId: threadId ?? options.runId, runId: options.runId, messages },
+    ...(agentId !== undefined && { agentId }),
+    ...(last?.role === "assistant" && { continues: last.id }),
+  };
+}
+
+/** A message as it was sent, with the id it is known by here. */
+interface Sent {
+  readonly id: string;
+  readonly role: unknown;
+  readonly body: Json;
+  /** Where it stands, for refusals. */
+  readonly path: string;
+}
+
+function readMessages(body: Json, runId: string, findings: Findings): Sent[] {
+  const list = own(body, "messages");
+  // A message that comes alone adds to a list that the server has: it must not look like an old one.
+  if (list === undefined) {
+    const prompt = own(body, "prompt");
+    const message = own(body, "message") ?? { role: "user", content: prompt };
+    return [toSent(message, { path: "message", fallback: runId, findings })];
+  }
+  if (!Array.isArray(list)) {
+    addFault(findings, "messages", `must be an array, not ${describeValue(list)}.`);
+    return [];
+  }
+  const { messages: most } = findings.limits;
+  if (list.length > most) {
+    addFault(findings, "messages", `has ${list.length} entries; this server accepts ${most}.`);
+    return [];
+  }
+  // These clients keep their ids to themselves; the place in the list is the same in every request.
+  return list.map((entry: unknown, index) =>
+    toSent(entry, { path: `messages.${index}`, fallback: `message-${index}`, findings }),
+  );
+}
+
+function toSent(
+  value: unknown,
+  { path, fallback, findings }: { path: string; fallback: string; findings: Findings },
+): Sent {
+  if (!isRecord(value)) {
+    addFault(
+      findings,
+      path,
+      `must be an object with role and content, not ${describeValue(value)}.`,
+    );
+    return { id: fallback, role: "data", body: {}, path };
+  }
+  const id = own(value, "id");
+  const hasId = id !== undefined && id !== null && id !== "";
+  if (hasId && !isOpaqueId(id))
+    addFault(findings, `${path}.id`, "must be 1 to 256 visible characters.");
+  return { id: isOpaqueId(id) ? id : fallback, role: own(value, "role"), body: value, path };
+}
+
+function decodeMessage(sent: Sent, later: readonly Sent[], findings: Findings): Message[] {
+  const { id, role, body, path } = sent;
+  switch (role) {
+    case "user":
+      return [decodeUser(sent, findings)];
+    case "system":
+      return [{ id, role, content: textOf(body) }];
+    case "assistant": {
+      const isLast = later.every((message) => message.role === "data");
+      return decodeAssistantV4(id, body, { text: textOf(body), isLast });
+    }
+    // Notes that a client writes to itself.
+    case "data":
+      return [];
+    default: {
+      const message = `must be "user", "assistant" or "system", not ${describeValue(role)}.`;
+      addFault(findings, `${path}.role`, message);
+      return [];
+    }
+  }
+}
+
+function textOf(body: Json): string {
+  const content = own(body, "content");
+  if (typeof content === "string" && content !== "") return content;
+  const parts = Array.isArray(content) ? content : own(body, "parts");
+  if (!Array.isArray(parts)) return "";
+  return parts
+    .filter(isRecord)
+    .flatMap((part) => (part.type === "text" ? (asText(part.text) ?? []) : []))
+    .join("");
+}
+
+function decodeUser({ id, body, path }: Sent, findings: Findings): User {
+  const { limits } = findings;
+  const content = own(body, "content");
+  if (content !== undefined && typeof content !== "string" && !Array.isArray(content)) {
+    addFault(findings, `${path}.content`, `must be a string, not ${describeValue(content)}.`);
+  }
+  const text = textOf(body);
+  if (text.length > limits.messageChars) {
+    addFault(
+      findings,
+      `${path}.content`,
+      `has ${text.length} characters; this server accepts ${limits.messageChars}.`,
+    );
+  }
+  const files = [...readAttachments(body, path, findings), ...readFiles(body, path, findings)];
+  if (files.length > limits.files) {
+    addFault(findings, path, `has ${files.length} files; this server accepts ${limits.files}.`);
+  }
+  if (files.length === 0) return { id, role: "user", content: text };
+  const parts = [...(text === "" ? [] : [{ type: "text", text }]), ...files];
+  // Built here from known members only.
+  return { id, role: "user", content: parts as unknown as User["content"] };
+}
+
+function readAttachments(body: Json, at: string, findings: Findings): Json[] {
+  const list = own(body, "experimental_attachments");
+  if (list === undefined || list === null) return [];
+  const path = `${at}.experimental_attachments`;
+  if (!Array.isArray(list)) {
+    addFault(findings, path, `must be an array, not ${describeValue(list)}.`);
+    return [];
+  }
+  return list.flatMap((entry: unknown, index) => {
+    const { url, contentType, name } = isRecord(entry) ? entry : {};
+    const file = { url, mediaType: asText(contentType), filename: asText(name) };
+    return readFile(file, `${path}.${index}.url`, findings);
+  });
+}
+
+// Bytes that stand in a part of their own, as in the assistant's messages.
+function readFiles(body: Json, at: string, findings: Findings): Json[] {
+  const parts = own(body, "parts");
+  if (!Array.isArray(parts)) return [];
+  return parts.flatMap((part: unknown, index) => {
+    if (!isRecord(part) || part.type !== "file") return [];
+    const mediaType = asText(part.mimeType) ?? "application/octet-stream";
+    const bytes = asText(part.data);
+    const url = bytes === undefined ? undefined : `data:${mediaType};base64,${bytes}`;
+    return readFile({ url, mediaType }, `${at}.parts.${index}.data`, findings);
+  });
+}
+
+function readFile(
+  file: { url: unknown; mediaType?: string | undefined; filename?: string | undefined },
+  path: string,
+  findings: Findings,
+): Json[] {
+  const { url, ...rest } = file;
+  const decoded = typeof url === "string" ? decodeFile({ url, ...rest }) : undefined;
+  if (!decoded) {
+    addFault(findings, path, `must be a data: or http(s): URL, not ${describeValue(url)}.`);
+    return [];
+  }
+  findings.fileBytes += decoded.bytes;
+  return [decoded.part];
+}

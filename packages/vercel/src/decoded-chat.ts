@@ -1,0 +1,23 @@
+import type { Awaitable, Limits, RunAgentInput } from "@holodeck/agui-core";
+
+/** What a request of `useChat` asks for, in AG-UI's words. */
+export interface DecodedChat {
+  readonly input: RunAgentInput;
+  /** The agent that the request names. */
+  readonly agentId?: string;
+  /** Id of the assistant message that this run continues. */
+  readonly continues?: string;
+}
+
+/** What a decoder needs besides the body. */
+export interface DecodeOptions {
+  /** Of the run to be started; ids that the client did not give are made from it. */
+  readonly runId: string;
+  readonly limits: Limits;
+}
+
+/** One generation's way to read a body. */
+export type DecodeChat = (
+  body: Record<string, unknown>,
+  options: DecodeOptions,
+) => Awaitable<DecodedChat>;

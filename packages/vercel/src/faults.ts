@@ -1,0 +1,33 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Fault, Limits } from "@holodeck/agui-core";
+
+/** What decoding finds wrong, and what it has counted so far. */
+export interface Findings {
+  readonly faults: Fault[];
+  readonly limits: Limits;
+  fileBytes: number;
+}
+
+/** An empty list for a request. */
+export function createFindings(limits: Limits): Findings {
+  return { faults: [], limits, fileBytes: 0 };
+}
+
+/** Notes one thing that is wrong, and where. */
+export function addFault(findings: Findings, path: string, message: string): void {
+  // Past this a list helps nobody, and a small body must not buy a large answer.
+  if (findings.faults.length < 100) findings.faults.push({ path, message: `${path} ${message}` });
+}
+
+/** Throws when something is wrong: a 400 that names all of it, or a 413 when it is only too much. */
+export function assertFaultless({ faults, fileBytes, limits }: Findings): void {
+  if (faults.length > 0) {
+    const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
+    throw new AgentError("invalid-request", `${faults[0]!.message}${more}`, { errors: faults });
+  }
+  if (fileBytes <= limits.inlineFileBytes) return;
+  throw new AgentError(
+    "payload-too-large",
+    `The files in the messages have ${fileBytes} bytes; this server accepts ${limits.inlineFileBytes}.`,
+  );
+}

@@ -1,0 +1,43 @@
+import type { Json } from "@holodeck/agui-core";
+
+/** True for a JSON object. */
+export function isRecord(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An own member. What is inherited was not in the body. */
+export function own(record: Json, key: string): unknown {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/** The value if it is a string, else nothing. */
+export function asText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/**
+ * JSON that every client reads: the AI SDK refuses a whole answer for the sake of one key that could
+ * reach a prototype.
+ */
+export function toSafeJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!json.includes('"__proto__"') && !json.includes('"constructor"')) return json;
+  return JSON.stringify(value, (key, member: unknown) => {
+    if (key === "__proto__") return undefined;
+    if (key === "constructor" && isRecord(member) && Object.hasOwn(member, "prototype")) {
+      return undefined;
+    }
+    return member;
+  });
+}
+
+/** The parsed text if it is a JSON object or array, else the text itself. */
+export function parseStructure(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // It only looked like JSON, and then it is text.
+    return text;
+  }
+}

@@ -1,0 +1,77 @@
+import { describeValue } from "@holodeck/agui-core";
+import type { Encoder, Message } from "@holodeck/agui-core";
+import { dataStreamEncoder } from "./data-stream-encoder.ts";
+import { textStreamEncoder } from "./text-stream-encoder.ts";
+import { heldIds } from "./thread.ts";
+import { uiStreamEncoder } from "./ui-stream-encoder.ts";
+import type { RunFailure } from "./ui-stream-encoder.ts";
+
+/** One of the three streams: UI message stream, data stream v1, text stream. */
+export type Wire = "ui" | "data" | "text";
+
+/** What is the same for every stream that a server sends. */
+export interface StreamOptions {
+  /** How to answer. */
+  protocol?: Wire;
+  /** The data stream for the parser of AI SDK 3.4, which knows fewer parts. */
+  mode?: "3.4";
+  /**
+   * The oldest AI SDK among the clients. From 6 on there are tool approvals and `finishReason`.
+   * @default 5
+   */
+  sdkVersion?: 5 | 6 | 7;
+  /** Sends `Connection` and `Content-Encoding`, as servers of old did; for HTTP/1 only. */
+  legacyHeaders?: boolean;
+  /** What the client is told of a failed run. By default "An error occurred."; with `debug` the truth. */
+  onError?: (failure: RunFailure) => string;
+}
+
+export const streamOptionNames: readonly string[] = [
+  "protocol",
+  "mode",
+  "sdkVersion",
+  "legacyHeaders",
+  "onError",
+];
+
+/** Throws for a value that is none of the known ones. */
+export function assertStreamOptions(call: string, options: StreamOptions): void {
+  assertOneOf(`${call}({ protocol`, options.protocol, ["ui", "data", "text"]);
+  assertOneOf(`${call}({ mode`, options.mode, ["3.4"]);
+  assertOneOf(`${call}({ sdkVersion`, options.sdkVersion, [5, 6, 7]);
+  const { onError } = options;
+  if (onError === undefined || typeof onError === "function") return;
+  throw new TypeError(`${call}({ onError }) is a function, not ${describeValue(onError)}.`);
+}
+
+function assertOneOf(name: string, value: unknown, known: readonly unknown[]): void {
+  if (value === undefined || known.includes(value)) return;
+  const list = known.map((one) => JSON.stringify(one)).join(", ");
+  throw new TypeError(`${name}: ${describeValue(value)} }) must be one of ${list}.`);
+}
+
+/** A stream, and the message that it continues if it does. */
+export interface StreamChoice extends Omit<StreamOptions, "protocol" | "onError"> {
+  readonly wire: Wire;
+  readonly continues?: string | undefined;
+  /** Ids of what the client's message holds already. */
+  readonly known?: ReadonlySet<string> | undefined;
+  /** What it held before, for a client that builds it anew. */
+  readonly preface?: readonly Message[] | undefined;
+  readonly describeFailure: (failure: RunFailure) => string;
+}
+
+/** The encoder of a stream. */
+export function createStreamEncoder(choice: StreamChoice): Encoder {
+  const { wire, mode, sdkVersion = 5, continues, preface, describeFailure } = choice;
+  const { legacyHeaders = false, known = preface && heldIds(preface) } = choice;
+  if (wire === "text") return textStreamEncoder();
+  if (wire === "data") {
+    return dataStreamEncoder({ mode, continues, known, describeFailure, legacyHeaders });
+  }
+  return uiStreamEncoder(
+    preface
+      ? { sdkVersion, continues, preface, describeFailure, legacyHeaders }
+      : { sdkVersion, continues, known, describeFailure, legacyHeaders },
+  );
+}
