@@ -1,19 +1,18 @@
 import { ulid } from "@holodeck/agui";
-import type { AgentEvent, AgentFunction, Message } from "@holodeck/agui";
+import type { AgentEvent, AgentFunction } from "@holodeck/agui";
 
 /** Stands for a language model: it looks up the order that was named, refunds it, and reports. */
 export const model: AgentFunction = async function* ({ messages }) {
   const last = messages.at(-1);
-  const order = readOrder(last);
+  const said = typeof last?.content === "string" ? last.content : "";
+  const order = last?.role === "tool" ? readOrder(said) : undefined;
   if (last?.role === "user") {
     yield "Let me look that up. ";
-    yield* call("find_order", { id: /\d+/.exec(String(last.content))?.[0] ?? "?" });
+    yield* call("find_order", { id: /\d+/.exec(said)?.[0] ?? "?" });
   } else if (order) {
     yield* call("refund", { id: order.id, amount: order.cost });
   } else {
-    yield String(last?.content).includes("approval-denied")
-      ? "I was not allowed to refund it."
-      : String(last?.content);
+    yield said.includes("approval-denied") ? "I was not allowed to refund it." : said;
   }
 };
 
@@ -27,10 +26,9 @@ function* call(toolCallName: string, args: object): Generator<AgentEvent> {
   yield { type: "TOOL_CALL_END", toolCallId };
 }
 
-function readOrder(message: Message | undefined): { id: string; cost: number } | undefined {
-  if (message?.role !== "tool") return undefined;
+function readOrder(result: string): { id: string; cost: number } | undefined {
   try {
-    const value = JSON.parse(String(message.content)) as { id?: unknown; cost?: unknown };
+    const value = JSON.parse(result) as { id?: unknown; cost?: unknown };
     const { id, cost } = value;
     return typeof id === "string" && typeof cost === "number" ? { id, cost } : undefined;
   } catch {

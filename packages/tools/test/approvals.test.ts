@@ -39,7 +39,7 @@ const paying: AgentFunction = async (_input, { callTool }) => callTool("pay", { 
 const modelPaying = createToolLoopAgent({
   generate: ({ messages }): AgentEvent[] | string[] => {
     const last = messages.at(-1);
-    if (last?.role === "tool") return [`The tool said: ${String(last.content)}`];
+    if (last?.role === "tool") return [`The tool said: ${JSON.stringify(last.content)}`];
     return [
       { type: "TOOL_CALL_START", toolCallId: "call-1", toolCallName: "pay" },
       { type: "TOOL_CALL_ARGS", toolCallId: "call-1", delta: '{"amount":50}' },

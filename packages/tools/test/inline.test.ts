@@ -83,7 +83,9 @@ test("the tool loop waits for the client where the protocol lets it, and goes on
   const end = events.at(-1);
   expect([end.type, end.outcome]).toEqual(["RUN_FINISHED", undefined]);
   const starts = events.filter(({ type }) => type === "TOOL_CALL_START");
-  expect(starts.map(({ toolCallName }) => toolCallName).sort()).toEqual(["clock", "pick"]);
+  expect(new Set(starts.map(({ toolCallName }) => toolCallName))).toEqual(
+    new Set(["clock", "pick"]),
+  );
   // All of one step is one message, with an answer to each of its calls.
   expect(new Set(starts.map(({ parentMessageId }) => parentMessageId)).size).toBe(1);
   const [said, ...results] = asked[1]!.messages as [any, ...Message[]];
