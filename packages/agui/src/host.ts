@@ -81,7 +81,8 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     };
     await admit(admitting, request, { ...context, logger });
     const key: RunKey = { ...keyOf(call, input.threadId), runId: input.runId };
-    const owner = settings.history ?? protocol.history;
+    // Who sends no history cannot own it.
+    const owner = protocol.history === "server" ? "server" : (settings.history ?? "client");
     const { onUnknownThread = protocol.onUnknownThread } = settings;
     const mayCreate = request.isNewThread === true || onUnknownThread !== "reject";
     const launch: Launch = { key, request, loaded, context, owner, mayCreate };

@@ -40,8 +40,9 @@ export function createRunView(start: RunViewStart): RunView {
   const times = createTimes();
   return {
     apply(event, at) {
-      // Past its bound the reducer begins nothing new.
-      if (at !== undefined && !(reducer.bytes > 2 * (maxBytes ?? Infinity))) times.note(event, at);
+      // A delta begins nothing, and past its bound the reducer begins nothing new.
+      const mayBegin = at !== undefined && typeof event.delta !== "string";
+      if (mayBegin && reducer.bytes <= 2 * (maxBytes ?? Infinity)) times.note(event, at);
       if (event.type === EventType.STATE_SNAPSHOT) state = event.snapshot;
       // The guard let it through, so it applies.
       else if (event.type === EventType.STATE_DELTA)

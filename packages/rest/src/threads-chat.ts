@@ -1,0 +1,98 @@
+import { AgentError, ulid } from "@holodeck/agui-core";
+import type { ActiveRun, Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
+import { decode, toTool } from "./threads-decode.ts";
+import { threadsEncoder } from "./threads-encoder.ts";
+import { isRecord } from "./threads-events.ts";
+import { clientMetadata, toAnswer, toTokens } from "./threads-messages.ts";
+import { loadThreadSchemas } from "./threads-schemas.ts";
+import { invalid } from "./threads-settings.ts";
+import type { ThreadsSettings } from "./threads-settings.ts";
+
+// It adds up over the requests of a thread, and is read with every one of them.
+const maxMetadata = 65_536;
+
+/** `POST /chat`: a user's words, answered by a stream or by one object. */
+export async function chat(
+  call: Call,
+  host: ProtocolHost,
+  settings: ThreadsSettings,
+): Promise<Reply> {
+  const { chat: schema } = await loadThreadSchemas(settings);
+  const body = decode(call.body, schema, settings);
+  warnOfUnknown(call, host);
+  const threadId = body.thread_id ?? crypto.randomUUID();
+  const metadata = await toMetadata({ principal: principalOf(call), threadId }, body, host);
+  if (JSON.stringify(metadata).length > maxMetadata) {
+    const message = `metadata of a thread must have at most ${maxMetadata} characters`;
+    throw invalid({ path: "metadata", message }, settings.validationStatus);
+  }
+  const user = { id: ulid(), role: "user" as const, content: body.message };
+  const active = await host.start(call, {
+    agentId: body.agent_id ?? undefined,
+    input: {
+      threadId,
+      runId: ulid(),
+      messages: [user],
+      tools: body.tools.map(toTool),
+      context: [],
+      state: {},
+      forwardedProps: { metadata: body.metadata },
+    },
+    metadata,
+    isNewThread: body.thread_id === undefined,
+    maxMessages: settings.maxMessages,
+    clientTools: body.stream ? "inline" : "halt",
+  });
+  const headers = { "x-thread-id": threadId, "x-run-id": active.record.runId };
+  if (!body.stream) return { status: 200, headers, body: await answer(active, host, user.id) };
+  const encoder = threadsEncoder({ ...active.record, maxBytes: host.limits.runLogBytes });
+  return active.stream(encoder, "start", headers);
+}
+
+/** Whose threads a caller may see. */
+export function principalOf({ principal }: Call): string {
+  return principal?.id ?? "";
+}
+
+async function answer(active: ActiveRun, host: ProtocolHost, userId: string): Promise<Json> {
+  const { record } = active;
+  const { messages, error, usage, ms } = await active.collect();
+  if (error) throw error;
+  const { status } = (await host.sessions.runs.find(record.principal, record.runId)) ?? record;
+  if (status === "cancelled") {
+    throw new AgentError("stopped", "The run was stopped.", { status: 409 });
+  }
+  // The end of a run is stored before it is told.
+  const session = await host.sessions.get(record);
+  const since = messages.findIndex(({ id }) => id === userId) + 1;
+  const otherwise = { id: record.runId, at: session?.lastActivity ?? 0 };
+  const message = toAnswer(messages.slice(since), session?.times ?? {}, otherwise);
+  return {
+    thread_id: record.threadId,
+    message_id: message.id,
+    content: message.content,
+    message,
+    tool_calls: message.tool_calls,
+    tokens_used: toTokens(usage),
+    execution_time_ms: Math.round(ms),
+  };
+}
+
+async function toMetadata(
+  key: { principal: string; threadId: string },
+  { metadata: given }: { metadata: Json },
+  host: ProtocolHost,
+): Promise<Json> {
+  if (Object.keys(given).length === 0) return {};
+  const before = (await host.sessions.get(key))?.metadata[clientMetadata];
+  return { [clientMetadata]: { ...(isRecord(before) ? before : {}), ...given } };
+}
+
+const known = new Set(["message", "thread_id", "stream", "metadata", "agent_id", "tools"]);
+
+function warnOfUnknown({ body, requestId }: Call, { logger }: ProtocolHost): void {
+  const unknown = Object.keys(body as Json).filter((name) => !known.has(name));
+  if (unknown.length === 0) return;
+  const names = unknown.slice(0, 10).map((name) => name.slice(0, 40));
+  logger.warn({ requestId, names }, "Parts of the request were ignored.");
+}

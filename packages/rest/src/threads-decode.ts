@@ -1,0 +1,57 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Fault, Tool } from "@holodeck/agui-core";
+import type { ZodType } from "zod";
+import { isRecord } from "./threads-events.ts";
+import type { ThreadTool, ToolParameter } from "./threads-schemas.ts";
+import { invalid, toThreadId } from "./threads-settings.ts";
+import type { ThreadsSettings } from "./threads-settings.ts";
+
+/** The body, checked. Throws with everything that is wrong with it. */
+export function decode<T extends { thread_id?: string | null | undefined }>(
+  body: unknown,
+  schema: ZodType<T>,
+  { idFormat, validationStatus: status }: ThreadsSettings,
+): Omit<T, "thread_id"> & { thread_id: string | undefined } {
+  if (!isRecord(body)) throw invalid({ path: "", message: "The body must be an object" }, status);
+  const { data, error } = schema.safeParse(body);
+  if (data === undefined) throw refusal((error?.issues ?? []).map(toFault), status);
+  const { thread_id: given } = data;
+  return { ...data, thread_id: given ? toThreadId(given, idFormat) : undefined };
+}
+
+// Past this a list helps nobody, and a small body must not buy a large answer.
+const maxFaults = 100;
+
+function refusal(faults: readonly Fault[], status: number): AgentError {
+  const more = faults.length - 1;
+  const rest = more > 0 ? ` ${more} more in "errors".` : "";
+  const message = `The request is not valid: ${faults[0]?.message}.${rest}`;
+  const errors = faults.slice(0, maxFaults);
+  return new AgentError("invalid-request", message, { status, errors });
+}
+
+function toFault({ path, message }: { path: PropertyKey[]; message: string }): Fault {
+  const at = path.map(String).join(".");
+  // Our own messages begin with the field; only what is inside a list needs its place.
+  return { path: at, message: path.length > 1 ? `${at}: ${message}` : message };
+}
+
+/** A client's tool as AG-UI defines one. */
+export function toTool({ name, description, parameters, timeout_seconds }: ThreadTool): Tool {
+  return {
+    name,
+    description,
+    parameters: Array.isArray(parameters) ? toSchema(parameters) : (parameters ?? {}),
+    ...(timeout_seconds === undefined ? {} : { metadata: { timeoutMs: timeout_seconds * 1_000 } }),
+  };
+}
+
+function toSchema(parameters: readonly ToolParameter[]): object {
+  const properties = parameters.map((one): [string, object] => {
+    const { type, description, default: otherwise } = one;
+    const about = description === undefined ? { type } : { type, description };
+    return [one.name, otherwise === undefined ? about : { ...about, default: otherwise }];
+  });
+  const required = parameters.filter((one) => one.required !== false).map(({ name }) => name);
+  return { type: "object", properties: Object.fromEntries(properties), required };
+}

@@ -1,0 +1,150 @@
+import { createRunView, EventType, runOfClientCall } from "@holodeck/agui-core";
+import type { BaseEvent, Encoder, Json, LogEntry, RunResult } from "@holodeck/agui-core";
+import { isRecoverable, toErrorType } from "./threads-errors.ts";
+import { toArguments, toIso, toOutcome } from "./threads-events.ts";
+import { toAnswer, toDuration, toTokens } from "./threads-messages.ts";
+
+/** Whose run is told. */
+export interface ThreadsEncoderOptions {
+  readonly threadId: string;
+  readonly runId: string;
+  /** Past this the last event has less than was said. By default there is no bound. */
+  readonly maxBytes?: number;
+}
+
+interface OpenCall {
+  readonly name: string;
+  args: string;
+  /** When its arguments were complete. */
+  at?: number;
+}
+
+/**
+ * The threads dialect as server-sent events: `token`, `tool_start`, `tool_end`,
+ * `tool_execution_request`, `tool_execution_complete`, and at the end `message_complete` or `error`.
+ *
+ * @example
+ * ```ts
+ * return run.stream(threadsEncoder(run.record), "start");
+ * ```
+ */
+export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
+  const { threadId, runId, maxBytes } = options;
+  const view = createRunView({
+    messages: [],
+    state: {},
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+  });
+  const calls = new Map<string, OpenCall>();
+  // Messages in another role than the assistant's: not what the user waits for.
+  const foreign = new Set<unknown>();
+
+  function frame(event: string, at: number, fields: Json): string {
+    const head = { event, thread_id: threadId, timestamp: toIso(at) };
+    return `data: ${JSON.stringify({ ...head, ...fields })}\n\n`;
+  }
+
+  function asked({ event, at }: LogEntry): string {
+    const id = textOr(event.toolCallId);
+    const call = calls.get(id);
+    if (!call) return "";
+    call.at = at;
+    const about = { tool_name: call.name, arguments: toArguments(call.args) };
+    call.args = "";
+    return isClient(id)
+      ? frame("tool_execution_request", at, { execution_id: id, ...about })
+      : frame("tool_start", at, { tool_call_id: id, ...about });
+  }
+
+  function answered({ event, at }: LogEntry): string {
+    const id = textOr(event.toolCallId);
+    const call = calls.get(id);
+    if (!call) return "";
+    calls.delete(id);
+    const { result, error } = toOutcome(event.content);
+    const failure = error === null ? {} : { error };
+    if (isClient(id)) {
+      return frame("tool_execution_complete", at, { execution_id: id, ...failure });
+    }
+    const ms = toDuration(event.metadata, call.at, at) ?? 0;
+    const about = { tool_call_id: id, tool_name: call.name, result };
+    return frame("tool_end", at, { ...about, ...failure, execution_time_ms: ms });
+  }
+
+  const isClient = (toolCallId: string): boolean => runOfClientCall(toolCallId) === runId;
+
+  function failed(code: string, message: unknown, at: number): string {
+    return frame("error", at, {
+      error_type: toErrorType(code),
+      error_message: textOr(message),
+      recoverable: isRecoverable(code),
+      code,
+    });
+  }
+
+  function finished({ event, at }: LogEntry): string {
+    const { outcome, usage } = event as { outcome?: { type?: unknown }; usage?: unknown };
+    if (outcome?.type === "cancelled") return failed("stopped", "The run was stopped.", at);
+    const tokens = Array.isArray(usage) ? toTokens(usage as RunResult["usage"]) : null;
+    const message = toAnswer(view.messages, view.times, { id: runId, at });
+    return frame("message_complete", at, { message, tokens_used: tokens });
+  }
+
+  function said({ event, at }: LogEntry): string {
+    if (foreign.has(event.messageId) || event.delta === "") return "";
+    return frame("token", at, { token: event.delta, message_id: event.messageId });
+  }
+
+  function note(event: BaseEvent): void {
+    if (event.type === EventType.TEXT_MESSAGE_START) {
+      const { role = "assistant", messageId } = event;
+      if (role !== "assistant") foreign.add(messageId);
+    } else if (event.type === EventType.TOOL_CALL_START) {
+      calls.set(textOr(event.toolCallId), { name: textOr(event.toolCallName), args: "" });
+    } else if (event.type === EventType.TOOL_CALL_ARGS) {
+      const call = calls.get(textOr(event.toolCallId));
+      if (call) call.args += textOr(event.delta);
+    }
+  }
+
+  return {
+    contentType: "text/event-stream",
+    headers: { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" },
+    encode(entry) {
+      const { event, at } = entry;
+      if (told.has(event.type)) view.apply(event, at);
+      note(event);
+      switch (event.type) {
+        case EventType.TEXT_MESSAGE_CONTENT:
+          return said(entry);
+        case EventType.TOOL_CALL_END:
+          return asked(entry);
+        case EventType.TOOL_CALL_RESULT:
+          return answered(entry);
+        case EventType.RUN_FINISHED:
+          return finished(entry);
+        case EventType.RUN_ERROR:
+          return failed(textOr(event.code, "agent-error"), event.message, at);
+        default:
+          return "";
+      }
+    },
+    keepAlive: () => ": keepalive\n\n",
+  };
+}
+
+// What is logged was guarded; an event of tomorrow may still have something else here.
+function textOr(value: unknown, otherwise = ""): string {
+  return typeof value === "string" ? value : otherwise;
+}
+
+// What the last message is made of. A snapshot would bring the history along.
+const told: ReadonlySet<string> = new Set([
+  EventType.TEXT_MESSAGE_START,
+  EventType.TEXT_MESSAGE_CONTENT,
+  EventType.TEXT_MESSAGE_END,
+  EventType.TOOL_CALL_START,
+  EventType.TOOL_CALL_ARGS,
+  EventType.TOOL_CALL_END,
+  EventType.TOOL_CALL_RESULT,
+]);

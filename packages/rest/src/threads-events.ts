@@ -1,0 +1,73 @@
+import type { Json, Message } from "@holodeck/agui-core";
+
+/** A tool call as this dialect tells it. Of `result` and `error` at most one is set. */
+export interface ThreadToolCall {
+  readonly id: string;
+  readonly tool_name: string;
+  readonly arguments: Json;
+  readonly result: unknown;
+  readonly error: string | null;
+  /** `null` until it has run. */
+  readonly execution_time_ms: number | null;
+}
+
+/** A message as this dialect tells it. */
+export interface ThreadMessage {
+  readonly id: string;
+  readonly role: "user" | "assistant" | "system" | "tool";
+  readonly content: string;
+  readonly timestamp: string;
+  /** An assistant's only. */
+  readonly tool_calls: readonly ThreadToolCall[] | null;
+  /** Of a tool's result: the call it answers. */
+  readonly tool_call_id?: string;
+  readonly metadata: Json;
+}
+
+/** Milliseconds as ISO 8601, in UTC. */
+export function toIso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** The arguments of a call as an object; an empty one when they are none. */
+export function toArguments(text: string): Json {
+  const value = parse(text);
+  return isRecord(value) ? value : {};
+}
+
+/** What a tool returned, from the content of its result: the value, or why there is none. */
+export function toOutcome(content: unknown): { result: unknown; error: string | null } {
+  if (typeof content !== "string") return { result: content ?? null, error: null };
+  const result = parse(content);
+  if (result === undefined) return { result: content, error: null };
+  const error = errorIn(result);
+  return error === undefined ? { result, error: null } : { result: null, error };
+}
+
+// How a call that failed is told within AG-UI, whose results have no flag for it.
+function errorIn(value: unknown): string | undefined {
+  if (!isRecord(value) || Object.keys(value).length !== 1 || !isRecord(value.error))
+    return undefined;
+  const { code, message } = value.error;
+  return typeof code === "string" && typeof message === "string" ? message : undefined;
+}
+
+/** The text of a message. */
+export function textOf({ content }: Message): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+/** True for a JSON object. */
+export function isRecord(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,139 @@
+import type { Json, Message, RunResult, Session } from "@holodeck/agui-core";
+import { isRecord, textOf, toArguments, toIso, toOutcome } from "./threads-events.ts";
+import type { ThreadMessage, ThreadToolCall } from "./threads-events.ts";
+
+/** A thread as its client sees it. */
+export interface Thread {
+  readonly thread_id: string;
+  /** `created` until something was said in it. */
+  readonly status: "created" | "active";
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly message_count: number;
+  /** A quarter of the characters. */
+  readonly token_estimate: number;
+  readonly metadata: Json;
+  readonly message_history: readonly ThreadMessage[];
+}
+
+type Times = NonNullable<Session["times"]>;
+
+/** Under this name the client's metadata stands in that of the session, apart from the agent's own. */
+export const clientMetadata = "client";
+
+/** A session in the words of this dialect. */
+export function toThread(session: Session): Thread {
+  const { threadId, createdAt, lastActivity, messages, metadata, times } = session;
+  const history = toHistory(messages, times ?? {}, createdAt);
+  let characters = 0;
+  for (const { content } of history) characters += content.length;
+  const own = metadata[clientMetadata];
+  return {
+    thread_id: threadId,
+    status: history.length === 0 ? "created" : "active",
+    created_at: toIso(createdAt),
+    updated_at: toIso(Math.max(createdAt, lastActivity)),
+    message_count: history.length,
+    token_estimate: Math.floor(characters / 4),
+    metadata: isRecord(own) ? own : {},
+    message_history: history,
+  };
+}
+
+/** One message for all that the agent said and did in a run. */
+export function toAnswer(
+  messages: readonly Message[],
+  times: Times,
+  otherwise: { id: string; at: number },
+): ThreadMessage & { readonly tool_calls: readonly ThreadToolCall[] } {
+  const said = messages.filter(({ role }) => role === "assistant");
+  const last = said.at(-1);
+  const at = (last && timeOf(times, last.id)) ?? otherwise.at;
+  return {
+    id: last?.id ?? otherwise.id,
+    role: "assistant",
+    content: said.map(textOf).join(""),
+    timestamp: toIso(at),
+    tool_calls: said.flatMap((message) => toCalls(message, messages, times)),
+    metadata: last?.metadata ?? {},
+  };
+}
+
+/** Tokens in this dialect's names; nothing when the agent did not tell. */
+export function toTokens(usage: RunResult["usage"]): Record<string, number> | null {
+  if (usage.length === 0) return null;
+  let [prompt, completion, total] = [0, 0, 0];
+  for (const { inputTokens = 0, outputTokens = 0, totalTokens } of usage) {
+    prompt += inputTokens;
+    completion += outputTokens;
+    total += totalTokens ?? inputTokens + outputTokens;
+  }
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total };
+}
+
+const roles: Partial<Record<Message["role"], ThreadMessage["role"]>> = {
+  user: "user",
+  assistant: "assistant",
+  system: "system",
+  developer: "system",
+  tool: "tool",
+};
+
+// What a client of this dialect knows: thoughts and activities it does not.
+function toHistory(messages: readonly Message[], times: Times, createdAt: number): ThreadMessage[] {
+  let latest = createdAt;
+  return messages.flatMap((message): ThreadMessage[] => {
+    const role = roles[message.role];
+    if (role === undefined) return [];
+    // Results stand with their calls, so one that took long may be younger than what follows it.
+    latest = Math.max(latest, timeOf(times, message.id) ?? latest);
+    return [
+      {
+        id: message.id,
+        role,
+        content: textOf(message),
+        timestamp: toIso(latest),
+        tool_calls: role === "assistant" ? toCalls(message, messages, times) : null,
+        ...(message.role === "tool" ? { tool_call_id: message.toolCallId } : {}),
+        metadata: message.metadata ?? {},
+      },
+    ];
+  });
+}
+
+function toCalls(
+  message: Message,
+  messages: readonly Message[],
+  times: Times,
+): readonly ThreadToolCall[] {
+  if (message.role !== "assistant") return [];
+  return (message.toolCalls ?? []).map(({ id, function: called }) => {
+    const answer = messages.find((one) => one.role === "tool" && one.toolCallId === id);
+    return {
+      id,
+      tool_name: called.name,
+      arguments: toArguments(called.arguments),
+      ...(answer ? toOutcome(answer.content) : { result: null, error: null }),
+      execution_time_ms: answer ? durationOf(answer, timeOf(times, id), times) : null,
+    };
+  });
+}
+
+function durationOf(answer: Message, since: number | undefined, times: Times): number | null {
+  return toDuration(answer.metadata, since, timeOf(times, answer.id));
+}
+
+/** How long a tool took: as who ran it says, else from its call to its result. */
+export function toDuration(
+  metadata: unknown,
+  since: number | undefined,
+  at: number | undefined,
+): number | null {
+  const told = isRecord(metadata) ? metadata.executionTimeMs : undefined;
+  if (typeof told === "number" && told >= 0) return told;
+  return since === undefined || at === undefined ? null : Math.max(0, at - since);
+}
+
+function timeOf(times: Times, id: string): number | undefined {
+  return Object.hasOwn(times, id) ? times[id] : undefined;
+}

@@ -1,0 +1,128 @@
+import { assertOptions, describeValue } from "@holodeck/agui-core";
+import type { Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
+import { chat } from "./threads-chat.ts";
+import { toOperation } from "./threads-operations.ts";
+import type { ThreadOperation } from "./threads-operations.ts";
+import { abortThread, answerTool, deleteThread, getThread, listThreads } from "./threads-routes.ts";
+import { loadThreadSchemas } from "./threads-schemas.ts";
+import { toThreadId, toThreadsSettings } from "./threads-settings.ts";
+import type { IdFormat, ThreadsSettings } from "./threads-settings.ts";
+
+/** Where the threads dialect is served, and how strict it is. */
+export interface ThreadsOptions {
+  /**
+   * What stands before `/chat`, `/threads` and `/tool_result`, or several such places.
+   * @default "/"
+   */
+  path?: string | readonly string[];
+  /**
+   * Messages a thread keeps; the oldest go first, a tool call together with its results. System
+   * messages stay.
+   * @default 50
+   */
+  maxMessagesPerThread?: number;
+  /**
+   * Which thread ids are understood. New ones are UUIDs in any case.
+   * @default "uuid"
+   */
+  idFormat?: IdFormat;
+  /**
+   * The status of a request that is not valid.
+   * @default 400
+   */
+  validationStatus?: 400 | 422;
+}
+
+const known: Readonly<Record<keyof ThreadsOptions, true>> = {
+  path: true,
+  maxMessagesPerThread: true,
+  idFormat: true,
+  validationStatus: true,
+};
+
+/**
+ * The threads dialect: `POST /chat` says something in a thread, answered by a small stream of events or
+ * by one JSON object; `GET /threads`, `GET` and `DELETE /threads/:id` read and remove; `POST
+ * /threads/:id/abort` stops; `POST /tool_result` brings what a client tool returned.
+ *
+ * @example
+ * ```ts
+ * createAgentHandler(agent, { protocols: [threads({ maxMessagesPerThread: 100 })] });
+ * ```
+ */
+export function threads(options: ThreadsOptions = {}): Protocol {
+  assertOptions("threads", options, Object.keys(known));
+  const bases = toBases(options.path ?? "/");
+  const settings = toThreadsSettings(options);
+  return {
+    name: "threads",
+    history: "server",
+    onUnknownThread: "reject",
+    isId: (id) => toThreadId(id, settings.idFormat) !== undefined,
+    routes: (host) => bases.flatMap((base, index) => routesAt({ base, index, host, settings })),
+    describe: () => ({
+      protocols: { threads: { path: bases.length === 1 ? bases[0] || "/" : bases } },
+    }),
+    warm: () => loadThreadSchemas(settings),
+  };
+}
+
+function routesAt(place: {
+  base: string;
+  index: number;
+  host: ProtocolHost;
+  settings: ThreadsSettings;
+}): Route[] {
+  const { base, index, host, settings } = place;
+  const operation = (name: ThreadOperation) => () => toOperation(name, index, settings);
+  return [
+    {
+      method: "POST",
+      path: `${base}/chat`,
+      body: "json",
+      claims: (body) => typeof (body as { message?: unknown } | null)?.message === "string",
+      handle: (call) => chat(call, host, settings),
+      operation: operation("chat"),
+    },
+    {
+      method: "GET",
+      path: `${base}/threads`,
+      handle: (call) => listThreads(call, host, settings),
+      operation: operation("list"),
+    },
+    {
+      method: "GET",
+      path: `${base}/threads/:id`,
+      handle: (call) => getThread(call, host, settings),
+      operation: operation("get"),
+    },
+    {
+      method: "DELETE",
+      path: `${base}/threads/:id`,
+      handle: (call) => deleteThread(call, host, settings),
+      operation: operation("delete"),
+    },
+    {
+      method: "POST",
+      path: `${base}/threads/:id/abort`,
+      handle: (call) => abortThread(call, host, settings),
+      operation: operation("abort"),
+    },
+    {
+      method: "POST",
+      path: `${base}/tool_result`,
+      body: "json",
+      handle: (call) => answerTool(call, host, settings),
+      operation: operation("toolResult"),
+    },
+  ];
+}
+
+function toBases(path: string | readonly string[]): string[] {
+  const paths: readonly unknown[] = Array.isArray(path) ? path : [path];
+  if (paths.length === 0) throw new TypeError('threads({ path }) needs at least one, e.g. "/".');
+  return paths.map((one) => {
+    if (typeof one === "string" && one.startsWith("/")) return one.replace(/\/$/, "");
+    throw new TypeError(`threads({ path: ${describeValue(one)} }) must start with "/".`);
+  });
+}
