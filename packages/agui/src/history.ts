@@ -94,10 +94,12 @@ function believed(
   // What a person was asked about: the result is the server's to give.
   const asked = new Set(session.pending.map(({ value }) => value.toolCallId));
   const called = new Set<string>();
+  const calls = knownCalls(session.messages);
   const dropped: string[] = [];
   const messages = input.messages.flatMap((message): Message[] => {
     if (message.role === "assistant") {
       for (const { id } of message.toolCalls ?? []) called.add(id);
+      return [withKnownCalls(message, calls)];
     }
     if (message.role === "system" || message.role === "developer") {
       dropped.push(`${message.role} message "${message.id}"`);
@@ -122,6 +124,24 @@ function believed(
     );
   }
   return messages;
+}
+
+type Assistant = Extract<Message, { role: "assistant" }>;
+type Calls = NonNullable<Assistant["toolCalls"]>;
+
+function knownCalls(messages: readonly Message[]): ReadonlyMap<string, Calls[number]> {
+  return new Map(
+    messages.flatMap((message) =>
+      message.role === "assistant" ? (message.toolCalls ?? []).map((call) => [call.id, call]) : [],
+    ),
+  );
+}
+
+// A result belongs to the call it was given to, whatever a client calls that later.
+function withKnownCalls(message: Assistant, known: ReadonlyMap<string, Calls[number]>): Assistant {
+  const { toolCalls } = message;
+  if (!toolCalls?.some(({ id }) => known.has(id))) return message;
+  return { ...message, toolCalls: toolCalls.map((call) => known.get(call.id) ?? call) };
 }
 
 function isPruned({ messages, messageCount }: Session): boolean {
