@@ -1,6 +1,9 @@
 import { defineProject } from "vitest/config";
 import type { TestProjectConfiguration } from "vitest/config";
 
+// Two cores that are busy with something else are no reason to fail.
+const testTimeout = 30_000;
+
 // Siblings resolve to `src`, so tests need no build.
 const conditions = ["@holodeck/source", "node", "module"];
 const resolve = { conditions };
@@ -13,12 +16,13 @@ const projects: TestProjectConfiguration[] = [
       name: "unit",
       include: ["packages/*/test/**/*.test.ts"],
       setupFiles: [".ci/seed.ts"],
+      testTimeout,
     },
   }),
   defineProject({
     resolve,
     ssr: { resolve },
-    test: { name: "examples", include: ["examples/*/test/**/*.test.ts"] },
+    test: { name: "examples", include: ["examples/*/test/**/*.test.ts"], testTimeout },
   }),
   defineProject({ test: { name: "workspace", include: [".ci/test/**/*.test.ts"] } }),
 ];

@@ -15,6 +15,7 @@ import { loadAgents } from "./agents.ts";
 import type { AgentMap } from "./agents.ts";
 import { isMultipart, readJson } from "./body.ts";
 import { createHost } from "./host.ts";
+import { createRegistry } from "./registry.ts";
 import type { RunRegistry } from "./registry.ts";
 import { describeHandler } from "./info.ts";
 import { stopped } from "./launch.ts";
@@ -83,7 +84,7 @@ export function createAgentHandler(
     : resolved;
   const { protocols, sessions, limits, logger, debug, clock, heartbeatMs, basePath } = settings;
   const agents = loadAgents(agent, options.defaultAgent);
-  const runs: RunRegistry = { live: new Map(), lingering: new Set() };
+  const runs = createRegistry();
   const graceMs = typeof settings.onDisconnect === "object" ? settings.onDisconnect.graceMs : 1e9;
   const shortest = Math.min(
     heartbeatMs,
@@ -236,7 +237,7 @@ export function createAgentHandler(
         const run = findRun(runs, runId);
         return run && toInfo(run);
       },
-      list: () => [...runs.live.values()].map(toInfo),
+      list: () => runs.live.values().map(toInfo),
       async stop(runId, { principal = "" } = {}) {
         const run = findRun(runs, runId);
         run?.abort(stopped());

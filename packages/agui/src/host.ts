@@ -95,13 +95,14 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       first: 1,
       last: 0,
     };
-    if (request.ephemeral) return toActive(record, await launcher.ephemeral(launch));
+    if (request.ephemeral) return toActive(record, await launcher.ephemeral(launch), call);
     await launcher.check(launch);
     const init = { agentId: loaded.id, protocolVersion };
     const lease = await acquire(key, init, acquiring);
-    if (!("busy" in lease)) return toActive(record, await launcher.leased(launch, lease));
+    if (!("busy" in lease)) return toActive(record, await launcher.leased(launch, lease), call);
     if (settings.onBusy !== "queue") throw threadBusy(key.threadId);
     return queue.enter(record, {
+      signal: call.signal,
       acquire: () => acquire(key, init, acquiring),
       begin: async (granted) => launcher.leased(launch, granted),
     });
@@ -118,7 +119,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     const record = await locate(call, target);
     if (!record) return undefined;
     const run = runs.live.get(liveId(record));
-    if (run) return toActive(record, run);
+    if (run) return toActive(record, run, call);
     // The session first, then the log: what the run has put into it by then is not folded again.
     const session = await sessions.get(record);
     const folded = await foldRun(sessions.runs, record, session);
@@ -170,7 +171,7 @@ async function admit(
   for (const one of middleware) await one.admit?.(input, context);
 }
 
-function toActive(record: RunRecord, run: LiveRun): ActiveRun {
+function toActive(record: RunRecord, run: LiveRun, { signal }: Call): ActiveRun {
   return {
     record,
     stream(encoder: Encoder, from, headers): Reply {
@@ -188,7 +189,7 @@ function toActive(record: RunRecord, run: LiveRun): ActiveRun {
         },
       };
     },
-    collect: () => run.collect(),
+    collect: () => run.collect(signal),
   };
 }
 

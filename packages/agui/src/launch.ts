@@ -138,14 +138,15 @@ export function createLauncher(options: HostOptions): Launcher {
   }
 
   function launch(init: ConstructorParameters<typeof LiveRun>[0], id: string): LiveRun {
+    let forget: (() => void) | undefined;
     const run = new LiveRun(
       {
         ...init,
         onEnd: (ended) => {
           if (runs.live.get(id) === ended) runs.live.delete(id);
-          runs.lingering.add(ended);
+          forget = runs.lingering.add(ended);
         },
-        onIdle: (idle) => runs.lingering.delete(idle),
+        onIdle: () => forget?.(),
       },
       runSettings,
     );

@@ -14,6 +14,8 @@ import type { Settings } from "./options.ts";
 
 /** How a waiting run gets on. */
 interface Turn {
+  /** Says that a client which waits for the whole result has left. */
+  readonly signal?: AbortSignal | undefined;
   acquire(): Promise<Lease | { busy: RunRecord }>;
   begin(lease: Lease): Promise<LiveRun>;
 }
@@ -89,7 +91,7 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
           },
         };
         sink.onClose = () => stop.abort();
-        ticker.add(beat);
+        const still = ticker.add(beat);
         try {
           const begun = await run();
           if (begun && stop.signal.aborted) begun.discard();
@@ -98,7 +100,7 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
           logger.error({ error, runId: record.runId }, "A queued run could not begin.");
           refuse(encoder, sink, describeError(error, debug));
         } finally {
-          ticker.remove(beat);
+          still();
         }
       }
 
@@ -116,9 +118,14 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
           },
         }),
         async collect(): Promise<RunResult> {
-          const begun = await run();
+          const leaveQueue = (): void => stop.abort();
+          turn.signal?.addEventListener("abort", leaveQueue, { once: true });
+          if (turn.signal?.aborted) leaveQueue();
+          const begun = await run().finally(() =>
+            turn.signal?.removeEventListener("abort", leaveQueue),
+          );
           if (!begun) throw new AgentError("disconnected", "The client left the queue.");
-          return begun.collect();
+          return begun.collect(turn.signal);
         },
       };
     },

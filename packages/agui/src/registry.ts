@@ -1,13 +1,45 @@
-import type { LiveRun, ProtocolHost, RunSettings } from "@holodeck/agui-core";
+import { createBag } from "@holodeck/agui-core";
+import type { Bag, LiveRun, ProtocolHost, RunSettings } from "@holodeck/agui-core";
 import type { Agents } from "./agents.ts";
 import type { Settings } from "./options.ts";
 import type { Resources } from "./resources.ts";
 
-/** The runs of this process, by principal and run id. */
+/** The runs of this process. */
 export interface RunRegistry {
-  readonly live: Map<string, LiveRun>;
+  /** By principal and run id. */
+  readonly live: LiveRuns;
   /** Ended, but with clients that have not taken everything yet. */
-  readonly lingering: Set<LiveRun>;
+  readonly lingering: Bag<LiveRun>;
+}
+
+export interface LiveRuns {
+  get(id: string): LiveRun | undefined;
+  set(id: string, run: LiveRun): void;
+  delete(id: string): void;
+  values(): LiveRun[];
+  readonly size: number;
+}
+
+export function createRegistry(): RunRegistry {
+  return { live: createLiveRuns(), lingering: createBag() };
+}
+
+// In boxes, for the reason that `createBag` gives.
+function createLiveRuns(): LiveRuns {
+  const boxes = new Map<string, { run: LiveRun | undefined }>();
+  return {
+    get: (id) => boxes.get(id)?.run,
+    set: (id, run) => void boxes.set(id, { run }),
+    delete(id) {
+      const box = boxes.get(id);
+      if (box) box.run = undefined;
+      boxes.delete(id);
+    },
+    values: () => [...boxes.values()].flatMap(({ run }) => run ?? []),
+    get size() {
+      return boxes.size;
+    },
+  };
 }
 
 export interface HostOptions {

@@ -14,6 +14,9 @@ export function toCall(
     get query() {
       return exchange.request.url.searchParams;
     },
+    get signal() {
+      return exchange.signal;
+    },
     header: (name) => exchange.header(name),
     bytes: () => exchange.body(),
   };

@@ -1,3 +1,4 @@
+import { createBag } from "./bag.ts";
 import type { Clock } from "./types.ts";
 
 const longest = 2 ** 31 - 1;
@@ -24,13 +25,13 @@ export interface Tickable {
 
 /** One coarse timer for every deadline of a handler: heartbeats, stalls, timeouts. */
 export interface Ticker {
-  add(member: Tickable): void;
-  remove(member: Tickable): void;
+  /** Returns how to leave it. */
+  add(member: Tickable): () => void;
 }
 
 /** Ticks while it has members, about every `everyMs`. */
 export function createTicker(clock: Clock, everyMs: number): Ticker {
-  const members = new Set<Tickable>();
+  const members = createBag<Tickable>();
   let timer: unknown;
 
   function tick(): void {
@@ -45,15 +46,15 @@ export function createTicker(clock: Clock, everyMs: number): Ticker {
 
   return {
     add(member) {
-      members.add(member);
+      const remove = members.add(member);
       arm();
-    },
-    remove(member) {
-      members.delete(member);
-      if (members.size === 0 && timer !== undefined) {
-        clock.clearTimeout(timer);
-        timer = undefined;
-      }
+      return () => {
+        remove();
+        if (members.size === 0 && timer !== undefined) {
+          clock.clearTimeout(timer);
+          timer = undefined;
+        }
+      };
     },
   };
 }

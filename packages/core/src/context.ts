@@ -81,56 +81,29 @@ interface Inside {
   /** What the server declares of the client's tools. */
   readonly declared: readonly ServerTool[];
   readonly input: RunAgentInput | undefined;
+  readonly request: (() => AgentRequest) | undefined;
+  /** Absent until `bindContext`. */
+  readonly voice: Voice | undefined;
+  calls?: ToolCalls;
 }
 
-const insides = new WeakMap<RunContext, Inside>();
+/** What speaks through an outlet, made on first use. */
+interface Voice {
+  readonly outlet: Outlet;
+  emit?: Emit;
+  state?: RunState;
+}
+
+const inside: unique symbol = Symbol("inside");
 const freeMode: RunMode = { ready: () => undefined, strict: false };
 
 /** A context without an outlet: `emit` and `state` throw until `bindContext` gives it one. */
 export function createRunContext(init: RunContextInit, mode: RunMode = freeMode): RunContext {
-  const { threadId, runId, metadata = {}, changed = {} } = init;
-  const session: RunSession = {
-    get: (key) => (Object.hasOwn(changed, key) ? changed[key] : ownOf(metadata, key)),
-    set(key, value) {
-      if (signal.aborted) {
-        if (mode.aborting?.()) return;
-        throw ended(runId);
-      }
-      // By definition, since a key may be `__proto__`.
-      Object.defineProperty(changed, key, { value, ...ordinary });
-    },
-    get metadata() {
-      return { ...metadata, ...changed };
-    },
-    data: init.data,
-    answers: init.answers ?? [],
-  };
+  const { threadId, runId, agentId = "default", principal, request } = init;
+  const { logger = silentLogger, requestId = runId, files = [] } = init;
   const signal = init.signal ?? new AbortController().signal;
-  const logger = init.logger ?? silentLogger;
-  const { server, client } = splitTools(init.tools ?? []);
-  const context: RunContext = {
-    signal,
-    threadId,
-    runId,
-    agentId: init.agentId ?? "default",
-    principal: init.principal,
-    session,
-    logger,
-    requestId: init.requestId ?? runId,
-    get request() {
-      return init.request?.();
-    },
-    files: init.files ?? [],
-    tools: server,
-    get state(): RunState {
-      throw unbound();
-    },
-    get emit(): Emit {
-      throw unbound();
-    },
-    callTool: () => Promise.reject(unbound()),
-    callTools: () => Promise.reject(unbound()),
-  };
+  const session = new ContextSession(init, { signal, mode });
+  const { server: tools, client: declared } = splitTools(init.tools ?? []);
   const desk: ToolDesk = {
     timeoutMs: init.toolTimeoutMs ?? defaultLimits.toolTimeoutMs,
     clock: init.clock ?? systemClock,
@@ -140,8 +113,99 @@ export function createRunContext(init: RunContextInit, mode: RunMode = freeMode)
     disposers: createDisposers(logger),
     clientTools: init.clientTools,
   };
-  insides.set(context, { mode, desk, declared: client, input: undefined });
-  return context;
+  return new Context(
+    { signal, threadId, runId, agentId, principal, session, logger, requestId, files, tools },
+    { mode, desk, declared, input: undefined, request, voice: undefined },
+  );
+}
+
+type ContextParts = Omit<RunContext, "request" | "emit" | "state" | "callTool" | "callTools">;
+
+/**
+ * A class with its secrets under a symbol, and no object with getters of its own nor a WeakMap: the
+ * one gets a shape to itself, the other holds its values in minor collections, and both keep a run and
+ * all that it made until the next full one.
+ */
+class Context implements RunContext {
+  readonly signal: AbortSignal;
+  readonly threadId: string;
+  readonly runId: string;
+  readonly agentId: string;
+  readonly principal: Principal | undefined;
+  readonly session: RunSession;
+  readonly logger: Logger;
+  readonly requestId: string;
+  readonly files: readonly InputFile[];
+  readonly tools: readonly ServerTool[];
+  readonly [inside]: Inside;
+
+  constructor(parts: ContextParts, own: Inside) {
+    this.signal = parts.signal;
+    this.threadId = parts.threadId;
+    this.runId = parts.runId;
+    this.agentId = parts.agentId;
+    this.principal = parts.principal;
+    this.session = parts.session;
+    this.logger = parts.logger;
+    this.requestId = parts.requestId;
+    this.files = parts.files;
+    this.tools = parts.tools;
+    this[inside] = own;
+  }
+
+  get request(): AgentRequest | undefined {
+    return this[inside].request?.();
+  }
+
+  get emit(): Emit {
+    const { voice } = this[inside];
+    if (!voice) throw unbound();
+    return (voice.emit ??= createEmit(voice.outlet));
+  }
+
+  get state(): RunState {
+    const { voice } = this[inside];
+    if (!voice) throw unbound();
+    const { state: tracker, push } = voice.outlet;
+    return (voice.state ??= createRunState({ tracker, push }));
+  }
+
+  // Getters, so that whoever takes a method out of its context can still call it.
+  get callTool(): RunContext["callTool"] {
+    return async (name: string, args?: unknown) => toolCallsOf(this).callTool(name, args);
+  }
+
+  get callTools(): RunContext["callTools"] {
+    return async (list: readonly ToolCallRequest[]) => toolCallsOf(this).callTools(list);
+  }
+}
+
+class ContextSession implements RunSession {
+  readonly data: unknown;
+  readonly answers: readonly InterruptAnswer[];
+  readonly get: RunSession["get"];
+  readonly set: RunSession["set"];
+  readonly #all: () => Json;
+
+  constructor(init: RunContextInit, { signal, mode }: { signal: AbortSignal; mode: RunMode }) {
+    const { runId, metadata = {}, changed = {} } = init;
+    this.data = init.data;
+    this.answers = init.answers ?? [];
+    this.get = (key) => (Object.hasOwn(changed, key) ? changed[key] : ownOf(metadata, key));
+    this.set = (key, value) => {
+      if (signal.aborted) {
+        if (mode.aborting?.()) return;
+        throw ended(runId);
+      }
+      // By definition, since a key may be `__proto__`.
+      Object.defineProperty(changed, key, { value, ...ordinary });
+    };
+    this.#all = () => ({ ...metadata, ...changed });
+  }
+
+  get metadata(): Json {
+    return this.#all();
+  }
 }
 
 const ordinary = { enumerable: true, configurable: true, writable: true };
@@ -152,18 +216,7 @@ function ownOf(record: Readonly<Json>, key: string): unknown {
 
 /** The same context, speaking into another outlet. Its parts are made on first use. */
 export function bindContext(context: RunContext, outlet: Outlet): RunContext {
-  let emit: Emit | undefined;
-  let state: RunState | undefined;
-  const bound: RunContext = Object.create(context, {
-    emit: { get: () => (emit ??= createEmit(outlet)), enumerable: true },
-    state: {
-      get: () => (state ??= createRunState({ tracker: outlet.state, push: outlet.push })),
-      enumerable: true,
-    },
-    ...toolMethods(() => bound),
-  });
-  insides.set(bound, { ...insideOf(context), input: outlet.input });
-  return bound;
+  return derive(context, { ...insideOf(context), input: outlet.input, voice: { outlet } });
 }
 
 /**
@@ -183,43 +236,44 @@ export function withTools(
   const { server, client } = splitTools(tools);
   const names = new Set(tools.map(({ name }) => name));
   const isOthers = ({ name }: ServerTool): boolean => !names.has(name);
-  const inside = insideOf(context);
+  const own = insideOf(context);
   const settled = settleTools(input, { runId: context.runId, tools, logger: context.logger });
-  const own: RunContext = Object.create(context, {
-    tools: { value: [...server, ...context.tools.filter(isOthers)], enumerable: true },
-    ...toolMethods(() => own),
-  });
-  const declared = [...client, ...inside.declared.filter(isOthers)];
-  insides.set(own, { ...inside, declared, input: settled });
-  return { input: settled, context: own };
+  const declared = [...client, ...own.declared.filter(isOthers)];
+  const derived = derive(context, { ...own, declared, input: settled });
+  const all = [...server, ...context.tools.filter(isOthers)];
+  Object.defineProperty(derived, "tools", { value: all, enumerable: true });
+  return { input: settled, context: derived };
 }
 
-function toolMethods(self: () => RunContext): PropertyDescriptorMap {
-  let calls: ToolCalls | undefined;
-  const toolCalls = (): ToolCalls => {
-    const context = self();
-    const inside = insideOf(context);
-    const forCall = (signal: AbortSignal, toolCallId: string): ToolContext => {
-      const members = { signal: { value: signal }, toolCallId: { value: toolCallId } };
-      const own: ToolContext = Object.create(context, members);
-      insides.set(own, inside);
-      return own;
-    };
-    return (calls ??= createToolCalls(context, { ...inside, forCall }));
-  };
-  return {
-    callTool: { value: (name: string, args?: unknown) => toolCalls().callTool(name, args) },
-    callTools: { value: (list: readonly ToolCallRequest[]) => toolCalls().callTools(list) },
-  };
+function derive(context: RunContext, { calls: _calls, ...own }: Inside): RunContext {
+  // A copy, not an heir: whatever becomes a prototype is held by a shape, for as long as shapes live.
+  if (Object.getPrototypeOf(context) === Context.prototype) return new Context(context, own);
+  // Middleware put something of its own in front, whose members the agent is to see.
+  const base = context instanceof Context ? context : withPrototype(context);
+  const derived = Object.create(base) as RunContext & { [inside]: Inside };
+  derived[inside] = own;
+  return derived;
+}
+
+// A context that somebody put together by hand has the members, but not what is behind them.
+function withPrototype(context: RunContext): RunContext {
+  return Object.create(Context.prototype, Object.getOwnPropertyDescriptors(context)) as RunContext;
+}
+
+function toolCallsOf(context: RunContext): ToolCalls {
+  const own = insideOf(context);
+  const forCall = (signal: AbortSignal, toolCallId: string): ToolContext =>
+    Object.create(context, {
+      signal: { value: signal },
+      toolCallId: { value: toolCallId },
+    }) as ToolContext;
+  return (own.calls ??= createToolCalls(context, { ...own, forCall }));
 }
 
 function insideOf(context: RunContext): Inside {
   // Middleware may have put a context of its own in front: what it did not change, it inherits.
-  for (let one: RunContext | null = context; one; one = Object.getPrototypeOf(one) as typeof one) {
-    const inside = insides.get(one);
-    if (inside) return inside;
-  }
-  return insides.get(standaloneContext(context))!;
+  const own = (context as { [inside]?: Inside })[inside];
+  return own ?? (standaloneContext(context) as unknown as { [inside]: Inside })[inside];
 }
 
 export function modeOf(context: RunContext): RunMode {

@@ -44,6 +44,9 @@ export function createFetchExchange(
     path: options.path ?? pathOf(request.url),
     header: (name) => request.headers.get(name) ?? undefined,
     body: options.body ?? (() => readBody(request)),
+    get signal() {
+      return request.signal;
+    },
     reply(status, headers) {
       if (sink) throw new Error("An exchange is answered once; `reply` was called again.");
       if (request.method === "HEAD" || isBodyless(status)) {

@@ -23,8 +23,8 @@ interface Step {
 /** Keeps the rules of steps, which have a name and an owner, and of subagents. */
 export function createBrackets(send: (event: LooseEvent) => void, repair: Repair): Brackets {
   const steps: Step[] = [];
-  const active = new Set<string>();
-  const finished = new Set<string>();
+  // Ids of subagents; true while one is at work. Most runs have none.
+  let subagents: Map<string, boolean> | undefined;
 
   function find(name: string, owner: Owner): number {
     return steps.findIndex((step) => step.name === name && step.owner === owner);
@@ -68,22 +68,21 @@ export function createBrackets(send: (event: LooseEvent) => void, repair: Repair
     startSubagent(event) {
       const id = event.subagentRunId!;
       // An id stands for one invocation; what is tagged with it stays valid without a second start.
-      if (active.has(id) || finished.has(id)) return repair("subagent");
+      if (subagents?.has(id)) return repair("subagent");
       let opener = event;
       const parent = event.parentSubagentRunId;
-      if (parent !== undefined && !active.has(parent) && !finished.has(parent)) {
+      if (parent !== undefined && !subagents?.has(parent)) {
         repair("subagent");
         const { parentSubagentRunId: _, ...rest } = event;
         opener = rest;
       }
-      active.add(id);
+      (subagents ??= new Map()).set(id, true);
       send(opener);
     },
     finishSubagent(event) {
       const id = event.subagentRunId;
-      if (id === undefined || !active.has(id)) return repair("not-open");
-      active.delete(id);
-      finished.add(id);
+      if (id === undefined || !subagents?.get(id)) return repair("not-open");
+      subagents.set(id, false);
       send(event);
     },
     closeAll(leftOpen, error) {
@@ -91,9 +90,10 @@ export function createBrackets(send: (event: LooseEvent) => void, repair: Repair
         leftOpen();
         closeStep(steps.pop()!);
       }
-      for (const subagentRunId of latestFirst(active)) {
+      for (const [subagentRunId, isActive] of [...(subagents ?? [])].toReversed()) {
+        if (!isActive) continue;
         leftOpen();
-        active.delete(subagentRunId);
+        subagents!.set(subagentRunId, false);
         send(
           error
             ? { type: EventType.SUBAGENT_ERROR, subagentRunId, ...error }
@@ -102,10 +102,4 @@ export function createBrackets(send: (event: LooseEvent) => void, repair: Repair
       }
     },
   };
-}
-
-function latestFirst(ids: ReadonlySet<string>): string[] {
-  const list: string[] = [];
-  for (const id of ids) list.unshift(id);
-  return list;
 }

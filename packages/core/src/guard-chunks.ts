@@ -14,7 +14,7 @@ export interface Chunks {
   /** What a bare chunk of this lane would continue. */
   streamOf(lane: Owner): Pick<Stream, "kind" | "id"> | undefined;
   /** True while a stream of chunks with an id is open: any event may end it. */
-  readonly isFragile: boolean;
+  isFragile(): boolean;
 }
 
 interface Stream {
@@ -217,7 +217,7 @@ export function createChunks(
         : !asides.has(event.type) && event.type !== EventType.SUBAGENT_STARTED;
       if (ends) close(lane);
     },
-    get isFragile() {
+    isFragile() {
       for (const stream of streams.values()) if (!stream.implicit) return true;
       return false;
     },

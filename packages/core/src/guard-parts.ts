@@ -70,51 +70,64 @@ const kinds: Readonly<Record<PartKind, Kind>> = {
   },
 };
 
+type Bucket = Kind["owners"] | "activity";
+
+interface OpenPart {
+  readonly kind: PartKind;
+  readonly id: string;
+  /** The guard opened it, so that closing it is no reproach to the agent. */
+  readonly ours: boolean;
+}
+
+interface Owners {
+  has(bucket: Bucket, id: string): boolean;
+  get(bucket: Bucket, id: string): Owner;
+  set(bucket: Bucket, id: string, owner: Owner): void;
+}
+
+function createOwners(): Owners {
+  const known = new Map<string, Owner>();
+  return {
+    has: (bucket, id) => known.has(`${bucket} ${id}`),
+    get: (bucket, id) => known.get(`${bucket} ${id}`),
+    set: (bucket, id, owner) => void known.set(`${bucket} ${id}`, owner),
+  };
+}
+
 /** Keeps the rules of everything that has a start, a content and an end. */
 export function createParts(send: (event: LooseEvent) => void, repair: Repair): Parts {
-  // By id: whether the guard opened it, so that closing it is no reproach to the agent.
-  const open: Record<PartKind, Map<string, boolean>> = {
-    text: new Map(),
-    reasoning: new Map(),
-    span: new Map(),
-    tool: new Map(),
-  };
+  // One map for all kinds, by kind and id: there is one of these per run, and most runs need little.
+  const open = new Map<string, OpenPart>();
   // Kept after the end of a part: what comes later under the same id belongs to the same owner.
-  const owners = {
-    message: new Map<string, Owner>(),
-    tool: new Map<string, Owner>(),
-    reasoning: new Map<string, Owner>(),
-    activity: new Map<string, Owner>(),
-  };
-  const callNames = new Map<string, string>();
-  const begun: Record<PartKind, Set<string>> = {
-    text: new Set(),
-    reasoning: new Set(),
-    span: new Set(),
-    tool: new Set(),
-  };
-  const answered = new Set<string>();
+  const owners = createOwners();
+  let callNames: Map<string, string> | undefined;
+  const begun = new Set<string>();
+  let calls: Set<string> | undefined;
+  let answered: Set<string> | undefined;
+
+  const isOpen = (kind: PartKind, id: string): boolean => open.has(`${kind} ${id}`);
 
   function ownerOf(kind: PartKind, id: string): Owner {
-    return owners[kinds[kind].owners].get(id);
+    return owners.get(kinds[kind].owners, id);
   }
 
-  function retag(event: LooseEvent, known: ReadonlyMap<string, Owner>, id: string): LooseEvent {
+  function retag(event: LooseEvent, bucket: Bucket, id: string): LooseEvent {
     const tag = event.subagentRunId;
-    if (tag === undefined || !known.has(id) || known.get(id) === tag) return event;
+    if (tag === undefined || !owners.has(bucket, id) || owners.get(bucket, id) === tag)
+      return event;
     repair("wrong-owner");
-    return withTag(event, known.get(id));
+    return withTag(event, owners.get(bucket, id));
   }
 
   // A call lives in the message that carries it, so both must have one owner.
   function settleParent(event: LooseEvent): LooseEvent {
     const parent = event.parentMessageId;
-    if (parent === undefined || !owners.message.has(parent)) return event;
+    if (parent === undefined || !owners.has("message", parent)) return event;
     const id = event.toolCallId!;
-    const carrier = owners.message.get(parent);
+    const carrier = owners.get("message", parent);
     const tag = event.subagentRunId;
-    const known = tag !== undefined || owners.tool.has(id);
-    if (!known || (tag ?? owners.tool.get(id)) === carrier) return event;
+    const known = tag !== undefined || owners.has("tool", id);
+    if (!known || (tag ?? owners.get("tool", id)) === carrier) return event;
     repair("wrong-owner");
     const { parentMessageId: _, ...rest } = event;
     return rest;
@@ -123,38 +136,37 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
   function start(kind: PartKind, event: LooseEvent, ours = false): void {
     const { key, owners: bucket } = kinds[kind];
     const id = event[key]!;
-    if (open[kind].has(id)) return repair("duplicate-start");
-    const known = owners[bucket];
-    let opener = retag(event, known, id);
+    if (isOpen(kind, id)) return repair("duplicate-start");
+    let opener = retag(event, bucket, id);
     let owner = opener.subagentRunId;
     if (kind === "tool") {
       opener = settleParent(opener);
-      owner ??= owners.message.get(opener.parentMessageId!);
-      callNames.set(id, opener.toolCallName!);
+      owner ??= owners.get("message", opener.parentMessageId!);
+      (callNames ??= new Map()).set(id, opener.toolCallName!);
+      (calls ??= new Set()).add(id);
     }
-    if (!known.has(id)) known.set(id, owner);
-    begun[kind].add(id);
-    open[kind].set(id, ours);
+    if (!owners.has(bucket, id)) owners.set(bucket, id, owner);
+    begun.add(`${kind} ${id}`);
+    open.set(`${kind} ${id}`, { kind, id, ours });
     send(opener);
   }
 
   function proceed(kind: PartKind, event: LooseEvent): string {
     const { key, owners: bucket } = kinds[kind];
     const [id, whole] = identify(kind, event);
-    if (!open[kind].has(id)) {
-      repair(begun[kind].has(id) ? "reopened" : "not-started");
-      const known = owners[bucket];
-      const owner = known.has(id) ? known.get(id) : event.subagentRunId;
+    if (!isOpen(kind, id)) {
+      repair(begun.has(`${kind} ${id}`) ? "reopened" : "not-started");
+      const owner = owners.has(bucket, id) ? owners.get(bucket, id) : event.subagentRunId;
       start(kind, opening(kind, id, owner), true);
     }
-    send(retag(whole, owners[bucket], id));
+    send(retag(whole, bucket, id));
     return id;
 
     function opening(kind: PartKind, id: string, owner: Owner): LooseEvent {
       const base = named(kinds[kind].start, key, id);
       if (kind === "text") base.role = "assistant";
       if (kind === "reasoning") base.role = "reasoning";
-      if (kind === "tool") base.toolCallName = callNames.get(id) ?? "unknown";
+      if (kind === "tool") base.toolCallName = callNames?.get(id) ?? "unknown";
       return withTag(base, owner);
     }
   }
@@ -162,10 +174,10 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
   function end(kind: PartKind, event: LooseEvent): void {
     const { key, owners: bucket } = kinds[kind];
     const id = event[key] ?? newest(kind, event.subagentRunId);
-    if (id === undefined || !open[kind].has(id)) return repair("not-open");
+    if (id === undefined || !isOpen(kind, id)) return repair("not-open");
     const [, whole] = identify(kind, event);
-    const closer = retag(whole, owners[bucket], id);
-    open[kind].delete(id);
+    const closer = retag(whole, bucket, id);
+    open.delete(`${kind} ${id}`);
     send(closer);
   }
 
@@ -180,12 +192,14 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
 
   function newest(kind: PartKind, owner: Owner): string | undefined {
     let last: string | undefined;
-    for (const id of open[kind].keys()) if (ownerOf(kind, id) === owner) last = id;
+    for (const part of open.values()) {
+      if (part.kind === kind && ownerOf(kind, part.id) === owner) last = part.id;
+    }
     return last;
   }
 
   function close(kind: PartKind, id: string): void {
-    if (!open[kind].delete(id)) return;
+    if (!open.delete(`${kind} ${id}`)) return;
     const { end: type, key } = kinds[kind];
     send(withTag(named(type, key, id), ownerOf(kind, id)));
   }
@@ -196,19 +210,20 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
     switch (event.type) {
       case EventType.TOOL_CALL_RESULT:
         // Makes the message anew, and who ran the tool need not be who called it.
-        answered.add(event.toolCallId!);
-        owners.message.set(id, tag);
+        (answered ??= new Set()).add(event.toolCallId!);
+        owners.set("message", id, tag);
         return event;
       case EventType.ACTIVITY_SNAPSHOT:
-        if (event.replace !== false || !owners.activity.has(id)) owners.activity.set(id, tag);
+        if (event.replace !== false || !owners.has("activity", id)) {
+          owners.set("activity", id, tag);
+        }
         return event;
       case EventType.ACTIVITY_DELTA:
-        return retag(event, owners.activity, id);
+        return retag(event, "activity", id);
       default: {
         const entity = event.entityId!;
-        if (event.subtype === "tool-call") return retag(event, owners.tool, entity);
-        const isText = owners.message.has(entity);
-        return retag(event, isText ? owners.message : owners.reasoning, entity);
+        if (event.subtype === "tool-call") return retag(event, "tool", entity);
+        return retag(event, owners.has("message", entity) ? "message" : "reasoning", entity);
       }
     }
   }
@@ -217,12 +232,12 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
     for (const message of messages) {
       const { id, role, subagentRunId } = message;
       const bucket = role === "reasoning" || role === "activity" ? role : "message";
-      owners[bucket].set(id, subagentRunId);
-      if (message.role === "tool") answered.add(message.toolCallId);
+      owners.set(bucket, id, subagentRunId);
+      if (message.role === "tool") (answered ??= new Set()).add(message.toolCallId);
       if (!("toolCalls" in message)) continue;
       for (const call of message.toolCalls ?? []) {
-        owners.tool.set(call.id, subagentRunId);
-        callNames.set(call.id, call.function.name);
+        owners.set("tool", call.id, subagentRunId);
+        (callNames ??= new Map()).set(call.id, call.function.name);
       }
     }
   }
@@ -235,16 +250,17 @@ export function createParts(send: (event: LooseEvent) => void, repair: Repair): 
     ownerOf,
     proceed,
     start,
-    callName: (id) => callNames.get(id),
-    isOpen: (kind, id) => open[kind].has(id),
-    hasOwner: (kind, id) => owners[kinds[kind].owners].has(id),
+    isOpen,
+    callName: (id) => callNames?.get(id),
+    hasOwner: (kind, id) => owners.has(kinds[kind].owners, id),
     isReasoning: (owner) => newest("span", owner) !== undefined,
-    pendingCalls: () => [...begun.tool].filter((id) => !answered.has(id)),
+    pendingCalls: () => [...(calls ?? [])].filter((id) => !answered?.has(id)),
     closeAll(leftOpen) {
       for (const kind of ["text", "reasoning", "span", "tool"] as const) {
-        for (const [id, ours] of open[kind]) {
-          if (!ours) leftOpen();
-          close(kind, id);
+        for (const part of open.values()) {
+          if (part.kind !== kind) continue;
+          if (!part.ours) leftOpen();
+          close(kind, part.id);
         }
       }
     },

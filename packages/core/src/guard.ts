@@ -157,7 +157,7 @@ export function createGuard(options: GuardOptions): Guard {
     chunks.before(event);
     const id = parts.proceed(kind, event);
     // A stream of chunks with an id ends with the next delta of its lane, so each needs a look.
-    if (closing || chunks.isFragile || !parts.isOpen(kind, id)) return;
+    if (closing || chunks.isFragile() || !parts.isOpen(kind, id)) return;
     if (kind === "text") hot.text(id, parts.ownerOf(kind, id));
     else hot.call(id, parts.ownerOf(kind, id));
   }
@@ -296,17 +296,39 @@ export function createGuard(options: GuardOptions): Guard {
     }
   }
 
-  return {
-    push,
-    complete,
-    fail,
-    cancel,
-    repairs,
-    get firstRepair() {
-      return firstRepair;
-    },
-    get ended() {
-      return ended;
-    },
-  };
+  return new GuardFace(
+    { push, complete, fail, cancel, repairs },
+    { firstRepair: () => firstRepair, ended: () => ended },
+  );
+}
+
+// A class, because an object made with a getter of its own gets a shape of its own too. Shapes live
+// where only a full collection looks, and hold on to the getter, and so to all of the run behind it.
+class GuardFace implements Guard {
+  readonly push: Guard["push"];
+  readonly complete: Guard["complete"];
+  readonly fail: Guard["fail"];
+  readonly cancel: Guard["cancel"];
+  readonly repairs: Guard["repairs"];
+  readonly #now: { firstRepair(): string | undefined; ended(): boolean };
+
+  constructor(
+    parts: Pick<Guard, "push" | "complete" | "fail" | "cancel" | "repairs">,
+    now: { firstRepair(): string | undefined; ended(): boolean },
+  ) {
+    this.push = parts.push;
+    this.complete = parts.complete;
+    this.fail = parts.fail;
+    this.cancel = parts.cancel;
+    this.repairs = parts.repairs;
+    this.#now = now;
+  }
+
+  get firstRepair(): string | undefined {
+    return this.#now.firstRepair();
+  }
+
+  get ended(): boolean {
+    return this.#now.ended();
+  }
 }

@@ -16,7 +16,7 @@ export function nextTurn(): Promise<void> {
 }
 
 // As often as the pump lets an iterable breathe.
-const breath = 64;
+const breath = 256;
 
 /** Counts what an agent emits; now and then a promise of the next turn, so that others get theirs. */
 export function createBreath(): () => Promise<void> | undefined {

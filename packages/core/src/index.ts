@@ -1,6 +1,8 @@
 export { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 export type { BaseEvent, Interrupt, Message, RunAgentInput, Tool } from "@ag-ui/core";
 export { assertHandler, assertOptions, describeValue, unknownName } from "./check-options.ts";
+export { createBag } from "./bag.ts";
+export type { Bag } from "./bag.ts";
 export { runOfClientCall } from "./client-tools.ts";
 export type { ClientToolCall, ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
 export { systemClock, createTicker } from "./clock.ts";

@@ -4,6 +4,7 @@ import { noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
 import { applyPatch } from "./patch.ts";
 import { createReducer } from "./reducer.ts";
+import type { Reducer } from "./reducer.ts";
 import { sizeOf } from "./size.ts";
 import { createTimes } from "./times.ts";
 import type { LogEntry, RunKey, RunLog, RunRecord, Session } from "./types.ts";
@@ -34,35 +35,48 @@ export interface RunViewStart {
 
 /** Folds delivered events into messages, state and what is open. */
 export function createRunView(start: RunViewStart): RunView {
-  const { messages, maxBytes, open = [] } = start;
-  const reducer = createReducer(messages, { open, ...(maxBytes !== undefined && { maxBytes }) });
-  let state: unknown = start.state === undefined ? {} : start.state;
-  const times = createTimes();
-  return {
-    apply(event, at) {
-      // A delta begins nothing, and past its bound the reducer begins nothing new.
-      const mayBegin = at !== undefined && typeof event.delta !== "string";
-      if (mayBegin && reducer.bytes <= 2 * (maxBytes ?? Infinity)) times.note(event, at);
-      if (event.type === EventType.STATE_SNAPSHOT) state = event.snapshot;
-      // The guard let it through, so it applies.
-      else if (event.type === EventType.STATE_DELTA)
-        state = applyPatch(state, event.delta as never);
-      else reducer.apply(event);
-    },
-    get messages() {
-      return reducer.messages;
-    },
-    get state() {
-      return state;
-    },
-    open: () => reducer.open().map(({ event }) => event),
-    get isReordered() {
-      return start.isReordered === true || reducer.isReordered;
-    },
-    get times() {
-      return times.read();
-    },
-  };
+  return new View(start);
+}
+
+class View implements RunView {
+  state: unknown;
+  readonly #reducer: Reducer;
+  readonly #times = createTimes();
+  readonly #maxBytes: number;
+  readonly #wasReordered: boolean;
+
+  constructor({ messages, maxBytes, state = {}, open = [], isReordered = false }: RunViewStart) {
+    this.#reducer = createReducer(messages, { open, ...(maxBytes !== undefined && { maxBytes }) });
+    this.state = state;
+    this.#maxBytes = maxBytes ?? Infinity;
+    this.#wasReordered = isReordered;
+  }
+
+  apply(event: BaseEvent, at?: number): void {
+    // Past its bound the reducer begins nothing new.
+    if (at !== undefined && this.#reducer.bytes <= 2 * this.#maxBytes) this.#times.note(event, at);
+    if (event.type === EventType.STATE_SNAPSHOT) this.state = event.snapshot;
+    // The guard let it through, so it applies.
+    else if (event.type === EventType.STATE_DELTA)
+      this.state = applyPatch(this.state, event.delta as never);
+    else this.#reducer.apply(event);
+  }
+
+  get messages(): readonly Message[] {
+    return this.#reducer.messages;
+  }
+
+  get isReordered(): boolean {
+    return this.#wasReordered || this.#reducer.isReordered;
+  }
+
+  get times(): RunView["times"] {
+    return this.#times.read();
+  }
+
+  open(): readonly BaseEvent[] {
+    return this.#reducer.open().map(({ event }) => event);
+  }
 }
 
 /**

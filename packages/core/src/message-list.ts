@@ -10,7 +10,7 @@ export interface Slot {
 }
 
 export interface MessageList {
-  readonly slots: readonly Slot[];
+  slots(): readonly Slot[];
   /** A copy of the list; messages in it never change afterwards. */
   read(): readonly Message[];
   find(id: string): Slot | undefined;
@@ -63,9 +63,7 @@ export function createMessageList(initial: readonly Message[]): MessageList {
 
   reset(initial.map((message) => ({ message, generation: -1, isHistory: true })));
   return {
-    get slots() {
-      return slots;
-    },
+    slots: () => slots,
     read() {
       generation++;
       return slots.map(({ message }) => message);

@@ -58,12 +58,13 @@ const boundaries: ReadonlySet<EventType> = new Set([
 
 /** Remembers what is open in a run. */
 export function createOpenParts(): OpenParts {
-  const open = new Map(order.map((kind) => [kind, new Map<string, OpenPart>()]));
+  // One map for all kinds, made when something opens: there is one of these per run.
+  let open: Map<string, OpenPart> | undefined;
   return {
     apply(event) {
       const { type } = event;
       if (boundaries.has(type)) {
-        for (const parts of open.values()) parts.clear();
+        open?.clear();
         return;
       }
       const rule = rules[type];
@@ -71,10 +72,13 @@ export function createOpenParts(): OpenParts {
       const [kind, member, opens] = rule;
       const { [member]: id, subagentRunId } = event as Json;
       // Two subagents may have a step of the same name open.
-      const key = kind === "step" ? JSON.stringify([subagentRunId, id]) : String(id);
-      if (opens) open.get(kind)?.set(key, { kind, id: String(id), event });
-      else open.get(kind)?.delete(key);
+      const key = `${kind} ${kind === "step" ? JSON.stringify([subagentRunId, id]) : String(id)}`;
+      if (opens) (open ??= new Map()).set(key, { kind, id: String(id), event });
+      else open?.delete(key);
     },
-    list: () => order.flatMap((kind) => [...(open.get(kind)?.values() ?? [])]),
+    list() {
+      const parts = [...(open?.values() ?? [])];
+      return order.flatMap((kind) => parts.filter((part) => part.kind === kind));
+    },
   };
 }

@@ -126,6 +126,12 @@ export function createReducer(
     if (slot?.message.role !== "activity") describe(slot, metadata);
   }
 
+  function endText(event: { messageId: string; metadata?: Metadata }): void {
+    const content = list.find(event.messageId)?.message.content;
+    if (typeof content === "string") flatten(content);
+    describeText(event);
+  }
+
   function describeCall({
     toolCallId,
     metadata,
@@ -257,12 +263,15 @@ export function createReducer(
   }
 
   function takeSnapshot(event: MessagesSnapshotEvent): void {
-    const merged = mergeSnapshot(list.slots, event);
+    const merged = mergeSnapshot(list.slots(), event);
     const stayed = new Set(merged.flatMap(namesIn));
-    isReordered ||= list.slots.flatMap(namesIn).some((name) => !stayed.has(name));
+    isReordered ||= list
+      .slots()
+      .flatMap(namesIn)
+      .some((name) => !stayed.has(name));
     list.reset(merged);
     bytes = 0;
-    for (const { message, isHistory } of list.slots) if (!isHistory) bytes += sizeOf(message);
+    for (const { message, isHistory } of list.slots()) if (!isHistory) bytes += sizeOf(message);
   }
 
   function encrypt({ subtype, entityId, encryptedValue }: ReasoningEncryptedValueEvent): void {
@@ -297,7 +306,7 @@ export function createReducer(
         return startText(event);
       case EventType.TEXT_MESSAGE_END:
       case EventType.REASONING_MESSAGE_END:
-        return describeText(event);
+        return endText(event);
       case EventType.TOOL_CALL_START:
         return startCall(event);
       case EventType.TOOL_CALL_END:
@@ -321,24 +330,65 @@ export function createReducer(
     }
   }
 
-  return {
-    apply: (event) => apply(event as Event),
-    get messages() {
-      // The next change copies what it touches, so the last target is no longer ours to change.
-      lastId = undefined;
-      return (cached ??= list.read());
-    },
-    get bytes() {
-      return bytes;
-    },
-    get isReordered() {
-      return isReordered;
-    },
-    open: () => parts.list(),
-  };
+  function read(): readonly Message[] {
+    // The next change copies what it touches, so the last target is no longer ours to change.
+    lastId = undefined;
+    return (cached ??= list.read());
+  }
+
+  return new Fold({
+    apply,
+    read,
+    bytes: () => bytes,
+    isReordered: () => isReordered,
+    open: parts.list,
+  });
+}
+
+interface FoldParts {
+  apply(event: Event): void;
+  read(): readonly Message[];
+  bytes(): number;
+  isReordered(): boolean;
+  open(): readonly OpenPart[];
+}
+
+// A class for the reason that guard.ts gives.
+class Fold implements Reducer {
+  readonly #parts: FoldParts;
+
+  constructor(parts: FoldParts) {
+    this.#parts = parts;
+  }
+
+  apply(event: BaseEvent): void {
+    this.#parts.apply(event as Event);
+  }
+
+  open(): readonly OpenPart[] {
+    return this.#parts.open();
+  }
+
+  get messages(): readonly Message[] {
+    return this.#parts.read();
+  }
+
+  get bytes(): number {
+    return this.#parts.bytes();
+  }
+
+  get isReordered(): boolean {
+    return this.#parts.isReordered();
+  }
 }
 
 function ignore(): void {}
+
+// Text put together from deltas is a tree of them until somebody looks inside: of 20 characters each
+// that is three times the memory, in objects that every collection has to visit.
+function flatten(text: string): void {
+  if (text.charCodeAt(0) === -1) throw new Error("Never, but looked at.");
+}
 
 /** The ids of a message and of its calls. */
 function namesIn({ message }: Slot): string[] {

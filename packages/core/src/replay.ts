@@ -62,14 +62,14 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
     heartbeatMs,
     onGone: () => {
       left.abort();
-      ticker.remove(follower);
+      untick();
       wake?.();
     },
     onPace: () => wake?.(),
     onError: (error) =>
       logger.error({ error, runId: record.runId }, "A client could not be written to."),
   });
-  ticker.add(follower);
+  const untick = ticker.add(follower);
   follower.open();
   let isOver = record.status !== "running" || folded?.terminal !== undefined;
   try {

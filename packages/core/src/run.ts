@@ -25,6 +25,7 @@ import { safeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
 import { isEndless, sizeOf, withoutEndless } from "./size.ts";
 import { settleTools } from "./server-tools.ts";
+import { createWaitingSink, silentEncoder } from "./waiting-sink.ts";
 import { callAgent, createSpeech, toRun } from "./to-agent.ts";
 import type {
   AgentLike,
@@ -159,6 +160,7 @@ export class LiveRun {
   #wake: (() => void) | undefined;
   #waiting: Promise<void> | undefined;
   #graceUntil = Number.POSITIVE_INFINITY;
+  #untick: (() => void) | undefined;
 
   constructor(init: RunInit, settings: RunSettings) {
     const input = settleTools(init.input, { ...init.context, logger: settings.logger });
@@ -204,7 +206,7 @@ export class LiveRun {
     this.idle = new Promise((resolve) => (this.#resolveIdle = resolve));
     init.log?.lease.lost.addEventListener("abort", this.#leaseLost, { once: true });
     // From now on, not from its beginning: whoever asked for it may never come to follow it.
-    settings.ticker.add(this);
+    this.#untick = settings.ticker.add(this);
   }
 
   get ended(): boolean {
@@ -270,7 +272,7 @@ export class LiveRun {
     this.#followers.add(follower);
     this.wasFollowed = true;
     this.#graceUntil = Number.POSITIVE_INFINITY;
-    if (this.#over) this.#settings.ticker.add(this);
+    this.#untick ??= this.#settings.ticker.add(this);
     follower.open();
     if (!this.#followers.has(follower)) return this.begin();
     if (from === "join" && this.#delivered > 0 && !this.#told) {
@@ -300,9 +302,11 @@ export class LiveRun {
     for (const follower of this.#followers) follower.cut();
   }
 
-  /** Waits for the end, and makes it begin if it has not. */
-  collect(): Promise<RunResult> {
-    this.begin();
+  /** Waits for the end, and makes it begin if it has not. With a signal it follows until that says it left. */
+  collect(signal?: AbortSignal): Promise<RunResult> {
+    if (signal && !this.ended)
+      this.follow(silentEncoder, createWaitingSink(signal), this.#delivered);
+    else this.begin();
     return this.done;
   }
 
@@ -767,7 +771,8 @@ export class LiveRun {
 
   #retire(): void {
     if (!this.#told || this.#followers.size > 0) return;
-    this.#settings.ticker.remove(this);
+    this.#untick?.();
+    this.#untick = undefined;
     this.#resolveIdle();
     this.#init.onIdle?.(this);
   }

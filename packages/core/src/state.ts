@@ -14,28 +14,30 @@ export interface StateTracker {
 
 /** Follows the state of a run, from what the client sent. No state counts as `{}`, as AG-UI has it. */
 export function createStateTracker(initial: unknown): StateTracker {
-  let value: unknown = initial === undefined ? {} : initial;
-  let synced = false;
-  return {
-    get value() {
-      return value;
-    },
-    get synced() {
-      return synced;
-    },
-    snapshot(next) {
-      // The author may go on working with the object it has sent.
-      value = cloneJson(next).value;
-      synced = true;
-    },
-    delta(operations) {
-      try {
-        value = applyPatch(value, operations);
-        return true;
-      } catch (error) {
-        if (error instanceof PatchError) return false;
-        throw error;
-      }
-    },
-  };
+  return new Tracker(initial === undefined ? {} : initial);
+}
+
+class Tracker implements StateTracker {
+  value: unknown;
+  synced = false;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+
+  snapshot(next: unknown): void {
+    // The author may go on working with the object it has sent.
+    this.value = cloneJson(next).value;
+    this.synced = true;
+  }
+
+  delta(operations: JsonPatch): boolean {
+    try {
+      this.value = applyPatch(this.value, operations);
+      return true;
+    } catch (error) {
+      if (error instanceof PatchError) return false;
+      throw error;
+    }
+  }
 }

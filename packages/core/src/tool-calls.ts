@@ -123,7 +123,7 @@ export function createToolCalls(context: RunContext, options: ToolCallsOptions):
         tool ? desk.disposers.take(await tool.invoke(args, forCall(signal, id))) : client?.invoke();
       const ms = (tool ?? client)?.timeoutMs ?? definition?.timeoutMs ?? desk.timeoutMs;
       const result = await withTimeout(work, { ms, name, clock, signal: context.signal });
-      await answer(id, toContent(result), client?.executionTimeMs);
+      await answer(id, toContent(result), { ms: client?.executionTimeMs });
       return { status: "done", result };
     } catch (cause) {
       const error = toToolError(name, cause);
@@ -169,21 +169,29 @@ export function createToolCalls(context: RunContext, options: ToolCallsOptions):
     return { status: "pending" };
   }
 
-  async function answer(id: string, content: string | object, ms?: number): Promise<void> {
-    if (ms === undefined) return context.emit.toolResult(id, content);
-    // Only who ran the tool knows how long it took.
+  async function answer(
+    id: string,
+    content: string | object,
+    { ms, code }: { ms?: number | undefined; code?: string } = {},
+  ): Promise<void> {
+    if (ms === undefined && code === undefined) return context.emit.toolResult(id, content);
     await context.emit.event({
       type: EventType.TOOL_CALL_RESULT,
       messageId: ulid(),
       toolCallId: id,
       content: typeof content === "string" ? content : JSON.stringify(content),
       role: "tool",
-      metadata: { executionTimeMs: ms },
+      metadata: {
+        // Only who ran the tool knows how long it took.
+        ...(ms === undefined ? {} : { executionTimeMs: ms }),
+        // AG-UI has no field for it, and nobody should have to guess from the content.
+        ...(code === undefined ? {} : { error: code }),
+      },
     });
   }
 
   function refuse(id: string, { code, message }: AgentError, ms?: number): Promise<void> {
-    return answer(id, { error: { code, message } }, ms);
+    return answer(id, { error: { code, message } }, { ms, code });
   }
 
   function findFault(name: string, args: unknown): AgentError | undefined {

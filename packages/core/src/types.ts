@@ -501,6 +501,8 @@ export interface Exchange {
   /** Set when a body parser was here first. */
   readonly parsedBody?: unknown;
   body(): AsyncIterable<Uint8Array>;
+  /** Aborted when the client leaves before it has its whole answer. Absent: nobody can tell. */
+  readonly signal?: AbortSignal;
   /** Flushes the head at once. Called exactly once. */
   reply(status: number, headers: Readonly<Record<string, string>>): Sink;
   /** Keeps a run alive after the response (Workers, Vercel). */
@@ -573,6 +575,8 @@ export interface Call {
   readonly body: unknown;
   readonly principal: Principal | undefined;
   readonly requestId: string;
+  /** Aborted when the client leaves before it has its whole answer. Absent: nobody can tell. */
+  readonly signal?: AbortSignal | undefined;
   header(name: string): string | undefined;
   /** The body as it arrives, unread, of a route that takes multipart. Stop reading and the rest is dropped. */
   bytes(): AsyncIterable<Uint8Array>;
@@ -632,7 +636,7 @@ export interface ActiveRun {
     from: "start" | "join" | number,
     headers?: Readonly<Record<string, string>>,
   ): Reply;
-  /** Waits for the end. */
+  /** Waits for the end. Whoever asked follows the run meanwhile: `onDisconnect` says what its leaving does. */
   collect(): Promise<RunResult>;
 }
 

@@ -377,7 +377,8 @@ describe("pace", () => {
     const sink = mockSink({ stallAfter: 5 });
     run.follow(sink.encoder, sink);
     for (let i = 0; i < 10; i++) await turn();
-    expect(said).toBeLessThan(200);
+    // What it says until the event loop turns, and no more.
+    expect(said).toBeLessThan(300);
     sink.resume();
     await run.done;
     expect(sink.text).toHaveLength(1_000);

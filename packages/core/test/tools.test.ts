@@ -45,6 +45,38 @@ describe("tools the client offers", () => {
   });
 });
 
+describe("the result of a tool that failed", () => {
+  test("is marked, so that nobody has to guess from its content", async () => {
+    const broken: ServerTool = {
+      ...weather,
+      invoke: () => {
+        throw new Error("postgres://user:password@db");
+      },
+    };
+    const { events, messages } = await runAgent(
+      async (_, { callTool }) => void (await callTool("weather", {}).catch(() => undefined)),
+      { tools: [broken] },
+    );
+    const result = events.find(({ type }) => type === EventType.TOOL_CALL_RESULT);
+    expect(result).toMatchObject({ metadata: { error: "tool-error" } });
+    expect(JSON.parse(String(result?.["content"]))).toEqual({
+      error: { code: "tool-error", message: 'The tool "weather" failed.' },
+    });
+    expect(messages.find(({ role }) => role === "tool")).toMatchObject({
+      metadata: { error: "tool-error" },
+    });
+  });
+
+  test("is not marked when it only speaks of an error", async () => {
+    const { events } = await runAgent(
+      async (_, { callTool }) => void (await callTool("weather", {})),
+      { tools: [{ ...weather, invoke: () => ({ error: "none" }) }] },
+    );
+    const result = events.find(({ type }) => type === EventType.TOOL_CALL_RESULT);
+    expect(result?.["metadata"]).toBeUndefined();
+  });
+});
+
 describe("a server tool", () => {
   test("is told to the client from its call to its result", async () => {
     const { events } = await runAgent(

@@ -129,6 +129,30 @@ export class NodeSink implements Sink {
   }
 }
 
+/** Tells once when the client leaves before it has the whole answer; also while it waits for its turn. */
+export function onceLeft(response: NodeResponse, listener: () => void): void {
+  if (isHttp2(response)) {
+    const { stream } = response;
+    const check = (): void => {
+      // A reset ends the writing side as if it were complete.
+      if (stream.aborted || !stream.writableFinished) listener();
+    };
+    if (stream.destroyed) check();
+    else stream.once("close", check);
+    return;
+  }
+  const { socket } = response.req;
+  const check = (): void => {
+    if (!response.writableFinished) listener();
+  };
+  if (response.destroyed || socket?.destroyed) return check();
+  const forget = response.socket || !socket ? undefined : onceClosed(socket, check);
+  response.once("close", () => {
+    forget?.();
+    check();
+  });
+}
+
 const queues = new WeakMap<Socket, Set<() => void>>();
 
 // One listener for a socket, however many answers wait for it.

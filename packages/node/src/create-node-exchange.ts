@@ -1,7 +1,7 @@
 import type { AgentRequest, Exchange, Sink } from "@holodeck/agui-core";
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { ServerResponse } from "node:http";
-import { NodeSink } from "./_node-sink.ts";
+import { NodeSink, onceLeft } from "./_node-sink.ts";
 import { parsedBodyOf, readBody } from "./_read-body.ts";
 import { authorityOf, peerOf, requestPath, requestUrl } from "./_request-url.ts";
 import { isHttp2, isUnread, leaveUnread } from "./_unread.ts";
@@ -36,6 +36,7 @@ class NodeExchange implements Exchange {
   readonly #res: NodeResponse;
   readonly #options: NodeExchangeOptions;
   #request: AgentRequest | undefined;
+  #leaving: AbortController | undefined;
   #isAnswered = false;
 
   constructor(req: NodeRequest, res: NodeResponse, options: NodeExchangeOptions) {
@@ -74,6 +75,15 @@ class NodeExchange implements Exchange {
 
   body(): AsyncIterable<Uint8Array> {
     return readBody(this.#req);
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#leaving) {
+      const leaving = new AbortController();
+      this.#leaving = leaving;
+      onceLeft(this.#res, () => leaving.abort());
+    }
+    return this.#leaving.signal;
   }
 
   reply(status: number, headers: Readonly<Record<string, string>>): Sink {

@@ -1,4 +1,16 @@
+export type { ChatResponse, ToolCallInfo } from "./chat-response.ts";
+export type { ChatRequest, FileContent } from "./chat-schemas.ts";
+export { composeMessage } from "./compose-message.ts";
+export type { ComposeMessageOptions } from "./compose-message.ts";
+export type { IdFormat } from "./ids.ts";
+export { SUPPORTED_MIME_TYPES } from "./mime-types.ts";
+export { rest } from "./rest.ts";
+export type { RestOptions } from "./rest-options.ts";
+export { restSseEncoder } from "./rest-sse-encoder.ts";
+export type { RestSseEncoderOptions } from "./rest-sse-encoder.ts";
 export { threads } from "./threads.ts";
 export type { ThreadsOptions } from "./threads.ts";
 export { threadsEncoder } from "./threads-encoder.ts";
 export type { ThreadsEncoderOptions } from "./threads-encoder.ts";
+export type { ChatTokenUsage } from "./token-usage.ts";
+export type { ToolStatus } from "./tool-call-info.ts";

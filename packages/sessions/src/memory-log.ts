@@ -42,7 +42,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   let sweep: unknown;
 
   const runId = (key: { principal: string; runId: string }): string =>
-    JSON.stringify([key.principal, key.runId]);
+    joined(key.principal, key.runId);
 
   function drop(run: StoredRun): void {
     finished.delete(run);
@@ -112,7 +112,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     if (run.entries.length > runLogEvents || run.bytes > runLogBytes || totalBytes > logBytes) {
       trim(run);
     }
-    for (const wake of run.waiters) wake();
+    if (run.waiters) for (const wake of run.waiters) wake();
   }
 
   // Its owner may not go on, and nobody waits for what it would have said.
@@ -120,9 +120,9 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     if (run.status !== "running") return;
     run.status = "lost";
     active.delete(threadId(run.key));
-    run.listeners.clear();
-    run.lost.abort();
-    for (const wake of run.waiters) wake();
+    run.listeners = undefined;
+    run.lost?.abort();
+    for (const wake of run.waiters ?? []) wake();
   }
 
   function owned(lease: Lease, entries: readonly LogEntry[]): StoredRun {
@@ -157,7 +157,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     const run = findIn(key);
     if (run?.status !== "running") return false;
     run.unheard?.push(command);
-    for (const listener of run.listeners) listener(command);
+    for (const listener of run.listeners ?? []) listener(command);
     return true;
   }
 
@@ -174,8 +174,8 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
         protocolVersion: init.protocolVersion,
         fence: ++fences,
         lost: new AbortController(),
-        listeners: new Set(),
-        waiters: new Set(),
+        listeners: undefined,
+        waiters: undefined,
         status: "running",
         unheard: [],
         entries: [],
@@ -190,7 +190,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       const thread = threads.get(threadId(key));
       if (thread) thread.add(run);
       else threads.set(threadId(key), new Set([run]));
-      return { ...run.key, fence: run.fence, lost: run.lost.signal };
+      return { ...run.key, fence: run.fence, lost: run.lost!.signal };
     },
     append(lease, entries) {
       if (entries.length > 0) write(owned(lease, entries), entries);
@@ -203,7 +203,10 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       finished.add(run);
       write(run, [terminal]);
       run.entries.forEach(flatten);
-      run.listeners.clear();
+      // What is kept after the end is the log, and nothing of its owner.
+      run.listeners = undefined;
+      run.unheard = undefined;
+      run.lost = undefined;
       arm();
     },
     find(principal, id) {
@@ -233,7 +236,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
             at = entries.at(-1)!.to;
             yield entries;
           } else if (run.status === "running") {
-            await woken(run.waiters, signal);
+            await woken((run.waiters ??= new Set()), signal);
           } else {
             return;
           }
@@ -248,14 +251,14 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     commands(lease, on) {
       const run = runs.get(runId(lease));
       if (!run || run.fence !== lease.fence || run.status !== "running") return () => {};
-      run.listeners.add(on);
+      (run.listeners ??= new Set()).add(on);
       const { unheard = [] } = run;
       run.unheard = undefined;
       // Later, so that the caller can stop listening on hearing the first.
       queueMicrotask(() => {
-        for (const command of unheard) if (run.listeners.has(on)) on(command);
+        for (const command of unheard) if (run.listeners?.has(on)) on(command);
       });
-      return () => void run.listeners.delete(on);
+      return () => void run.listeners?.delete(on);
     },
     isActive: (key) => active.has(threadId(key)),
     deleteThread(key) {
@@ -278,5 +281,10 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
 }
 
 export function threadId(key: ThreadKey): string {
-  return JSON.stringify([key.principal, key.threadId]);
+  return joined(key.principal, key.threadId);
+}
+
+// The length keeps apart what a separator would not: "a" and "b:c" from "a:b" and "c".
+function joined(principal: string, id: string): string {
+  return `${principal.length}:${principal}:${id}`;
 }

@@ -8,9 +8,10 @@ export interface StoredRun {
   readonly agentId: string;
   readonly protocolVersion: string | undefined;
   readonly fence: number;
-  readonly lost: AbortController;
-  readonly listeners: Set<(command: RunCommand) => void>;
-  readonly waiters: Set<() => void>;
+  /** The next four only while it runs, and only if anybody asked. */
+  lost: AbortController | undefined;
+  listeners: Set<(command: RunCommand) => void> | undefined;
+  waiters: Set<() => void> | undefined;
   status: RunStatus;
   /** Commands from before the owner listened; absent once it does. */
   unheard: RunCommand[] | undefined;

@@ -25,6 +25,9 @@ export function pruneMessages(
   options: PruneOptions,
 ): readonly Message[] {
   const { maxMessages = Number.POSITIVE_INFINITY, maxTokens = Number.POSITIVE_INFINITY } = options;
+  if (maxMessages === Number.POSITIVE_INFINITY && maxTokens === Number.POSITIVE_INFINITY) {
+    return messages;
+  }
   const { estimate = (message) => charactersOf(message) / 4 } = options;
   const units = toUnits(messages);
   let count = messages.length;

@@ -94,20 +94,20 @@ describe("mockSink", () => {
     let said = 0;
     const run = runAgent(
       async function* () {
-        for (; said < 200; said++) yield "x";
+        for (; said < 1_000; said++) yield "x";
       },
       { sink },
     );
     await settle();
     expect(sink.events).toHaveLength(3);
     expect(sink.ended).toBe(false);
-    expect(said).toBeLessThan(200);
+    expect(said).toBeLessThan(1_000);
     const before = said;
     await settle();
     expect(said).toBe(before);
     sink.resume();
     await run;
-    expect(sink.text).toBe("x".repeat(200));
+    expect(sink.text).toBe("x".repeat(1_000));
     expect(sink.ended).toBe(true);
   });
 

@@ -380,6 +380,25 @@ export function testBinding(
         await bench.ping();
       });
 
+      test("is told to who has no answer yet, where the binding can tell", async ({ skip }) => {
+        const arrived = deferred<AbortSignal | undefined>();
+        const left = deferred();
+        const path = bench.route(async (exchange) => {
+          const { signal } = exchange;
+          signal?.addEventListener("abort", () => left.resolve());
+          arrived.resolve(signal);
+          if (signal) await left.promise;
+          exchange.reply(204, {}).end();
+        });
+        const call = bench.send({ path });
+        const signal = await arrived.promise;
+        skip(signal === undefined, "This binding has no signal.");
+        expect(signal?.aborted).toBe(false);
+        call.leave();
+        await left.promise;
+        await bench.ping();
+      });
+
       test("is not reported when the answer had ended", async () => {
         let count = 0;
         const path = bench.route((exchange) => {

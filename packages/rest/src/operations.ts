@@ -1,0 +1,52 @@
+import type { Json } from "@holodeck/agui-core";
+import type { ChatSchemas } from "./chat-schemas.ts";
+
+const tags = ["rest"];
+
+/** The OpenAPI operation of `POST …/chat`, or of its streaming sister. */
+export function chatOperation(
+  schemas: ChatSchemas,
+  about: { readonly operationId: string; readonly isStream: boolean },
+): Json {
+  const { operationId, isStream } = about;
+  const schemaOf = (schema: ChatSchemas["response"], io: "input" | "output"): unknown => {
+    // The document itself says which JSON Schema it speaks.
+    const { $schema: _, ...made } = schemas.z.toJSONSchema(schema, { io });
+    return made;
+  };
+  return {
+    operationId,
+    summary: isStream ? "Asks an agent and streams its answer." : "Asks an agent.",
+    tags,
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": { schema: schemaOf(schemas.request, "input") },
+        "multipart/form-data": { schema: schemaOf(schemas.formWithFiles, "input") },
+      },
+    },
+    responses: {
+      "200": isStream
+        ? {
+            description:
+              "Server-sent events: stream_start, message_delta, tool_call_start, tool_call_args, " +
+              "tool_call_end, and at the end stream_end or error.",
+            content: { "text/event-stream": { schema: { type: "string" } } },
+          }
+        : {
+            description: "The whole answer.",
+            content: { "application/json": { schema: schemaOf(schemas.response, "output") } },
+          },
+    },
+  };
+}
+
+/** The OpenAPI operation of `DELETE …/sessions/:id`. */
+export function deleteOperation(operationId: string): Json {
+  return {
+    operationId,
+    summary: "Forgets a session.",
+    tags,
+    responses: { "204": { description: "There is no such session any more." } },
+  };
+}

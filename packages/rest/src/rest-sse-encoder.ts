@@ -1,0 +1,164 @@
+import { AgentError, EventType, toProblem } from "@holodeck/agui-core";
+import type { BaseEvent, Encoder, LogEntry, RunResult } from "@holodeck/agui-core";
+import { toMilliseconds } from "./chat-response.ts";
+import { sumUsage } from "./token-usage.ts";
+import { isFailure, readArguments } from "./tool-call-info.ts";
+import type { ToolStatus } from "./tool-call-info.ts";
+
+/** Which request the stream answers; an `error` event names it. */
+export interface RestSseEncoderOptions {
+  /** The path that was asked for. */
+  instance?: string | undefined;
+  /** By default the id of the run. */
+  requestId?: string | undefined;
+}
+
+/**
+ * A run as REST streams it: `stream_start`, then `message_delta` and `tool_call_*`, then `stream_end`
+ * or `error`.
+ *
+ * @example
+ * ```ts
+ * return run.stream(restSseEncoder({ requestId: call.requestId }), "start");
+ * ```
+ */
+export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
+  // Its own ids are the run's, so that everybody who is told of a run is told the same.
+  let messageId = "";
+  let deltaEnd = endOfDelta(messageId);
+  let startedAt: number | undefined;
+  /** Calls without a result, with their arguments so far. */
+  const calls = new Map<string, string>();
+  const ended = new Set<string>();
+  /** Messages in another role than the assistant's. */
+  const unheard = new Set<string>();
+
+  function begin({ at, event }: LogEntry): string {
+    const { threadId, runId } = event as unknown as { threadId: string; runId: string };
+    messageId = runId;
+    startedAt = at;
+    deltaEnd = endOfDelta(messageId);
+    return frame("stream_start", { session_id: threadId, message_id: messageId });
+  }
+
+  function tell(event: Said): string {
+    const { delta = "" } = event;
+    if (delta === "" || unheard.has(event.messageId)) return "";
+    return `event: message_delta\ndata: {"delta":${JSON.stringify(delta)}${deltaEnd}`;
+  }
+
+  function startCall({ toolCallId, toolCallName }: Said): string {
+    // Begun again, to go on with its arguments, or after its result: it is the same call.
+    if (calls.has(toolCallId) || ended.has(toolCallId)) return "";
+    calls.set(toolCallId, "");
+    const call = { tool_call_id: toolCallId, name: toolCallName, message_id: messageId };
+    return frame("tool_call_start", call);
+  }
+
+  function addArgs({ toolCallId, delta = "" }: Said): string {
+    const text = calls.get(toolCallId);
+    if (text === undefined || delta === "") return "";
+    calls.set(toolCallId, text + delta);
+    return frame("tool_call_args", { tool_call_id: toolCallId, args_delta: delta });
+  }
+
+  // A call has ended when its result is known; that its arguments are complete says nothing of it.
+  function endCall(toolCallId: string, outcome: ToolStatus): string {
+    const text = calls.get(toolCallId);
+    if (text === undefined) return "";
+    calls.delete(toolCallId);
+    ended.add(toolCallId);
+    const status = readArguments(text) === undefined ? "error" : outcome;
+    return frame("tool_call_end", { tool_call_id: toolCallId, status });
+  }
+
+  function end({ at, event }: LogEntry): string {
+    const { outcome, usage = [] } = event as unknown as Ending;
+    // What waits for the client is no failure; what a stop cut short is.
+    const left = endAll(outcome?.type === "cancelled" ? "error" : "success");
+    return (
+      left +
+      frame("stream_end", {
+        message_id: messageId,
+        tokens_used: sumUsage(usage),
+        execution_time_ms: toMilliseconds(at - (startedAt ?? at)),
+      })
+    );
+  }
+
+  function fail(event: BaseEvent): string {
+    const { code = "agent-error", message = "" } = event as unknown as Failure;
+    const { body } = toProblem(new AgentError(code, message), {
+      ...(options.instance === undefined ? {} : { instance: options.instance }),
+      requestId: options.requestId ?? messageId,
+    });
+    return `${endAll("error")}event: error\ndata: ${body}\n\n`;
+  }
+
+  function endAll(outcome: ToolStatus): string {
+    return [...calls.keys()].map((id) => endCall(id, outcome)).join("");
+  }
+
+  return {
+    contentType: "text/event-stream",
+    headers: { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" },
+    encode(entry) {
+      const event = entry.event as BaseEvent & Said;
+      switch (event.type) {
+        case EventType.TEXT_MESSAGE_CONTENT:
+          return tell(event);
+        case EventType.TOOL_CALL_ARGS:
+          return addArgs(event);
+        case EventType.RUN_STARTED:
+          return begin(entry);
+        case EventType.TEXT_MESSAGE_START:
+          // An agent may speak in other roles; the answer is what it says in its own.
+          if ((event.role ?? "assistant") !== "assistant") unheard.add(event.messageId);
+          return "";
+        case EventType.TEXT_MESSAGE_END:
+          unheard.delete(event.messageId);
+          return "";
+        case EventType.TOOL_CALL_START:
+          return startCall(event);
+        case EventType.TOOL_CALL_RESULT:
+          return endCall(event.toolCallId, isFailure(event) ? "error" : "success");
+        case EventType.RUN_FINISHED:
+          return end(entry);
+        case EventType.RUN_ERROR:
+          return fail(event);
+        default:
+          return "";
+      }
+    },
+    keepAlive: () => ": keepalive\n\n",
+  };
+}
+
+/** The fields that are read; which of them an event has, its type says. */
+interface Said {
+  readonly messageId: string;
+  readonly toolCallId: string;
+  readonly toolCallName: string;
+  readonly delta?: string;
+  readonly role?: string;
+  readonly error?: unknown;
+}
+
+interface Ending {
+  readonly outcome?: { readonly type?: string };
+  readonly usage?: RunResult["usage"];
+}
+
+interface Failure {
+  readonly code?: AgentError["code"];
+  readonly message?: string;
+}
+
+// Most frames of a stream are deltas, and all of theirs end alike.
+function endOfDelta(messageId: string): string {
+  return `,"message_id":${JSON.stringify(messageId)}}\n\n`;
+}
+
+function frame(event: string, data: object): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,186 @@
+import { AgentError, isAgentError, ulid } from "@holodeck/agui-core";
+import type {
+  ActiveRun,
+  Call,
+  Protocol,
+  ProtocolHost,
+  Reply,
+  Route,
+  RunAgentInput,
+  ThreadKey,
+} from "@holodeck/agui-core";
+import { toChatResponse } from "./chat-response.ts";
+import { loadZod } from "./chat-schemas.ts";
+import { idRules } from "./ids.ts";
+import { chatOperation, deleteOperation } from "./operations.ts";
+import { createChatReader } from "./read-chat.ts";
+import { resolveRestOptions } from "./rest-options.ts";
+import type { RestOptions, RestSettings } from "./rest-options.ts";
+import { restSseEncoder } from "./rest-sse-encoder.ts";
+import { createUploadBudget } from "./upload-budget.ts";
+import type { UploadShare } from "./upload-budget.ts";
+
+/**
+ * Plain REST: `POST /agent/:name/chat` answers as JSON, `POST /agent/:name/chat/stream` as server-sent
+ * events, `DELETE /sessions/:id` forgets a session. The server keeps the conversation.
+ *
+ * @example
+ * ```ts
+ * createAgentHandler({ helper: agent }, { protocols: [rest()] });
+ * ```
+ */
+export function rest(options: RestOptions = {}): Protocol {
+  const settings = resolveRestOptions(options);
+  const { paths, sessionsPaths, idFormat } = settings;
+  return {
+    name: "rest",
+    history: "server",
+    isId: idRules[idFormat].isId,
+    routes: (host) => createRoutes(settings, host),
+    describe: () => ({
+      protocols: { rest: { path: one(paths), sessionsPath: one(sessionsPaths) } },
+    }),
+    // What a request would wait for.
+    warm: () => Promise.all([loadZod(), import("@remix-run/multipart-parser")]),
+  };
+}
+
+// Each of them stays in memory until its run has ended.
+const uploadsAtOnce = 4;
+
+function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
+  const { limits, logger } = host;
+  const { idFormat, mimeTypes } = settings;
+  const messageChars = Math.min(settings.messageChars, limits.messageChars);
+  const reader = createChatReader(
+    { files: limits.files, messageChars, idFormat, mimeTypes },
+    limits,
+  );
+
+  const newShare = createUploadBudget(uploadsAtOnce * limits.uploadBytes);
+
+  async function start(
+    call: Call,
+    share: UploadShare,
+  ): Promise<{ run: ActiveRun; askedId: string }> {
+    const { message, sessionId, files, ignored } = await reader.read(call, share);
+    const { requestId } = call;
+    if (ignored.length > 0) logger.warn({ requestId, ignored }, "Parts of the body were ignored.");
+    const content = await settings.compose(message, files, {
+      maxChars: limits.messageChars,
+      inlineBytes: limits.inlineFileBytes,
+      onTruncate: () => logger.warn({ requestId }, "The text of the files was cut."),
+    });
+    const askedId = ulid();
+    const input: RunAgentInput = {
+      threadId: sessionId ?? ulid(),
+      runId: ulid(),
+      messages: [{ id: askedId, role: "user", content }],
+      tools: [],
+      context: [],
+      state: {},
+      forwardedProps: {},
+    };
+    return { run: await host.start(call, { agentId: call.params["name"], input, files }), askedId };
+  }
+
+  async function chat(call: Call): Promise<Reply> {
+    const share = newShare();
+    try {
+      const { run, askedId } = await start(call, share);
+      const result = await run.collect();
+      if (result.error) throw originalOf(result.error);
+      const { runId, threadId } = run.record;
+      return {
+        status: 200,
+        headers: { "cache-control": "no-store" },
+        body: { ...toChatResponse(result, { runId, threadId, askedId }) },
+      };
+    } finally {
+      share.release();
+    }
+  }
+
+  async function stream(call: Call): Promise<Reply> {
+    const share = newShare();
+    try {
+      const { run } = await start(call, share);
+      const { requestId, request } = call;
+      const encoder = restSseEncoder({ requestId, instance: request.url.pathname });
+      const reply = run.stream(encoder, "start");
+      void Promise.resolve(reply.stream?.done).finally(() => share.release());
+      return reply;
+    } catch (error) {
+      share.release();
+      throw error;
+    }
+  }
+
+  async function forget(call: Call): Promise<Reply> {
+    const { id = "" } = call.params;
+    const rule = idRules[idFormat];
+    if (!rule.isId(id)) throw new AgentError("invalid-request", rule.message);
+    const key = { principal: call.principal?.id ?? "", threadId: id };
+    await silence(call, key);
+    await host.sessions.delete(key);
+    return { status: 204 };
+  }
+
+  // What is being said in a session ends in good order before it is gone; else it would be lost, or go on
+  // for nobody.
+  async function silence(call: Call, key: ThreadKey): Promise<void> {
+    const { runs } = host.sessions;
+    const record = await runs.active(key);
+    if (!record || !(await host.send(call, { runId: record.runId }, { type: "stop" }))) return;
+    const patience = AbortSignal.timeout(limits.appendMs);
+    const rest = runs.follow(record, record.last, patience)[Symbol.asyncIterator]();
+    while (!(await rest.next()).done);
+  }
+
+  return [
+    ...settings.paths.flatMap((path, index): Route[] => [
+      {
+        method: "POST",
+        path: `${path}/:name/chat`,
+        body: "json-or-multipart",
+        handle: chat,
+        operation: async () =>
+          chatOperation(await reader.schemas(), {
+            operationId: numbered("restChat", index),
+            isStream: false,
+          }),
+      },
+      {
+        method: "POST",
+        path: `${path}/:name/chat/stream`,
+        body: "json-or-multipart",
+        handle: stream,
+        operation: async () =>
+          chatOperation(await reader.schemas(), {
+            operationId: numbered("restChatStream", index),
+            isStream: true,
+          }),
+      },
+    ]),
+    ...settings.sessionsPaths.map((path, index): Route => ({
+      method: "DELETE",
+      path: `${path}/:id`,
+      handle: forget,
+      operation: () => deleteOperation(numbered("restDeleteSession", index)),
+    })),
+  ];
+}
+
+// An error of the agent's own knows more than what a run tells of it: its status, when to come back.
+function originalOf(error: AgentError): AgentError {
+  return isAgentError(error.cause) ? error.cause : error;
+}
+
+// An id stands once in a document of OpenAPI, however many paths lead to it.
+function numbered(name: string, index: number): string {
+  return index === 0 ? name : `${name}${index + 1}`;
+}
+
+function one(paths: readonly string[]): string | readonly string[] {
+  return paths.length === 1 ? paths[0]! : paths;
+}

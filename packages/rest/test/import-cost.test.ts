@@ -1,0 +1,49 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const entry = new URL("../src/index.ts", import.meta.url).href;
+
+// A resolve hook that writes down every module, wherever in the graph it is asked for.
+const hook = `
+  import { writeSync } from "node:fs";
+  export async function resolve(specifier, context, next) {
+    const found = await next(specifier, context);
+    writeSync(1, found.url + "\\n");
+    return found;
+  }`;
+const register = `
+  import { register } from "node:module";
+  register("data:text/javascript," + encodeURIComponent(${JSON.stringify(hook)}));`;
+
+test(
+  "loads zod and the multipart parser when told to, and not before",
+  { timeout: 30_000 },
+  async () => {
+    const code = `
+    const { rest } = await import(${JSON.stringify(entry)});
+    const protocol = rest();
+    protocol.routes({ limits: { messageChars: 1, files: 1 } });
+    await new Promise((resolve) => process.stdout.write("WARM\\n", resolve));
+    await protocol.warm();`;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [
+        "--conditions=@holodeck/source",
+        "--import=tsx",
+        `--import=data:text/javascript,${encodeURIComponent(register)}`,
+        "--input-type=module",
+        `--eval=${code}`,
+      ],
+      { cwd: root },
+    );
+    const [cold, warm] = stdout.split("WARM\n");
+    for (const name of ["/zod/", "/multipart-parser/"]) {
+      expect(cold).not.toContain(name);
+      expect(warm).toContain(name);
+    }
+    expect(cold).toContain("/@ag-ui/core/");
+  },
+);
