@@ -13,6 +13,8 @@ export interface Conversation {
   say(content: string): Promise<SeenEvent[]>;
   /** Answers a frontend tool, as the page of an app does, and runs the agent again. */
   answer(toolCallId: string, content: unknown): Promise<SeenEvent[]>;
+  /** Answers an interrupt, as the page of an app does, and runs the agent again. */
+  resume(interruptId: string, payload: unknown): Promise<SeenEvent[]>;
   /** Changes the state on the client's side, as a form on the page does. */
   setState(state: Record<string, unknown>): void;
   readonly messages: readonly Record<string, unknown>[];
@@ -84,10 +86,10 @@ function converse(
   // The two versions have types of their own; what is used here is the same in both.
   const agent = speaks1 ? new HttpAgent(config) : (new HttpAgent0(config) as unknown as HttpAgent);
 
-  async function run(): Promise<SeenEvent[]> {
+  async function run(more: Parameters<HttpAgent["runAgent"]>[0] = {}): Promise<SeenEvent[]> {
     const events: SeenEvent[] = [];
     await agent.runAgent(
-      { tools: parameters },
+      { tools: parameters, ...more },
       { onEvent: ({ event }) => void events.push(event) },
     );
     return events;
@@ -104,6 +106,8 @@ function converse(
       agent.addMessage({ id: `tool-${toolCallId}`, role: "tool", toolCallId, content: text });
       return run();
     },
+    resume: (interruptId, payload) =>
+      run({ resume: [{ interruptId, status: "resolved", payload }] }),
     setState: (next) => agent.setState(next),
     get messages() {
       return agent.messages as unknown as Record<string, unknown>[];

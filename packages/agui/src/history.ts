@@ -96,6 +96,7 @@ function believed(
   const asked = new Set(session.pending.map(({ value }) => value.toolCallId));
   const called = new Set<string>();
   const repeated = new Set<string>();
+  const calls = knownCalls(session.messages);
   const dropped: string[] = [];
   const messages = input.messages.flatMap((message): Message[] => {
     if (message.role === "assistant") {
@@ -107,6 +108,7 @@ function believed(
     }
     // Under ids of the client's own it would be there twice.
     if (owner === "server" && isKnown && isSaidHere(message) && !known.has(message.id)) return [];
+    if (message.role === "assistant") return [withKnownCalls(message, calls)];
     if (message.role !== "tool") return [message];
     const { toolCallId } = message;
     const same = known.get(message.id);
@@ -139,6 +141,24 @@ function isSaidHere({ role }: Message): boolean {
 
 function toResult(message: Message): [string, Message][] {
   return message.role === "tool" ? [[message.toolCallId, message]] : [];
+}
+
+type Assistant = Extract<Message, { role: "assistant" }>;
+type Calls = NonNullable<Assistant["toolCalls"]>;
+
+function knownCalls(messages: readonly Message[]): ReadonlyMap<string, Calls[number]> {
+  return new Map(
+    messages.flatMap((message) =>
+      message.role === "assistant" ? (message.toolCalls ?? []).map((call) => [call.id, call]) : [],
+    ),
+  );
+}
+
+// A result belongs to the call it was given to, whatever a client calls that later.
+function withKnownCalls(message: Assistant, known: ReadonlyMap<string, Calls[number]>): Assistant {
+  const { toolCalls } = message;
+  if (!toolCalls?.some(({ id }) => known.has(id))) return message;
+  return { ...message, toolCalls: toolCalls.map((call) => known.get(call.id) ?? call) };
 }
 
 function isPruned({ messages, messageCount }: Session): boolean {

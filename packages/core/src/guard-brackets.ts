@@ -90,7 +90,7 @@ export function createBrackets(send: (event: LooseEvent) => void, repair: Repair
         leftOpen();
         closeStep(steps.pop()!);
       }
-      for (const [subagentRunId, isActive] of [...(subagents ?? [])].toReversed()) {
+      for (const [subagentRunId, isActive] of [...(subagents ?? [])].reverse()) {
         if (!isActive) continue;
         leftOpen();
         subagents!.set(subagentRunId, false);

@@ -294,3 +294,23 @@ describe("the tools of a handler", () => {
     expect(await response.text()).toContain('"content":"done"');
   });
 });
+
+test("a tool says what it is doing: as text, and as progress that is replaced", async () => {
+  const work = defineTool({
+    ...about,
+    execute: (_args, { emit }) => {
+      emit.activity("agent", { agent: "work", type: "text", text: "Looking …" });
+      const progress = (current: number, id?: string): string => {
+        const data = { total: 2, current };
+        const content = { agent: "work", type: "progress", text: `Step ${current}`, data };
+        return emit.activity("agent", content, id === undefined ? {} : { id });
+      };
+      progress(2, progress(1));
+    },
+  });
+  const { activities } = await runAgent(calling, { tools: [work] });
+  expect(activities.map(({ type, content }) => [type, content.text, content.data])).toEqual([
+    ["agent", "Looking …", undefined],
+    ["agent", "Step 2", { total: 2, current: 2 }],
+  ]);
+});

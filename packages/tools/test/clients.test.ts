@@ -27,7 +27,7 @@ const caller = (name: string, args: object): Record<string, AgentFunction | obje
   [`${name}_by_model`]: createToolLoopAgent({
     generate: ({ messages, runId }): (AgentEvent | string)[] => {
       const last = messages.at(-1);
-      if (last?.role === "tool") return [`It said: ${String(last.content)}`];
+      if (last?.role === "tool") return [`It said: ${last.content as string}`];
       const toolCallId = `call-${runId}`;
       return [
         { type: "TOOL_CALL_START", toolCallId, toolCallName: name },

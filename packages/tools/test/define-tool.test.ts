@@ -161,7 +161,7 @@ describe("a definition is refused", () => {
     ["two parameters of a name", { parameters: [{ name: "a" }, { name: "a" }] }, "of its own"],
     ["an option it does not know", { exec: 1 }, "Did you mean execute?"],
   ])("for %s", ([, wrong, words]) => {
-    expect(() => defineTool({ ...about, execute, ...wrong } as never)).toThrow(words);
+    expect(() => defineTool({ ...about, execute, ...wrong })).toThrow(words);
   });
 
   test("unless another pattern of names is given", () => {
