@@ -20,6 +20,7 @@ export {
   EventType,
   isAgentError,
   mapEvents,
+  mergeStreams,
   toAgent,
   ulid,
 } from "@holodeck/agui-core";
@@ -47,7 +48,9 @@ export type {
   Session,
   SessionStore,
 } from "@holodeck/agui-core";
+export { copilotkit } from "@holodeck/agui-copilotkit";
 export { agui } from "@holodeck/agui-protocol";
+export { rest, threads } from "@holodeck/agui-rest";
 export {
   bearerAuth,
   cors,
@@ -64,3 +67,4 @@ export {
   toolFilter,
 } from "@holodeck/agui-middleware";
 export { memorySessions } from "@holodeck/agui-sessions";
+export { toVercelResponse, vercel } from "@holodeck/agui-vercel";

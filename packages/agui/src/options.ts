@@ -15,8 +15,11 @@ import type {
   Session,
   SessionStore,
 } from "@holodeck/agui-core";
+import { copilotkit } from "@holodeck/agui-copilotkit";
 import { agui } from "@holodeck/agui-protocol";
+import { rest, threads } from "@holodeck/agui-rest";
 import { memorySessions } from "@holodeck/agui-sessions";
+import { vercel } from "@holodeck/agui-vercel";
 import type { MemorySessionsOptions } from "@holodeck/agui-sessions";
 import type { BusyPolicy } from "./acquire.ts";
 import { checkOptions } from "./check-options.ts";
@@ -26,7 +29,7 @@ import type { OpenApiOptions } from "./openapi.ts";
 import type { CreateSession } from "./resources.ts";
 
 export interface AgentHandlerOptions {
-  /** By default `[agui()]`. */
+  /** By default all: AG-UI, CopilotKit, Vercel's `useChat`, REST and the threads dialect. */
   protocols?: readonly Protocol[];
   /** Outermost first. Functions act on runs; objects on requests, admission and runs. */
   middleware?: readonly (Middleware | HandlerMiddleware)[];
@@ -121,7 +124,7 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
   const logger = options.logger ?? jsonLogger({ debug });
   describeTools(tools, { strict, logger });
   return {
-    protocols: options.protocols ?? [agui()],
+    protocols: options.protocols ?? [agui(), copilotkit(), vercel(), rest(), threads()],
     sessions: options.sessions ?? memorySessions(storeOptions(limits, clock)),
     basePath: basePath === "/" ? "" : basePath.replace(/\/$/, ""),
     onDisconnect,

@@ -2,6 +2,9 @@ import { assertOptions } from "@holodeck/agui-core";
 import { copilotkit } from "@holodeck/agui-copilotkit";
 import { agui } from "@holodeck/agui-protocol";
 import type { WireCase } from "@holodeck/agui-protocol";
+import { rest, threads } from "@holodeck/agui-rest";
+import { memorySessions } from "@holodeck/agui-sessions";
+import { vercel } from "@holodeck/agui-vercel";
 import type { AgentHandlerOptions } from "./options.ts";
 
 export interface PresetOptions {
@@ -12,7 +15,7 @@ export interface PresetOptions {
 /** Options of `createAgentHandler` that put the protocols where clients of a known server expect them. */
 export type Preset = (
   options?: PresetOptions,
-) => Pick<AgentHandlerOptions, "protocols" | "basePath">;
+) => Pick<AgentHandlerOptions, "protocols" | "basePath" | "sessions">;
 
 /**
  * What clients of other servers call, as options to spread: `createAgentHandler(agent, { ...presets.holodeck() })`.
@@ -22,14 +25,21 @@ export type Preset = (
  * createAgentHandler(agent, { ...presets.flagpilot({ wireCase: "snake" }), debug: true });
  * ```
  */
-export const presets: Readonly<Record<"holodeck" | "flagpilot", Preset>> = {
-  /** HoloDeck: AG-UI at `/awp`, health at the root. */
-  holodeck: (options = {}) => ({ protocols: [aguiAt("holodeck", "/awp", options)] }),
+export const presets: Readonly<Record<"holodeck" | "flagpilot" | "threads" | "vercel", Preset>> = {
+  /** HoloDeck: AG-UI at `/awp`, its REST beside it, health at the root. */
+  holodeck: (options = {}) => ({ protocols: [aguiAt("holodeck", "/awp", options), rest()] }),
   /** FlagPilot: everything below `/api`, AG-UI and CopilotKit at `/agui`. */
   flagpilot: (options = {}) => ({
     basePath: "/api",
     protocols: [aguiAt("flagpilot", "/agui", options), copilotkit()],
   }),
+  /** The threads dialect with its own bounds: 100 threads of 50 messages. */
+  threads: (options = {}) => ({
+    protocols: [threads(), aguiAt("threads", "/agui", options)],
+    sessions: memorySessions({ maxSessions: 100, maxMessagesPerThread: 50 }),
+  }),
+  /** `useChat` at `/api/chat`, and AG-UI beside it. */
+  vercel: (options = {}) => ({ protocols: [vercel(), aguiAt("vercel", "/agui", options)] }),
 };
 
 function aguiAt(preset: string, path: string, options: PresetOptions): ReturnType<typeof agui> {

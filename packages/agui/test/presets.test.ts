@@ -164,3 +164,27 @@ describe("a server that speaks snake_case", () => {
 function named(name: string, path: string): ReturnType<typeof agui> {
   return { ...agui({ path }), name };
 }
+
+describe("the preset threads", () => {
+  test("speaks the threads dialect, within its own bounds", async () => {
+    const url = await start(presets.threads());
+    const answer = await post(`${url}/chat`, { message: "hi", stream: false });
+    expect(await answer.json()).toMatchObject({ message: { content: "Done" } });
+    const many = Array.from({ length: 99 }, () =>
+      post(`${url}/chat`, { message: "hi", stream: false }),
+    );
+    expect((await Promise.all(many)).every(({ status }) => status === 200)).toBe(true);
+    expect((await post(`${url}/chat`, { message: "hi" })).status).toBe(429);
+  });
+});
+
+describe("the preset vercel", () => {
+  test("answers useChat at /api/chat", async () => {
+    const url = await start(presets.vercel());
+    const messages = [{ id: "1", role: "user", parts: [{ type: "text", text: "hi" }] }];
+    const answer = await post(`${url}/api/chat`, { id: "c", messages });
+    expect(answer.headers.get("x-vercel-ai-ui-message-stream")).toBe("v1");
+    expect(await answer.text()).toContain('"type":"text-delta"');
+    expect((await fetch(`${url}/agui/info`)).status).toBe(200);
+  });
+});
