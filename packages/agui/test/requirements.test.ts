@@ -159,6 +159,21 @@ describe("one agent, every protocol", () => {
   });
 });
 
+describe("the tools that a client offers", () => {
+  test("are called whatever it calls them, described or not", async () => {
+    const tools = [
+      { name: "mcp.get-weather", description: "" },
+      { name: "2nd opinion", description: "No." },
+    ];
+    const seen: unknown[] = [];
+    const { fetch } = createAgentHandler(async (input) => void seen.push(input.tools), quiet);
+    const response = await fetch(post({ messages: [], tools }));
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(seen).toEqual([tools]);
+  });
+});
+
 describe("a library that does not own the process", () => {
   const listeners = (): number =>
     process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
