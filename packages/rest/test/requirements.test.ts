@@ -34,7 +34,7 @@ describe("a form", () => {
   const message = '--b\r\ncontent-disposition: form-data; name="message"\r\n\r\nHi\r\n';
 
   /** Files of so many bytes each, made while they are read. */
-  async function* parts(sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  function* parts(sizes: readonly number[]): Generator<Uint8Array, void, undefined> {
     yield Buffer.from(message);
     for (const size of sizes) {
       yield Buffer.from(head);
@@ -42,6 +42,16 @@ describe("a form", () => {
       yield Buffer.from("\r\n");
     }
     yield Buffer.from("--b--\r\n");
+  }
+
+  function toStream(chunks: Iterator<Uint8Array>): ReadableStream<Uint8Array> {
+    return new ReadableStream({
+      pull(controller) {
+        const { done, value } = chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+    });
   }
 
   test.for<[string, number[], string | undefined]>([
@@ -63,7 +73,7 @@ describe("a form", () => {
       new Request("http://test.local/agent/helper/chat", {
         method: "POST",
         headers: { "content-type": "multipart/form-data; boundary=b" },
-        body: ReadableStream.from(parts(sizes)),
+        body: toStream(parts(sizes)),
         duplex: "half",
       } as RequestInit),
     );
