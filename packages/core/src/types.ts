@@ -651,8 +651,11 @@ export interface ActiveRun {
     from: "start" | "join" | number,
     headers?: Readonly<Record<string, string>>,
   ): Reply;
-  /** Waits for the end. Whoever asked follows the run meanwhile: `onDisconnect` says what its leaving does. */
-  collect(): Promise<RunResult>;
+  /**
+   * Waits for the end, and tells of each event on the way. Whoever asked follows the run meanwhile:
+   * `onDisconnect` says what its leaving does.
+   */
+  collect(onEvent?: (event: BaseEvent) => void): Promise<RunResult>;
 }
 
 // ── Limits and time ────────────────────────────────────────────────────────────────────────────
