@@ -508,6 +508,8 @@ export interface Exchange {
   readonly path: string;
   /** A request header by its lower-case name, without building `request`. */
   header(name: string): string | undefined;
+  /** Nobody else would answer: what has no route is refused here, through the middleware. */
+  readonly isLast?: boolean;
   /** Set when a body parser was here first. */
   readonly parsedBody?: unknown;
   body(): AsyncIterable<Uint8Array>;
