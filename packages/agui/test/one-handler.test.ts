@@ -11,7 +11,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { clients, connectClient, prepareClients, textsOf } from "../../copilotkit/test/_client.ts";
-import { createChat, sdks } from "../../vercel/test/_chat.ts";
+import { createChat, sdks, textOf } from "../../vercel/test/_chat.ts";
 import { createAgentHandler } from "../src/index.ts";
 import type { AgentHandler } from "../src/index.ts";
 import { memoryLogger } from "./_helpers.ts";
@@ -94,12 +94,16 @@ const talks: Readonly<Record<string, (root: string) => Promise<unknown>>> = {
       },
     ]),
   ),
-  async useChat(root) {
-    const chat = createChat(sdks.at(-1)!, { api: `${root}/api/chat` });
-    for (const text of ["one", "two"]) await chat.chat.sendMessage({ text });
-    const { parts } = chat.last as { parts: { type: string; text?: string }[] };
-    return parts.find(({ type }) => type === "text")?.text;
-  },
+  ...Object.fromEntries(
+    ["/api/chat", "/chat"].map((path) => [
+      `useChat at ${path}`,
+      async (root: string) => {
+        const { chat } = createChat(sdks.at(-1)!, { id: path, api: `${root}${path}` });
+        for (const text of ["one", "two"]) await chat.sendMessage({ text });
+        return textOf(chat.lastMessage);
+      },
+    ]),
+  ),
   async REST(root) {
     const { session_id } = await post(`${root}/agent/default/chat`, { message: "one" });
     const again = { message: "two", session_id };
