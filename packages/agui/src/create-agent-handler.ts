@@ -137,7 +137,7 @@ export function createAgentHandler(
 
   async function handle(exchange: Exchange): Promise<boolean> {
     const path = stripBase(exchange.path, basePath);
-    if (path === undefined) return false;
+    if (path === undefined && !exchange.isLast) return false;
     const requestId = toRequestId(exchange.header("x-request-id"));
     const started: Reply[] = [];
     const explain = (error: unknown): Reply =>
@@ -151,8 +151,9 @@ export function createAgentHandler(
     let match: RouteMatch | undefined;
     let reply: Reply;
     try {
-      match = router.match(exchange.method, path);
-      if (!match) return false;
+      match = path === undefined ? undefined : router.match(exchange.method, path);
+      if (!match && !exchange.isLast) return false;
+      if (!match) throw notFound(exchange);
       const { routes, params, allow } = match;
       const answer = async (): Promise<Reply> => {
         const made = await respond(exchange, { routes, params, allow, requestId, explain });
@@ -161,7 +162,7 @@ export function createAgentHandler(
       };
       reply = await withMiddleware(exchange, answer, explain);
     } catch (error) {
-      // A path that cannot be read; middleware sees its refusal like every other.
+      // A path that cannot be read, or is nobody's; middleware sees its refusal like every other.
       reply = await withMiddleware(exchange, async () => explain(error), explain);
     }
     // A middleware may have answered something else than the run it was given.
@@ -220,7 +221,7 @@ export function createAgentHandler(
       call = toCall(exchange, { params, body, principal, requestId });
       chosen ??= routes.find(({ route }) => route.claims?.(body) ?? true);
       if (!chosen) {
-        throw new AgentError("invalid-request", "No protocol here understands this body.");
+        throw notUnderstood(exchange, routes);
       }
       return await chosen.route.handle(call);
     } catch (error) {
@@ -304,6 +305,16 @@ function yieldTo(spoken: readonly MountedRoute[], own: readonly MountedRoute[]):
 
 function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as { then?: unknown } | null)?.then === "function";
+}
+
+function notFound({ method, path }: Exchange): AgentError {
+  return new AgentError("not-found", `Nothing answers ${method} ${path} here.`);
+}
+
+function notUnderstood({ method, path }: Exchange, routes: readonly MountedRoute[]): AgentError {
+  const names = routes.map(({ owner }) => owner).join(" and ");
+  const message = `No protocol here understands this body; ${names} answer ${method} ${path}.`;
+  return new AgentError("invalid-request", message);
 }
 
 function notAllowed(

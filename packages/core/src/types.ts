@@ -508,6 +508,8 @@ export interface Exchange {
   readonly path: string;
   /** A request header by its lower-case name, without building `request`. */
   header(name: string): string | undefined;
+  /** Nobody else would answer: what has no route is refused here, through the middleware. */
+  readonly isLast?: boolean;
   /** Set when a body parser was here first. */
   readonly parsedBody?: unknown;
   body(): AsyncIterable<Uint8Array>;
@@ -651,8 +653,11 @@ export interface ActiveRun {
     from: "start" | "join" | number,
     headers?: Readonly<Record<string, string>>,
   ): Reply;
-  /** Waits for the end. Whoever asked follows the run meanwhile: `onDisconnect` says what its leaving does. */
-  collect(): Promise<RunResult>;
+  /**
+   * Waits for the end, and tells of each event on the way. Whoever asked follows the run meanwhile:
+   * `onDisconnect` says what its leaving does.
+   */
+  collect(onEvent?: (event: BaseEvent) => void): Promise<RunResult>;
 }
 
 // ── Limits and time ────────────────────────────────────────────────────────────────────────────
