@@ -153,7 +153,9 @@ export function createAgentHandler(
     try {
       match = router.match(exchange.method, path);
       if (!match) return false;
-      const { routes, params, allow } = match;
+      const { params, allow } = match;
+      const routes = wantedOf(match.routes, exchange);
+      if (!routes) return false;
       const answer = async (): Promise<Reply> => {
         const made = await respond(exchange, { routes, params, allow, requestId, explain });
         started.push(made);
@@ -300,6 +302,17 @@ function yieldTo(spoken: readonly MountedRoute[], own: readonly MountedRoute[]):
   const place = ({ route }: MountedRoute): string => `${route.method} ${shapeOf(route.path)}`;
   const taken = new Set(spoken.map(place));
   return own.filter((one) => !taken.has(place(one)));
+}
+
+/** Nothing: none of them is asked for. A URL is parsed only for who looks at it. */
+function wantedOf(
+  routes: readonly MountedRoute[],
+  exchange: Exchange,
+): readonly MountedRoute[] | undefined {
+  if (!routes.some(({ route }) => route.wants)) return routes;
+  const { searchParams } = exchange.request.url;
+  const wanted = routes.filter(({ route }) => route.wants?.(searchParams) ?? true);
+  return wanted.length > 0 ? wanted : undefined;
 }
 
 function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
