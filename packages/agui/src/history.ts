@@ -53,7 +53,7 @@ export function prepareInput(
 }
 
 /** An approval is worth something only if this server asked for it, in time, and it is used once. */
-export function assertResume(
+function assertResume(
   { resume = [] }: RunAgentInput,
   { pending, threadId }: Pick<Session, "pending" | "threadId">,
   clock: Clock,
