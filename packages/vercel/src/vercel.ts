@@ -137,7 +137,7 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
     isSingle,
   });
   const runId = toRunId(id, continues);
-  const wire = mounted.protocol ?? (isUi || isNewCompletion(body, mounted) ? "ui" : "data");
+  const wire = mounted.protocol ?? (isUi || isNewCompletion(body, call, mounted) ? "ui" : "data");
   const active = await host.start(call, {
     agentId,
     input: { ...input, runId },
@@ -161,8 +161,8 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
 }
 
 // A prompt looks the same in every generation; who says that its clients are new means it.
-function isNewCompletion(body: Json, { sdkVersion }: Mounted): boolean {
-  return sdkVersion !== undefined && isCompletion(body);
+function isNewCompletion(body: Json, { query }: Call, { sdkVersion }: Mounted): boolean {
+  return isCompletion(body) && (sdkVersion !== undefined || query.has("sdkVersion"));
 }
 
 function isCompletion(body: Json): boolean {
