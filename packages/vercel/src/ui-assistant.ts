@@ -39,6 +39,7 @@ export function decodeAssistant(
   const byId = new Map<string, Entry>();
   /** A call is made once, however often a client shows it. */
   const callers = new Map<string, Entry>();
+  const answered = new Set<string>();
   const encrypted = encryptedValues(metadata);
   let approvals: Approval[] = [];
   let block = 0;
@@ -107,7 +108,8 @@ export function decodeAssistant(
     // What still waits in an older message was given up, and no model goes on from an open call.
     if (!isLast && !result) return;
     const entry = callers.get(toolCallId) ?? takeCall(part, toolCallId, name);
-    if (!result || entry.results.some((one) => one.toolCallId === toolCallId)) return;
+    if (!result || answered.has(toolCallId)) return;
+    answered.add(toolCallId);
     isBlockAnswered = true;
     entry.results.push({ id: `${toolCallId}:result`, role: "tool", toolCallId, ...result });
   }
