@@ -42,7 +42,7 @@ export function rest(options: RestOptions = {}): Protocol {
       protocols: { rest: { path: one(paths), sessionsPath: one(sessionsPaths) } },
     }),
     // What a request would wait for.
-    warm: () => Promise.all([loadZod(), import("@remix-run/multipart-parser")]),
+    warm: loadZod,
   };
 }
 
