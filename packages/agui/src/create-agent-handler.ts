@@ -152,9 +152,10 @@ export function createAgentHandler(
     let reply: Reply;
     try {
       match = path === undefined ? undefined : router.match(exchange.method, path);
-      if (!match && !exchange.isLast) return false;
-      if (!match) throw notFound(exchange);
-      const { routes, params, allow } = match;
+      const routes = match && wantedOf(match.routes, exchange);
+      if (!routes && !exchange.isLast) return false;
+      if (!match || !routes) throw notFound(exchange);
+      const { params, allow } = match;
       const answer = async (): Promise<Reply> => {
         const made = await respond(exchange, { routes, params, allow, requestId, explain });
         started.push(made);
@@ -301,6 +302,17 @@ function yieldTo(spoken: readonly MountedRoute[], own: readonly MountedRoute[]):
   const place = ({ route }: MountedRoute): string => `${route.method} ${shapeOf(route.path)}`;
   const taken = new Set(spoken.map(place));
   return own.filter((one) => !taken.has(place(one)));
+}
+
+/** Nothing: none of them is asked for. A URL is parsed only for who looks at it. */
+function wantedOf(
+  routes: readonly MountedRoute[],
+  exchange: Exchange,
+): readonly MountedRoute[] | undefined {
+  if (!routes.some(({ route }) => route.wants)) return routes;
+  const { searchParams } = exchange.request.url;
+  const wanted = routes.filter(({ route }) => route.wants?.(searchParams) ?? true);
+  return wanted.length > 0 ? wanted : undefined;
 }
 
 function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

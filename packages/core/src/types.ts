@@ -571,6 +571,8 @@ export interface Route {
   readonly body?: "json" | "optional-json" | "multipart" | "json-or-multipart";
   /** Several routes may share method and path if all but one can recognise their bodies. */
   claims?(body: unknown): boolean;
+  /** False: it is not asked for by this query, and the host may have a page of its own there. */
+  wants?(query: URLSearchParams): boolean;
   /** Whoever mounts it answers the same, like discovery: of several on one path the first is taken. */
   readonly shared?: boolean;
   /** No `authenticate`. */
