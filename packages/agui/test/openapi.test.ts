@@ -67,6 +67,7 @@ function vercelAt(path: string): Record<string, readonly Example[]> {
     ],
     [`GET ${path}`]: [
       { path: `${path}?chatId=v4`, status: 200 },
+      // Not asked for.
       { path, status: 404 },
       { path: `${path}?chatId=v4`, headers: nobody, status: 401 },
     ],
