@@ -1,0 +1,132 @@
+import { assertOptions } from "@holodeck/agui-core";
+import type { InterruptAnswer, Message } from "@holodeck/agui-core";
+import { fileNameOf, textOf, toModelHistory, toolNames, urlOf } from "../_history.ts";
+import type { AssistantMessage, ContentPart, ToolMessage } from "../_history.ts";
+import { parseArgs, toRecord, toText } from "../_json.ts";
+
+export type AiSdkUserPart =
+  | { type: "text"; text: string }
+  | { type: "image"; image: string; mediaType?: string }
+  | { type: "file"; data: string; mediaType: string; filename?: string };
+
+export type AiSdkAssistantPart =
+  | { type: "text"; text: string }
+  | { type: "tool-call"; toolCallId: string; toolName: string; input: unknown }
+  | { type: "tool-approval-request"; approvalId: string; toolCallId: string; signature?: string };
+
+export type AiSdkToolPart =
+  | {
+      type: "tool-result";
+      toolCallId: string;
+      toolName: string;
+      output: { type: "text" | "error-text"; value: string };
+    }
+  | { type: "tool-approval-response"; approvalId: string; approved: boolean; reason?: string };
+
+/** A message as `streamText` takes it. */
+export type AiSdkMessage =
+  | { role: "system"; content: string }
+  | { role: "user"; content: string | AiSdkUserPart[] }
+  | { role: "assistant"; content: AiSdkAssistantPart[] }
+  | { role: "tool"; content: AiSdkToolPart[] };
+
+export interface ToAiSdkMessagesOptions {
+  /** `context.session.answers`: what a person said to the approvals that `fromAiSdk` asked for. From AI SDK 6. */
+  readonly answers?: readonly InterruptAnswer[];
+}
+
+/**
+ * `input.messages` as `streamText` takes them: images as image parts, each call followed by its result.
+ *
+ * @example
+ * ```ts
+ * streamText({ model, messages: toAiSdkMessages(input.messages) });
+ * ```
+ */
+export function toAiSdkMessages(
+  messages: readonly Message[],
+  options: ToAiSdkMessagesOptions = {},
+): AiSdkMessage[] {
+  assertOptions("toAiSdkMessages", options, ["answers"]);
+  const asked = new Map<string, InterruptAnswer>();
+  for (const answer of options.answers ?? []) {
+    const { toolCallId } = answer.interrupt;
+    if (toolCallId !== undefined) asked.set(toolCallId, answer);
+  }
+  const names = toolNames(messages);
+  const said = toModelHistory(messages, new Set(asked.keys())).map((message): AiSdkMessage => {
+    switch (message.role) {
+      case "user":
+        return { role: "user", content: toUserContent(message.content) };
+      case "assistant":
+        return { role: "assistant", content: toAssistantParts(message, asked) };
+      case "tool":
+        return { role: "tool", content: [toResult(message, names)] };
+      default:
+        return { role: "system", content: message.content };
+    }
+  });
+  if (asked.size === 0) return said;
+  return [...said, { role: "tool", content: [...asked.values()].map(toResponse) }];
+}
+
+function toUserContent(content: string | readonly ContentPart[]): string | AiSdkUserPart[] {
+  return typeof content === "string" ? content : content.flatMap(toUserPart);
+}
+
+function toUserPart(part: ContentPart): AiSdkUserPart | AiSdkUserPart[] {
+  if (part.type === "text") return { type: "text", text: part.text };
+  const url = urlOf(part);
+  if (url === undefined) return [];
+  const { mimeType } = part.source;
+  const media = mimeType === undefined ? {} : { mediaType: mimeType };
+  if (part.type === "image") return { type: "image", image: url, ...media };
+  const name = fileNameOf(part);
+  const file = name === undefined ? {} : { filename: name };
+  return { type: "file", data: url, mediaType: mimeType ?? guesses[part.type], ...file };
+}
+
+const guesses = { audio: "audio/mpeg", video: "video/mp4", document: "application/pdf" };
+
+function toAssistantParts(
+  { content = "", toolCalls = [] }: AssistantMessage,
+  asked: ReadonlyMap<string, InterruptAnswer>,
+): AiSdkAssistantPart[] {
+  return [
+    ...(content === "" ? [] : [{ type: "text" as const, text: content }]),
+    ...toolCalls.flatMap(({ id, function: { name, arguments: args } }): AiSdkAssistantPart[] => {
+      const call = { toolCallId: id, toolName: name, input: parseArgs(args) };
+      const answer = asked.get(id);
+      return [{ type: "tool-call", ...call }, ...(answer ? [toRequest(id, answer)] : [])];
+    }),
+  ];
+}
+
+function toRequest(toolCallId: string, { interrupt }: InterruptAnswer): AiSdkAssistantPart {
+  const signature = toText(toRecord(interrupt.metadata).signature);
+  const signed = signature === undefined ? {} : { signature };
+  return { type: "tool-approval-request", approvalId: interrupt.id, toolCallId, ...signed };
+}
+
+function toResponse({ interrupt, status, payload }: InterruptAnswer): AiSdkToolPart {
+  const { approved, reason } = toRecord(payload);
+  const why = typeof reason === "string" ? { reason } : {};
+  return {
+    type: "tool-approval-response",
+    approvalId: interrupt.id,
+    approved: status === "resolved" && (approved === true || payload === true),
+    ...why,
+  };
+}
+
+function toResult(
+  { toolCallId, content, error }: ToolMessage,
+  names: ReadonlyMap<string, string>,
+): AiSdkToolPart {
+  const toolName = names.get(toolCallId) ?? "";
+  const output =
+    error === undefined
+      ? { type: "text" as const, value: textOf(content) }
+      : { type: "error-text" as const, value: textOf(content) || error };
+  return { type: "tool-result", toolCallId, toolName, output };
+}
