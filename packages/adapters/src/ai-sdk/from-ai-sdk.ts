@@ -29,16 +29,16 @@ export type AiSdkSource =
  * );
  * ```
  */
-export function fromAiSdk(ask: Ask<AiSdkSource>): AgentFunction;
 export function fromAiSdk(
   source: AiSdkSource,
   context?: AdapterContext,
 ): AsyncGenerator<BaseEvent, void>;
+export function fromAiSdk(ask: Ask<AiSdkSource>): AgentFunction;
 export function fromAiSdk(
   source: AiSdkSource | Ask<AiSdkSource>,
   context?: AdapterContext,
 ): AgentFunction | AsyncGenerator<BaseEvent, void> {
-  if (typeof source === "function") return toAgentFunction(source, fromAiSdk);
+  if (typeof source === "function") return toAgentFunction<AiSdkSource>(source, fromAiSdk);
   // Each look at it makes one more branch of the stream.
   const stream: unknown = isRecord(source) && "fullStream" in source ? source.fullStream : source;
   assertStream("fromAiSdk", stream, "the result of streamText or its fullStream");
