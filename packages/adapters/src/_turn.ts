@@ -7,12 +7,13 @@ export interface Turn {
   endText(key: string): BaseEvent[];
   reasoning(key: string, delta: string): BaseEvent[];
   endReasoning(key: string): BaseEvent[];
-  startCall(id: string, name: string): BaseEvent[];
+  /** Without a parent it belongs to the last text of the step. */
+  startCall(id: string, name: string, parentMessageId?: string): BaseEvent[];
   args(id: string, delta: string): BaseEvent[];
   endCall(id: string): BaseEvent[];
   /** A whole call at once, unless it has been told in pieces. */
   call(id: string, name: string, args: string): BaseEvent[];
-  result(id: string, content: unknown): BaseEvent[];
+  result(id: string, content: unknown, messageId?: string): BaseEvent[];
   failure(id: string, error: AgentError): BaseEvent[];
   custom(name: string, value: unknown): BaseEvent[];
   /** Ends what is open, and the message that calls belong to. */
@@ -24,8 +25,11 @@ interface OpenCall {
   hasArgs: boolean;
 }
 
-/** Keeps what is open, and gives each part an id that is unique in the thread. */
-export function createTurn(): Turn {
+/**
+ * Keeps what is open, and gives each part an id that is unique in the thread: a new one, unless
+ * `idOf` has a better one for the model's key.
+ */
+export function createTurn(idOf: (key: string) => string = () => ulid()): Turn {
   const texts = new Map<string, string>();
   const thoughts = new Map<string, string>();
   const calls = new Map<string, OpenCall>();
@@ -36,7 +40,7 @@ export function createTurn(): Turn {
       if (delta === "") return [];
       const open = texts.get(key);
       if (open !== undefined) return [content(EventType.TEXT_MESSAGE_CONTENT, open, delta)];
-      const id = ulid();
+      const id = idOf(key);
       messageId = id;
       texts.set(key, id);
       return [
@@ -54,7 +58,7 @@ export function createTurn(): Turn {
       if (delta === "") return [];
       const open = thoughts.get(key);
       if (open !== undefined) return [content(EventType.REASONING_MESSAGE_CONTENT, open, delta)];
-      const id = ulid();
+      const id = idOf(key);
       thoughts.set(key, id);
       return [
         { type: EventType.REASONING_START, messageId: id },
@@ -71,12 +75,12 @@ export function createTurn(): Turn {
         { type: EventType.REASONING_END, messageId: id },
       ];
     },
-    startCall(id, name) {
+    startCall(id, name, parent) {
       if (calls.has(id)) return [];
       calls.set(id, { isOpen: true, hasArgs: false });
-      messageId ??= ulid();
+      const parentMessageId = parent ?? (messageId ??= ulid());
       const type = EventType.TOOL_CALL_START;
-      return [{ type, toolCallId: id, toolCallName: name, parentMessageId: messageId }];
+      return [{ type, toolCallId: id, toolCallName: name, parentMessageId }];
     },
     args(id, delta) {
       const call = calls.get(id);
@@ -95,8 +99,8 @@ export function createTurn(): Turn {
       const rest = calls.get(id)?.hasArgs ? [] : turn.args(id, args);
       return [...start, ...rest, ...turn.endCall(id)];
     },
-    result(id, value) {
-      return [...turn.endCall(id), toResult(id, value)];
+    result(id, value, as) {
+      return [...turn.endCall(id), toResult(id, value, as)];
     },
     failure(id, { code, message }) {
       const result = toResult(id, { error: { code, message } });
@@ -119,9 +123,9 @@ function content(type: EventType, messageId: string, delta: string): BaseEvent {
   return { type, messageId, delta };
 }
 
-function toResult(toolCallId: string, value: unknown): BaseEvent {
+function toResult(toolCallId: string, value: unknown, messageId: string = ulid()): BaseEvent {
   // What has no JSON, such as nothing at all, is no answer in words either.
   const said = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   const type = EventType.TOOL_CALL_RESULT;
-  return { type, messageId: ulid(), toolCallId, content: said, role: "tool" };
+  return { type, messageId, toolCallId, content: said, role: "tool" };
 }

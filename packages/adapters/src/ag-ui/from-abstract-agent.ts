@@ -78,7 +78,8 @@ function runOnce(
 
 // A server that is not told takes its client for an old one, and leaves out what those cannot read.
 function versionOf({ maxProtocolVersion }: OwnAgent): { protocolVersion?: string } {
-  const isNew = typeof maxProtocolVersion === "string" && Number.parseFloat(maxProtocolVersion) >= 1;
+  const isNew =
+    typeof maxProtocolVersion === "string" && Number.parseFloat(maxProtocolVersion) >= 1;
   return isNew ? { protocolVersion: PROTOCOL_VERSION } : {};
 }
 
