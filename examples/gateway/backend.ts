@@ -15,7 +15,7 @@ const agent: AgentFunction = async function* (input, { emit, state }) {
   const text = typeof last?.content === "string" ? last.content : "";
   yield `Message ${input.messages.length}: `;
   yield text;
-  state.set({ last: text });
+  await state.set({ last: text });
   if (!/pizza/i.test(text)) return;
   const toolCallId = emit.toolCall("order", { dish: "pizza" }, { id: "order-1" });
   emit.interrupt({ reason: "tool_call", toolCallId, message: "Order it?" });

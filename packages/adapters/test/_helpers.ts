@@ -18,6 +18,6 @@ export function post(input: object = {}): Request {
 /** All events of an answer. */
 export async function eventsOf(reply: Response): Promise<BaseEvent[]> {
   const events: BaseEvent[] = [];
-  for await (const event of readEvents(reply.body!)) events.push(event as BaseEvent);
+  for await (const event of readEvents(reply.body!)) events.push(event);
   return events;
 }

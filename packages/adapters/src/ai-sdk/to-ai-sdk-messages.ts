@@ -6,7 +6,6 @@ import { parseArgs, toRecord, toText } from "../_json.ts";
 
 export type AiSdkUserPart =
   | { type: "text"; text: string }
-  | { type: "image"; image: string; mediaType?: string }
   | { type: "file"; data: string; mediaType: string; filename?: string };
 
 export type AiSdkAssistantPart =
@@ -36,7 +35,7 @@ export interface ToAiSdkMessagesOptions {
 }
 
 /**
- * `input.messages` as `streamText` takes them: images as image parts, each call followed by its result.
+ * `input.messages` as `streamText` takes them: images as files, each call followed by its result.
  *
  * @example
  * ```ts
@@ -79,14 +78,18 @@ function toUserPart(part: ContentPart): AiSdkUserPart | AiSdkUserPart[] {
   const url = urlOf(part);
   if (url === undefined) return [];
   const { mimeType } = part.source;
-  const media = mimeType === undefined ? {} : { mediaType: mimeType };
-  if (part.type === "image") return { type: "image", image: url, ...media };
   const name = fileNameOf(part);
   const file = name === undefined ? {} : { filename: name };
   return { type: "file", data: url, mediaType: mimeType ?? guesses[part.type], ...file };
 }
 
-const guesses = { audio: "audio/mpeg", video: "video/mp4", document: "application/pdf" };
+// Its own part type for images is deprecated in AI SDK 7, and a file to the model in all of them.
+const guesses = {
+  image: "image/*",
+  audio: "audio/mpeg",
+  video: "video/mp4",
+  document: "application/pdf",
+};
 
 function toAssistantParts(
   { content = "", toolCalls = [] }: AssistantMessage,

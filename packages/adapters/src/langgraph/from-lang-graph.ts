@@ -48,7 +48,7 @@ export function fromLangGraph(graph: LangGraph, options: FromLangGraphOptions = 
     );
   }
   assertOptions("fromLangGraph", options, known);
-  const stream = graph.stream.bind(graph) as (
+  const stream = graph.stream.bind(graph) as unknown as (
     input: unknown,
     options: object,
   ) => Awaitable<AsyncIterable<unknown>>;

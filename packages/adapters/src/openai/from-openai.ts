@@ -1,6 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { AgentFunction, BaseEvent, Json } from "@holodeck/agui-core";
-import { isRecord } from "../_json.ts";
+import { isRecord, toText } from "../_json.ts";
 import { assertStream, toAgentFunction } from "../_source.ts";
 import type { AdapterContext, Ask } from "../_source.ts";
 import { createTurn } from "../_turn.ts";
@@ -64,7 +64,7 @@ function assertNoError(chunk: Json): void {
   const { type, error, response } = chunk;
   const failed = type === "response.failed" && isRecord(response) ? (response.error ?? {}) : error;
   if (type !== "error" && !failed) return;
-  const told = isRecord(failed) ? failed : chunk;
+  const { message, code } = isRecord(failed) ? failed : chunk;
   // The service's words, for the log; whoever reads the run is told nothing of it.
-  throw new Error(`The model failed: ${String(told.message ?? told.code ?? "no reason given")}`);
+  throw new Error(`The model failed: ${toText(message) ?? toText(code) ?? "no reason given"}`);
 }

@@ -32,7 +32,7 @@ function gateway(agent: AgentLike): AgentHandler {
 }
 
 const ask = (handler: AgentHandler, input: object = {}): Promise<BaseEvent[]> =>
-  handler.fetch(post(input)).then(eventsOf) as Promise<BaseEvent[]>;
+  handler.fetch(post(input)).then(eventsOf);
 
 describe.for([
   { name: "1.0", Agent: HttpAgent },

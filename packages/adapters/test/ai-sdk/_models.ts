@@ -38,9 +38,13 @@ export function scriptedModel({ ai, Model }: Sdk, ...scripts: Loose[][]): Loose 
 }
 
 /** The end of a step, in the form of the major. */
-export function finish(sdk: Sdk, reason = "stop", [input, output] = [3, 5]): Loose {
+export function finish(
+  sdk: Sdk,
+  reason = "stop",
+  [input, output]: readonly [number, number] = [3, 5],
+): Loose {
   if (sdk.major === 5) {
-    const usage = { inputTokens: input, outputTokens: output, totalTokens: input! + output! };
+    const usage = { inputTokens: input, outputTokens: output, totalTokens: input + output };
     return { type: "finish", finishReason: reason, usage };
   }
   return {

@@ -40,7 +40,7 @@ class ScriptedModel extends BaseChatModel {
   ): AsyncGenerator<ChatGenerationChunk> {
     this.asked.push(messages);
     for (const chunk of this.#scripts[this.asked.length - 1]!) {
-      const message = new AIMessageChunk(chunk as string);
+      const message = new AIMessageChunk(chunk);
       yield new ChatGenerationChunk({ message, text: message.text });
     }
   }
@@ -78,7 +78,7 @@ test("says text and reasoning, and tells the tokens", async () => {
 
 function toolGraph(model: ScriptedModel, checkpointer?: MemorySaver) {
   const tools = new ToolNode([
-    tool(({ city }) => ({ city, celsius: 18 }), {
+    tool(({ city }: { city: string }) => ({ city, celsius: 18 }), {
       name: "weather",
       description: "The weather.",
       schema: z.object({ city: z.string() }),
