@@ -3,7 +3,7 @@ import type { Message } from "@holodeck/agui-core";
 type Of<TRole> = Extract<Message, { role: TRole }>;
 export type AssistantMessage = Of<"assistant">;
 export type ToolMessage = Of<"tool">;
-export type UserMessage = Of<"user">;
+type UserMessage = Of<"user">;
 export type ContentPart = Exclude<UserMessage["content"], string>[number];
 export type MediaPart = Exclude<ContentPart, { type: "text" }>;
 /** A message that models know: neither an activity nor what one has thought. */

@@ -2,6 +2,9 @@ export { fromAiSdk } from "./from-ai-sdk.ts";
 export type { AiSdkPart, AiSdkSource } from "./from-ai-sdk.ts";
 export { toAiSdkMessages } from "./to-ai-sdk-messages.ts";
 export type {
+  AiSdkApprovalRequest,
+  AiSdkApprovalResponse,
+  AiSdkAskedMessage,
   AiSdkAssistantPart,
   AiSdkMessage,
   AiSdkToolPart,

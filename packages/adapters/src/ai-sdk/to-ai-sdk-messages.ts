@@ -10,24 +10,40 @@ export type AiSdkUserPart =
 
 export type AiSdkAssistantPart =
   | { type: "text"; text: string }
-  | { type: "tool-call"; toolCallId: string; toolName: string; input: unknown }
-  | { type: "tool-approval-request"; approvalId: string; toolCallId: string; signature?: string };
+  | { type: "tool-call"; toolCallId: string; toolName: string; input: unknown };
 
-export type AiSdkToolPart =
-  | {
-      type: "tool-result";
-      toolCallId: string;
-      toolName: string;
-      output: { type: "text" | "error-text"; value: string };
-    }
-  | { type: "tool-approval-response"; approvalId: string; approved: boolean; reason?: string };
+export interface AiSdkToolPart {
+  type: "tool-result";
+  toolCallId: string;
+  toolName: string;
+  output: { type: "text" | "error-text"; value: string };
+}
 
-/** A message as `streamText` takes it. */
-export type AiSdkMessage =
+/** A question to a person. From AI SDK 6. */
+export interface AiSdkApprovalRequest {
+  type: "tool-approval-request";
+  approvalId: string;
+  toolCallId: string;
+  signature?: string;
+}
+
+/** The answer to it. */
+export interface AiSdkApprovalResponse {
+  type: "tool-approval-response";
+  approvalId: string;
+  approved: boolean;
+  reason?: string;
+}
+
+/** A message as `streamText` takes it; with approvals that of AI SDK 6 and 7. */
+export type AiSdkMessage<TRequest = never, TResponse = never> =
   | { role: "system"; content: string }
   | { role: "user"; content: string | AiSdkUserPart[] }
-  | { role: "assistant"; content: AiSdkAssistantPart[] }
-  | { role: "tool"; content: AiSdkToolPart[] };
+  | { role: "assistant"; content: (AiSdkAssistantPart | TRequest)[] }
+  | { role: "tool"; content: (AiSdkToolPart | TResponse)[] };
+
+/** A message of a conversation in which a person was asked. */
+export type AiSdkAskedMessage = AiSdkMessage<AiSdkApprovalRequest, AiSdkApprovalResponse>;
 
 export interface ToAiSdkMessagesOptions {
   /** `context.session.answers`: what a person said to the approvals that `fromAiSdk` asked for. From AI SDK 6. */
@@ -42,10 +58,15 @@ export interface ToAiSdkMessagesOptions {
  * streamText({ model, messages: toAiSdkMessages(input.messages) });
  * ```
  */
+export function toAiSdkMessages(messages: readonly Message[]): AiSdkMessage[];
+export function toAiSdkMessages(
+  messages: readonly Message[],
+  options: ToAiSdkMessagesOptions,
+): AiSdkAskedMessage[];
 export function toAiSdkMessages(
   messages: readonly Message[],
   options: ToAiSdkMessagesOptions = {},
-): AiSdkMessage[] {
+): AiSdkAskedMessage[] {
   assertOptions("toAiSdkMessages", options, ["answers"]);
   const asked = new Map<string, InterruptAnswer>();
   for (const answer of options.answers ?? []) {
@@ -53,7 +74,7 @@ export function toAiSdkMessages(
     if (toolCallId !== undefined) asked.set(toolCallId, answer);
   }
   const names = toolNames(messages);
-  const said = toModelHistory(messages, new Set(asked.keys())).map((message): AiSdkMessage => {
+  const said = toModelHistory(messages, new Set(asked.keys())).map((message): AiSdkAskedMessage => {
     switch (message.role) {
       case "user":
         return { role: "user", content: toUserContent(message.content) };
@@ -94,24 +115,24 @@ const guesses = {
 function toAssistantParts(
   { content = "", toolCalls = [] }: AssistantMessage,
   asked: ReadonlyMap<string, InterruptAnswer>,
-): AiSdkAssistantPart[] {
+): (AiSdkAssistantPart | AiSdkApprovalRequest)[] {
   return [
     ...(content === "" ? [] : [{ type: "text" as const, text: content }]),
-    ...toolCalls.flatMap(({ id, function: { name, arguments: args } }): AiSdkAssistantPart[] => {
+    ...toolCalls.flatMap(({ id, function: { name, arguments: args } }) => {
       const call = { toolCallId: id, toolName: name, input: parseArgs(args) };
       const answer = asked.get(id);
-      return [{ type: "tool-call", ...call }, ...(answer ? [toRequest(id, answer)] : [])];
+      return [{ type: "tool-call" as const, ...call }, ...(answer ? [toRequest(id, answer)] : [])];
     }),
   ];
 }
 
-function toRequest(toolCallId: string, { interrupt }: InterruptAnswer): AiSdkAssistantPart {
+function toRequest(toolCallId: string, { interrupt }: InterruptAnswer): AiSdkApprovalRequest {
   const signature = toText(toRecord(interrupt.metadata).signature);
   const signed = signature === undefined ? {} : { signature };
   return { type: "tool-approval-request", approvalId: interrupt.id, toolCallId, ...signed };
 }
 
-function toResponse({ interrupt, status, payload }: InterruptAnswer): AiSdkToolPart {
+function toResponse({ interrupt, status, payload }: InterruptAnswer): AiSdkApprovalResponse {
   const { approved, reason } = toRecord(payload);
   const why = typeof reason === "string" ? { reason } : {};
   return {

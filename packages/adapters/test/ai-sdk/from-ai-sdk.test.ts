@@ -2,6 +2,7 @@ import { createAgentHandler } from "@holodeck/agui";
 import { silentLogger } from "@holodeck/agui-core";
 import type { AgentLike } from "@holodeck/agui-core";
 import { runAgent } from "@holodeck/agui-testing";
+import { createToolLoopAgent, defineTool } from "@holodeck/agui-tools";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { fromAiSdk, toAiSdkMessages, toAiSdkTools } from "../../src/ai-sdk/index.ts";
@@ -161,6 +162,36 @@ describe.for(sdks)("fromAiSdk with AI SDK $major", (sdk) => {
       { role: "assistant", content: [{ type: "tool-call", toolName: "where" }] },
       { role: "tool", content: [{ output: { type: "text", value: "Bern" } }] },
     ]);
+  });
+
+  test("runs server tools in the loop of the handler's own tools", async () => {
+    const model = scriptedModel(
+      sdk,
+      [...call("call-1", "weather", '{"city":"Bern"}'), finish(sdk, "tool-calls")],
+      [...text("18 degrees."), finish(sdk)],
+    );
+    const weather = defineTool({
+      name: "weather",
+      description: "The weather of a city.",
+      parameters: z.object({ city: z.string() }),
+      execute: ({ city }) => ({ city, celsius: 18 }),
+    });
+    const generate = fromAiSdk(({ messages, tools }) =>
+      streamText({
+        model,
+        messages: toAiSdkMessages(messages),
+        tools: toAiSdkTools(tools, jsonSchema),
+      }),
+    );
+    const agent = createToolLoopAgent({ generate, tools: [weather] });
+    const sink = await runAgent(agent, { message: "Weather?" });
+    expect(sink.error).toBeUndefined();
+    expect(sink.text).toBe("18 degrees.");
+    expect(sink.events.at(-1)!.usage).toMatchObject([{ inputTokens: 6, outputTokens: 10 }]);
+    expect(model.doStreamCalls[1].prompt.at(-1)).toMatchObject({
+      role: "tool",
+      content: [{ toolCallId: "call-1", output: { value: '{"city":"Bern","celsius":18}' } }],
+    });
   });
 
   test("hands on sources and files", async () => {
