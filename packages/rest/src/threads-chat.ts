@@ -45,8 +45,8 @@ export async function chat(
     clientTools: body.stream ? "inline" : "halt",
   });
   // Headers carry ASCII only; every event and every answer has the id as well.
-  const named = /^[\x21-\x7e]+$/.test(threadId) ? { "x-thread-id": threadId } : {};
-  const headers: Record<string, string> = { ...named, "x-run-id": active.record.runId };
+  const headers: Record<string, string> = { "x-run-id": active.record.runId };
+  if (/^[\x21-\x7e]+$/.test(threadId)) headers["x-thread-id"] = threadId;
   if (!body.stream) return { status: 200, headers, body: await answer(active, host, user.id) };
   const encoder = threadsEncoder({ ...active.record, maxBytes: host.limits.runLogBytes });
   return active.stream(encoder, "start", headers);
