@@ -1,8 +1,6 @@
-import { AgentError } from "@holodeck/agui-core";
+import { AgentError, createInputFile, sanitiseName, typeOfUpload } from "@holodeck/agui-core";
 import type { Awaitable, Call, InputFile, Limits } from "@holodeck/agui-core";
 import type { MultipartPart } from "@remix-run/multipart-parser";
-import { createInputFile, sanitiseName } from "./input-file.ts";
-import { typeOfUpload } from "./mime-types.ts";
 import { refusal, tooLarge, tooManyFiles, unsupportedType } from "./refusal.ts";
 
 /** A form with files, read to its end. */
