@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { AgentError, essenceOf, SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
 import type {
   FileJob,
@@ -77,7 +76,7 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
     const kind = kinds.get(mimeType);
     if (kind === undefined || (kind === "ocr" && !settings.ocr)) return undefined;
     const from = pathOf(file) ?? (await file.bytes());
-    const key = typeof from === "string" ? undefined : keyOf(from, kind, maxChars);
+    const key = typeof from === "string" ? undefined : await keyOf(from, kind, maxChars);
     const known = key && cache.get(key);
     if (known !== undefined) return known;
     const { inflatedBytes, ocr = { language: "eng" } } = settings;
@@ -168,6 +167,8 @@ function isUser(message: Message): message is UserMessage {
   return message.role === "user";
 }
 
-function keyOf(bytes: Uint8Array, kind: ExtractKind, maxChars: number): string {
-  return `${kind}:${maxChars}:${createHash("sha256").update(bytes).digest("base64")}`;
+// Off the event loop, as everything that walks through a whole file.
+async function keyOf(bytes: Uint8Array, kind: ExtractKind, maxChars: number): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
+  return `${kind}:${maxChars}:${Buffer.from(digest).toString("base64")}`;
 }

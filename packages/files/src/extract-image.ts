@@ -1,13 +1,13 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { countPixels } from "./image-size.ts";
+import type { Worker as Reader } from "tesseract.js";
 import { Faulty } from "./job.ts";
 import type { ExtractJob, OcrJob } from "./job.ts";
 
 // What a camera makes; a few kilobytes can claim far more.
 const maxPixels = 50_000_000;
 
-type Reader = Awaited<ReturnType<(typeof import("tesseract.js"))["createWorker"]>>;
 let reader: { readonly key: string; readonly made: Promise<Reader> } | undefined;
 
 /** The text that can be read in an image. */

@@ -1,3 +1,4 @@
+import type { getDocumentProxy } from "unpdf";
 import { Faulty } from "./job.ts";
 import type { ExtractJob } from "./job.ts";
 
@@ -6,8 +7,8 @@ const maxPages = 10_000;
 
 /** The text of a PDF, page by page, no further than can be kept. */
 export async function extractPdf(bytes: Uint8Array, { maxChars }: ExtractJob): Promise<string> {
-  const { getDocumentProxy } = await import("unpdf");
-  const pdf = await getDocumentProxy(bytes, { verbosity: 0 }).catch((error: unknown) => {
+  const unpdf = await import("unpdf");
+  const pdf = await unpdf.getDocumentProxy(bytes, { verbosity: 0 }).catch((error: unknown) => {
     throw new Faulty(isNamed(error, "PasswordException") ? "encrypted" : "damaged");
   });
   const pages: string[] = [];
@@ -23,9 +24,10 @@ export async function extractPdf(bytes: Uint8Array, { maxChars }: ExtractJob): P
   return pages.join("\n\n") + (hasMore ? " ".repeat(maxChars - length + 1) : "");
 }
 
-type Pdf = Awaited<ReturnType<(typeof import("unpdf"))["getDocumentProxy"]>>;
-
-async function textOf(pdf: Pdf, number: number): Promise<string> {
+async function textOf(
+  pdf: Awaited<ReturnType<typeof getDocumentProxy>>,
+  number: number,
+): Promise<string> {
   try {
     const page = await pdf.getPage(number);
     const { items } = await page.getTextContent();

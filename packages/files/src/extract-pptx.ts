@@ -102,9 +102,9 @@ const entities: ReadonlyMap<string, string> = new Map([
 ]);
 
 function unescape(text: string): string {
-  return text.replaceAll(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (whole, decimal, hex, name) => {
-    const code = decimal === undefined ? Number.parseInt(hex as string, 16) : Number(decimal);
-    if (Number.isNaN(code)) return entities.get(name as string) ?? whole;
+  return text.replaceAll(/&(#x?[\da-f]+|\w+);/gi, (whole, name: string) => {
+    if (!name.startsWith("#")) return entities.get(name) ?? whole;
+    const code = Number(name.slice(1).replace(/^x/i, "0x"));
     return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
   });
 }

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { WorkerOptions } from "node:worker_threads";
+import { AgentError } from "@holodeck/agui-core";
 import { FileError, quote } from "./file-error.ts";
 import type { FileFault } from "./file-error.ts";
 import type { ExtractAnswer, ExtractJob } from "./job.ts";
@@ -43,6 +44,10 @@ export function createExtractor({ timeoutMs, memoryBytes }: ExtractorOptions): E
     if (isBusy) return;
     const task = waiting.shift();
     if (!task) return rest();
+    if (isClosed) {
+      task.reject(closed());
+      return next();
+    }
     if (task.signal?.aborted) {
       task.reject(task.signal.reason);
       return next();
@@ -107,6 +112,11 @@ export function createExtractor({ timeoutMs, memoryBytes }: ExtractorOptions): E
         const isFull = error.code === "ERR_WORKER_OUT_OF_MEMORY";
         reject(isFull ? refuse(name, "too-large") : error);
       };
+      // The handler was closed under it.
+      const onExit = (): void => {
+        settle();
+        reject(closed());
+      };
       const kill = (reason: unknown): void => {
         settle();
         void stop().then(() => reject(reason));
@@ -119,18 +129,19 @@ export function createExtractor({ timeoutMs, memoryBytes }: ExtractorOptions): E
       function settle(): void {
         clearTimeout(timer);
         clearInterval(watch);
-        thread.off("message", onMessage).off("error", onError);
+        thread.off("message", onMessage).off("error", onError).off("exit", onExit);
         signal?.removeEventListener("abort", onAbort);
       }
-      thread.on("message", onMessage).on("error", onError);
+      thread.on("message", onMessage).on("error", onError).on("exit", onExit);
       signal?.addEventListener("abort", onAbort);
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A thread has no origin.
       thread.postMessage(job);
     });
   }
 
   return {
     extract(name, job, signal) {
-      if (isClosed) return Promise.reject(new Error("The extractor is closed."));
+      if (isClosed) return Promise.reject(closed());
       return new Promise((resolve, reject) => {
         waiting.push({ name, job, signal, resolve, reject });
         void next();
@@ -141,6 +152,10 @@ export function createExtractor({ timeoutMs, memoryBytes }: ExtractorOptions): E
       await stop();
     },
   };
+}
+
+function closed(): AgentError {
+  return new AgentError("shutting-down", "The server is shutting down.");
 }
 
 function startWorker(options: WorkerOptions): Worker {

@@ -16,7 +16,7 @@ export function toTable(rows: readonly (readonly unknown[])[], maxChars: number)
 function toCell(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (value instanceof Date) return value.toISOString().replace("T00:00:00.000Z", "");
-  return String(value as string | number | boolean)
+  return (typeof value === "string" ? value : JSON.stringify(value))
     .replaceAll("|", "\\|")
     .replaceAll(/\s*\n\s*/g, " ");
 }

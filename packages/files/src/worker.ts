@@ -20,10 +20,16 @@ const extractors: Record<
   ocr: extractImage,
 };
 
-parentPort!.on("message", (job: ExtractJob) => {
-  void answer(job).then((said) => parentPort!.postMessage(said));
+const port = parentPort!;
+port.on("message", (job: ExtractJob) => {
+  void answer(job).then(say);
 });
-parentPort!.postMessage("ready");
+say("ready");
+
+function say(word: ExtractAnswer | "ready"): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A thread has no origin.
+  port.postMessage(word);
+}
 
 async function answer(job: ExtractJob): Promise<ExtractAnswer> {
   try {

@@ -76,7 +76,7 @@ test("an upload is referred to by its id until its time is over", async () => {
     expect(textOf(echo.seen.messages.at(-1)!)).toBe("Read\n\n## File: later.pdf\nKept for later");
     expect(echo.seen.bytes).toEqual([new Uint8Array(pdf)]);
   }
-  clock.advance(60_000);
+  await clock.advance(60_000);
   const late = await refer(stored.id);
   expect(late.status).toBe(400);
   expect(await late.json()).toMatchObject({
@@ -114,7 +114,7 @@ test("an upload that is too large is refused while it arrives", async () => {
 });
 
 test("an upload that lies about its type, or is empty, is refused and not kept", async () => {
-  clock.advance(60_000);
+  await clock.advance(60_000);
   expect((await upload(bodyOf(pdf), { type: types.png, name: "a.png" })).status).toBe(400);
   expect((await upload("")).status).toBe(400);
   expect((await upload("MZ", { type: "application/x-msdownload", name: "a.exe" })).status).toBe(
@@ -127,13 +127,13 @@ test("an upload that lies about its type, or is empty, is refused and not kept",
 });
 
 test("all uploads together have a bound", async () => {
-  clock.advance(60_000);
+  await clock.advance(60_000);
   const text = { type: types.txt, name: "a.txt" };
   expect((await upload("x".repeat(9000), text)).status).toBe(201);
   expect((await upload("x".repeat(9000), text)).status).toBe(201);
   const full = await upload("x".repeat(9000), text);
   expect(full.status).toBe(429);
-  clock.advance(60_000);
+  await clock.advance(60_000);
   expect((await upload("x".repeat(9000), text)).status).toBe(201);
 });
 
