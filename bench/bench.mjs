@@ -1,5 +1,6 @@
 // `npm run bench`: what serving a delta costs, ours and others', as ratios to a hand-written server in
 // the same run. Server and load are separate processes; subjects take turns within each round.
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startChild } from "./lib/child.mjs";
 import { median, quantile, spread } from "./lib/stats.mjs";
@@ -10,6 +11,8 @@ const { values } = parseArgs({
     subjects: { type: "string", default: "raw,ours,ours-middleware" },
     rounds: { type: "string", default: "5" },
     scale: { type: "string", default: "1" },
+    deltas: { type: "string", default: "200" },
+    profile: { type: "string" },
   },
 });
 
@@ -25,7 +28,7 @@ const body = {
 };
 const scenarios = {
   burst: {
-    work: { deltas: Number(process.env.DELTAS ?? 200), size: 20 },
+    work: { deltas: Number(values.deltas), size: 20 },
     connections: 16,
     runs: 600,
   },
@@ -35,9 +38,12 @@ const { work, connections, runs } = scenarios[values.scenario];
 const load = startChild("load.mjs");
 const subjects = [];
 for (const name of values.subjects.split(",")) {
+  const execArgv = values.profile
+    ? ["--cpu-prof", `--cpu-prof-dir=${join(values.profile, name)}`]
+    : [];
   const child = startChild("serve.mjs", [name], {
     env: { BENCH_WORK: JSON.stringify(work) },
-    execArgv: process.env.PROF ? ["--cpu-prof", "--cpu-prof-dir=/tmp/prof-" + name] : [],
+    execArgv,
   });
   subjects.push({ name, child, ...(await child.ready()), cost: [], late: [], first: [] });
 }

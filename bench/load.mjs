@@ -78,7 +78,7 @@ function ask(socket, text, seen) {
         isFirst = false;
         head = said;
         seen.firstMs.push(performance.now() - asked);
-        if (!/^HTTP\/1\.1 200/.test(head)) return end(new Error(head.slice(0, 400)));
+        if (!head.startsWith("HTTP/1.1 200")) return end(new Error(head.slice(0, 400)));
         const length = /\r\ncontent-length: (\d+)/i.exec(head);
         if (length) expected = head.indexOf("\r\n\r\n") + 4 + Number(length[1]);
       }

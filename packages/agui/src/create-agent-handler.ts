@@ -138,7 +138,7 @@ export function createAgentHandler(
 
   async function handle(exchange: Exchange): Promise<boolean> {
     const path = stripBase(exchange.path, basePath);
-    if (path === undefined) return false;
+    if (path === undefined && !exchange.isLast) return false;
     const requestId = toRequestId(exchange.header("x-request-id"));
     const started: Reply[] = [];
     const explain = (error: unknown): Reply =>
@@ -152,9 +152,11 @@ export function createAgentHandler(
     let match: RouteMatch | undefined;
     let reply: Reply;
     try {
-      match = router.match(exchange.method, path);
-      if (!match) return false;
-      const { routes, params, allow } = match;
+      match = path === undefined ? undefined : router.match(exchange.method, path);
+      const routes = match && wantedOf(match.routes, exchange);
+      if (!routes && !exchange.isLast) return false;
+      if (!match || !routes) throw notFound(exchange);
+      const { params, allow } = match;
       const answer = async (): Promise<Reply> => {
         const made = await respond(exchange, { routes, params, allow, requestId, explain });
         started.push(made);
@@ -162,7 +164,7 @@ export function createAgentHandler(
       };
       reply = await withMiddleware(exchange, answer, explain);
     } catch (error) {
-      // A path that cannot be read; middleware sees its refusal like every other.
+      // A path that cannot be read, or is nobody's; middleware sees its refusal like every other.
       reply = await withMiddleware(exchange, async () => explain(error), explain);
     }
     // A middleware may have answered something else than the run it was given.
@@ -221,7 +223,7 @@ export function createAgentHandler(
       call = toCall(exchange, { params, body, principal, requestId });
       chosen ??= routes.find(({ route }) => route.claims?.(body) ?? true);
       if (!chosen) {
-        throw new AgentError("invalid-request", "No protocol here understands this body.");
+        throw notUnderstood(exchange, routes);
       }
       return await chosen.route.handle(call);
     } catch (error) {
@@ -303,8 +305,29 @@ function yieldTo(spoken: readonly MountedRoute[], own: readonly MountedRoute[]):
   return own.filter((one) => !taken.has(place(one)));
 }
 
+/** Nothing: none of them is asked for. A URL is parsed only for who looks at it. */
+function wantedOf(
+  routes: readonly MountedRoute[],
+  exchange: Exchange,
+): readonly MountedRoute[] | undefined {
+  if (!routes.some(({ route }) => route.wants)) return routes;
+  const { searchParams } = exchange.request.url;
+  const wanted = routes.filter(({ route }) => route.wants?.(searchParams) ?? true);
+  return wanted.length > 0 ? wanted : undefined;
+}
+
 function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as { then?: unknown } | null)?.then === "function";
+}
+
+function notFound({ method, path }: Exchange): AgentError {
+  return new AgentError("not-found", `Nothing answers ${method} ${path} here.`);
+}
+
+function notUnderstood({ method, path }: Exchange, routes: readonly MountedRoute[]): AgentError {
+  const names = routes.map(({ owner }) => owner).join(" and ");
+  const message = `No protocol here understands this body; ${names} answer ${method} ${path}.`;
+  return new AgentError("invalid-request", message);
 }
 
 function notAllowed(

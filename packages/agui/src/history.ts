@@ -42,8 +42,7 @@ export function prepareInput(
   assertResume(input, session, options.clock);
   const isKnown = session.messages.length > 0 || session.lastRunId !== undefined;
   const sent = options.trust ? input.messages : believed(input, session, { ...options, isKnown });
-  const base = options.owner === "server" ? session.messages : [];
-  const messages = options.owner === "server" ? mergeById(base, sent) : sent;
+  const messages = options.owner === "server" ? added(sent, input, session) : sent;
   const state = hasState(input.state) ? input.state : (session.state ?? input.state ?? {});
   return {
     input: { ...input, messages: messages.filter(({ role }) => role !== "activity"), state },
@@ -54,7 +53,7 @@ export function prepareInput(
 }
 
 /** An approval is worth something only if this server asked for it, in time, and it is used once. */
-export function assertResume(
+function assertResume(
   { resume = [] }: RunAgentInput,
   { pending, threadId }: Pick<Session, "pending" | "threadId">,
   clock: Clock,
@@ -166,9 +165,47 @@ function isPruned({ messages, messageCount }: Session): boolean {
   return kept.length < messageCount;
 }
 
-function mergeById(base: readonly Message[], more: readonly Message[]): readonly Message[] {
+// What is news to a thread that the server owns goes to its end.
+function added(
+  sent: readonly Message[],
+  input: RunAgentInput,
+  session: Session,
+): readonly Message[] {
+  const base = rewound(session.messages, input);
   const known = new Set(base.map(({ id }) => id));
-  return [...base, ...more.filter(({ id }) => !known.has(id))];
+  const old = isPruned(session) ? oldMessages(input.messages, session) : known;
+  return [...base, ...sent.filter(({ id }) => !known.has(id) && !old.has(id))];
+}
+
+// Who ends with a message of the user's that the thread has had wants another answer, or has edited
+// it: what followed is taken back.
+function rewound(
+  messages: readonly Message[],
+  { messages: sent, resume = [] }: RunAgentInput,
+): readonly Message[] {
+  const last = sent.at(-1);
+  if (last?.role !== "user" || resume.length > 0) return messages;
+  const place = messages.findIndex(({ id, role }) => role === "user" && id === last.id);
+  return place === -1 ? messages : messages.slice(0, place);
+}
+
+// A client that sends everything also sends what the thread has let go of: it stands before what is
+// still here, or before an answer.
+function oldMessages(
+  sent: readonly Message[],
+  { messages, pending }: Session,
+): ReadonlySet<string> {
+  const known = new Set(messages.map(({ id }) => id));
+  const waiting = new Set(pending.flatMap(({ id, kind }) => (kind === "tool" ? id : [])));
+  // The last one is what is asked now, also when it is asked again.
+  const before = sent.at(-1)?.role === "user" ? sent.slice(0, -1) : sent;
+  const here = before.map(({ id }) => known.has(id)).lastIndexOf(true);
+  const end = here === -1 ? before.map(({ role }) => role).lastIndexOf("assistant") : here;
+  return new Set(
+    before
+      .slice(0, end + 1)
+      .flatMap((one) => (one.role === "tool" && waiting.has(one.toolCallId) ? [] : one.id)),
+  );
 }
 
 // Clients do not send activities back. They stay where they were: after the message they followed.

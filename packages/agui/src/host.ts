@@ -224,7 +224,7 @@ function toActive(record: RunRecord, run: LiveRun, { signal }: Call): ActiveRun 
         },
       };
     },
-    collect: () => run.collect(signal),
+    collect: (onEvent) => run.collect(signal, onEvent),
   };
 }
 

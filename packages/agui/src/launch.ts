@@ -11,7 +11,7 @@ import type {
 } from "@holodeck/agui-core";
 import type { LoadedAgent } from "./agents.ts";
 import { createQuestions } from "./answer.ts";
-import { assertResume, prepareInput } from "./history.ts";
+import { prepareInput } from "./history.ts";
 import type { PreparedInput } from "./history.ts";
 import { liveId } from "./registry.ts";
 import type { HostOptions } from "./registry.ts";

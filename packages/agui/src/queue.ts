@@ -128,7 +128,7 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
             done,
           },
         }),
-        async collect(): Promise<RunResult> {
+        async collect(onEvent): Promise<RunResult> {
           const leaveQueue = (): void => stop.abort();
           turn.signal?.addEventListener("abort", leaveQueue, { once: true });
           if (turn.signal?.aborted) leaveQueue();
@@ -136,7 +136,7 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
             turn.signal?.removeEventListener("abort", leaveQueue),
           );
           if (!begun) throw new AgentError("disconnected", "The client left the queue.");
-          return begun.collect(turn.signal);
+          return begun.collect(turn.signal, onEvent);
         },
       };
     },

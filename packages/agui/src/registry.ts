@@ -12,7 +12,7 @@ export interface RunRegistry {
   readonly lingering: Bag<LiveRun>;
 }
 
-export interface LiveRuns {
+interface LiveRuns {
   get(id: string): LiveRun | undefined;
   set(id: string, run: LiveRun): void;
   delete(id: string): void;

@@ -2,6 +2,7 @@ import type { Json, Protocol, Route } from "@holodeck/agui-core";
 import { toExpressHandler } from "@holodeck/agui-express";
 import { serve } from "@holodeck/agui-node";
 import type { Serving } from "@holodeck/agui-node";
+import { readSse } from "@holodeck/agui-testing";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import express from "express";
 import type { AddressInfo } from "node:net";
@@ -17,11 +18,68 @@ import type { Operation } from "./_operations.ts";
 interface Example {
   readonly path: string;
   readonly status: number;
+  /** A function: made of what the server says before. */
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
 }
 
 const run = { threadId: "t", protocolVersion: "1.0", messages: [say("hi")] };
+const nobody = { authorization: "" };
+const json = { "content-type": "application/json" };
+
+// Each protocol has ids of its own form; these threads come into being on the way.
+const uuid = "11111111-2222-4333-8444-555555555555";
+const otherUuid = "22222222-2222-4333-8444-555555555555";
+const ulid = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const uiChat = {
+  id: "ui",
+  trigger: "submit-message",
+  messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "hi" }] }],
+};
+const form = { "content-type": "multipart/form-data; boundary=x" };
+const formBody = '--x\r\ncontent-disposition: form-data; name="message"\r\n\r\nhi\r\n--x--\r\n';
+
+/** What answers the client tool that a thread has just asked for. */
+async function askedFor(url: string): Promise<Json> {
+  const response = await fetch(`${url}/chat`, {
+    method: "POST",
+    headers: { ...json, authorization: "Bearer ann" },
+    body: JSON.stringify({ message: "pick", tools: [{ name: "pick" }] }),
+  });
+  for await (const { data } of readSse(response)) {
+    const { event, execution_id } = JSON.parse(data) as Json;
+    if (event === "tool_execution_request") return { execution_id, execution_time_ms: 1 };
+  }
+  throw new Error("No tool was asked for.");
+}
+const toolResult = { execution_id: "unheard-of", execution_time_ms: 1, result: 1 };
+
+/** The AI SDK's operations, at one of the places where they are. */
+function vercelAt(path: string): Record<string, readonly Example[]> {
+  return {
+    [`POST ${path}`]: [
+      { path, body: uiChat, status: 200 },
+      { path, body: { id: "v4", messages: [say("hi")] }, status: 200 },
+      { path, body: { prompt: "hi" }, status: 200 },
+      { path, body: { messages: [7] }, status: 400 },
+      { path, body: { ...uiChat, agentId: "nobody" }, status: 404 },
+      { path, body: uiChat, headers: nobody, status: 401 },
+    ],
+    [`GET ${path}`]: [
+      { path: `${path}?chatId=v4`, status: 200 },
+      { path, status: 400 },
+      { path: `${path}?chatId=v4`, headers: nobody, status: 401 },
+    ],
+    [`GET ${path}/{id}/stream`]: [
+      { path: `${path}/ui/stream`, status: 204 },
+      { path: `${path}/ui/stream`, headers: nobody, status: 401 },
+    ],
+    [`POST ${path}/{id}/stop`]: [
+      { path: `${path}/ui/stop`, status: 200 },
+      { path: `${path}/ui/stop`, headers: nobody, status: 401 },
+    ],
+  };
+}
 
 /**
  * Requests of every operation of the document, sent in this order to one server: the good case and
@@ -36,11 +94,137 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     { path: "/agui", body: run, headers: { accept: "application/json;q=0" }, status: 200 },
     { path: "/agui", body: run, headers: { accept: "text/event-stream;q=0" }, status: 406 },
     { path: "/agui", body: run, headers: { "content-type": "text/plain" }, status: 415 },
-    { path: "/agui", body: run, headers: { authorization: "" }, status: 401 },
+    { path: "/agui", body: run, headers: nobody, status: 401 },
+    { path: "/agui", body: { method: "info" }, status: 200 },
+    { path: "/agui", body: { method: "inspector/metadata" }, status: 204 },
+    {
+      path: "/agui",
+      body: { method: "agent/run", params: { agentId: "default" }, body: { ...run, runId: "r2" } },
+      status: 200,
+    },
+    { path: "/agui", body: { method: "agent/fly" }, status: 400 },
+  ],
+  "POST /agui/agent/{agentId}/run": [
+    { path: "/agui/agent/default/run", body: { ...run, threadId: "ck" }, status: 200 },
+    { path: "/agui/agent/default/run", body: { messages: 7 }, status: 400 },
+    { path: "/agui/agent/nobody/run", body: run, status: 404 },
+    { path: "/agui/agent/default/run", body: run, headers: nobody, status: 401 },
+  ],
+  "POST /agui/agent/{agentId}/connect": [
+    { path: "/agui/agent/default/connect", body: { threadId: "ck" }, status: 200 },
+    { path: "/agui/agent/default/connect", body: { threadId: "unheard-of" }, status: 200 },
+    { path: "/agui/agent/default/connect", body: {}, status: 400 },
+    { path: "/agui/agent/nobody/connect", body: { threadId: "ck" }, status: 404 },
+  ],
+  "POST /agui/agent/{agentId}/suggest": [
+    { path: "/agui/agent/default/suggest", body: run, status: 200 },
+    { path: "/agui/agent/nobody/suggest", body: run, status: 404 },
+  ],
+  "POST /agui/agent/{agentId}/stop/{threadId}": [
+    { path: "/agui/agent/default/stop/ck", status: 200 },
+    { path: "/agui/agent/default/stop/ck", body: { runId: 7 }, status: 400 },
+    { path: "/agui/agent/nobody/stop/ck", status: 404 },
+  ],
+  "GET /agui/threads": [
+    { path: "/agui/threads?limit=1", status: 200 },
+    { path: "/agui/threads?limit=0", status: 400 },
+    { path: "/agui/threads", headers: nobody, status: 401 },
+  ],
+  "PATCH /agui/threads/{threadId}": [
+    { path: "/agui/threads/ck", body: { name: "First" }, status: 200 },
+    { path: "/agui/threads/ck", body: {}, status: 400 },
+    { path: "/agui/threads/unheard-of", body: { name: "First" }, status: 404 },
+  ],
+  "POST /agui/threads/{threadId}/archive": [
+    { path: "/agui/threads/ck/archive", body: {}, status: 200 },
+    { path: "/agui/threads/unheard-of/archive", body: {}, status: 404 },
+  ],
+  ...Object.fromEntries(
+    ["messages", "events", "state"].map((what): [string, readonly Example[]] => [
+      `GET /agui/threads/{threadId}/${what}`,
+      [
+        { path: `/agui/threads/ck/${what}`, status: 200 },
+        { path: `/agui/threads/unheard-of/${what}`, status: 404 },
+      ],
+    ]),
+  ),
+  "DELETE /agui/threads/{threadId}": [
+    { path: "/agui/threads/ck", status: 200 },
+    { path: "/agui/threads/ck", status: 404 },
+  ],
+  ...vercelAt("/api/chat"),
+  ...vercelAt("/chat"),
+  // One place for two protocols: the body tells.
+  "POST /chat": [
+    ...vercelAt("/chat")["POST /chat"]!,
+    { path: "/chat", body: { message: "hi", stream: false }, status: 200 },
+    { path: "/chat", body: { message: "hi" }, status: 200 },
+    { path: "/chat", body: { message: " " }, status: 400 },
+    { path: "/chat", body: {}, status: 400 },
+    { path: "/chat", body: { message: "hi", thread_id: otherUuid }, status: 404 },
+  ],
+  "POST /agent/{name}/chat": [
+    { path: "/agent/default/chat", body: { message: "hi", session_id: ulid }, status: 200 },
+    { path: "/agent/default/chat", body: formBody, headers: form, status: 200 },
+    { path: "/agent/default/chat", body: { message: " " }, status: 400 },
+    { path: "/agent/nobody/chat", body: { message: "hi" }, status: 404 },
+    {
+      path: "/agent/default/chat",
+      body: "hi",
+      headers: { "content-type": "text/css" },
+      status: 415,
+    },
+    { path: "/agent/default/chat", body: { message: "hi" }, headers: nobody, status: 401 },
+  ],
+  "POST /agent/{name}/chat/stream": [
+    { path: "/agent/default/chat/stream", body: { message: "hi" }, status: 200 },
+    { path: "/agent/default/chat/stream", body: formBody, headers: form, status: 200 },
+    { path: "/agent/default/chat/stream", body: { session_id: "x" }, status: 400 },
+    { path: "/agent/nobody/chat/stream", body: { message: "hi" }, status: 404 },
+  ],
+  "DELETE /sessions/{id}": [
+    { path: `/sessions/${ulid}`, status: 204 },
+    { path: `/sessions/${ulid}`, status: 204 },
+    { path: "/sessions/x", status: 400 },
+    { path: `/sessions/${ulid}`, headers: nobody, status: 401 },
+  ],
+  "GET /threads": [
+    { path: "/threads?limit=100", status: 200 },
+    { path: "/threads?limit=0", status: 400 },
+    { path: "/threads", headers: nobody, status: 401 },
+  ],
+  "GET /threads/{id}": [
+    { path: `/threads/${uuid}`, status: 200 },
+    { path: `/threads/${otherUuid}`, status: 404 },
+    { path: "/threads/x", status: 400 },
+  ],
+  "POST /threads/{id}/abort": [
+    { path: `/threads/${uuid}/abort`, status: 200 },
+    { path: `/threads/${otherUuid}/abort`, status: 404 },
+  ],
+  "DELETE /threads/{id}": [
+    { path: `/threads/${uuid}`, status: 204 },
+    { path: `/threads/${uuid}`, status: 404 },
+    { path: `/threads/${uuid}`, headers: nobody, status: 401 },
+  ],
+  "POST /tool_result": [
+    {
+      path: "/tool_result",
+      body: async (url: string) => ({ ...(await askedFor(url)), result: "a" }),
+      status: 200,
+    },
+    {
+      path: "/tool_result",
+      body: async (url: string) => ({ ...(await askedFor(url)), error: "gone" }),
+      status: 200,
+    },
+    { path: "/tool_result", body: toolResult, status: 404 },
+    { path: "/tool_result", body: { ...toolResult, error: "both" }, status: 400 },
+    { path: "/tool_result", body: toolResult, headers: nobody, status: 401 },
   ],
   "GET /agui/info": [
     { path: "/agui/info", status: 200 },
-    { path: "/agui/info", headers: { authorization: "" }, status: 401 },
+    { path: "/agui/info", headers: nobody, status: 401 },
   ],
   "GET /agui/runs/{runId}/events": [
     { path: "/agui/runs/r1/events", status: 200 },
@@ -52,10 +236,10 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     { path: "/agui/runs/r1/stop", status: 200 },
     { path: "/agui/runs/nobody/stop", status: 404 },
   ],
-  "GET /health": [{ path: "/health", headers: { authorization: "" }, status: 200 }],
-  "GET /ready": [{ path: "/ready", headers: { authorization: "" }, status: 200 }],
-  "GET /health/agent": [{ path: "/health/agent", headers: { authorization: "" }, status: 200 }],
-  "GET /openapi.json": [{ path: "/openapi.json", headers: { authorization: "" }, status: 200 }],
+  "GET /health": [{ path: "/health", headers: nobody, status: 200 }],
+  "GET /ready": [{ path: "/ready", headers: nobody, status: 200 }],
+  "GET /health/agent": [{ path: "/health/agent", headers: nobody, status: 200 }],
+  "GET /openapi.json": [{ path: "/openapi.json", headers: nobody, status: 200 }],
 };
 
 const options: AgentHandlerOptions = {
@@ -65,8 +249,9 @@ const options: AgentHandlerOptions = {
 
 function createHandler(more: AgentHandlerOptions = {}): AgentHandler {
   return createAgentHandler(
-    async function* (_input, { emit, state }) {
+    async function* (input, { emit, state, callTool }) {
       yield "Hello";
+      if (input.tools.length > 0) await callTool("pick", {});
       await state.set({ risk_level: 3 });
       await emit.toolResult(emit.toolCall("look", { at: "it" }), "seen");
       await emit.step("think", () => emit.reasoning("hm"));
@@ -93,6 +278,14 @@ describe("the OpenAPI document", { timeout }, () => {
     serving = await serve(createHandler(), { port: 0, signals: false });
     document = (await (await fetch(`${serving.url}/openapi.json`)).json()) as Json;
     check = createAnswerCheck(document);
+    // Made by AG-UI, which takes any id: a thread is not of one protocol.
+    await (
+      await fetch(`${serving.url}/agui`, {
+        method: "POST",
+        headers: { ...json, authorization: "Bearer ann" },
+        body: JSON.stringify({ ...run, threadId: uuid }),
+      })
+    ).text();
   }, timeout);
   afterAll(() => serving.close());
 
@@ -116,15 +309,19 @@ describe("the OpenAPI document", { timeout }, () => {
     for (const [name, requests] of Object.entries(examples)) {
       const [method = "GET"] = name.split(" ");
       for (const { path, body, headers, status } of requests) {
+        const sent: unknown = typeof body === "function" ? await body(serving.url) : body;
         const response = await fetch(serving.url + path, {
           method,
-          headers: { authorization: "Bearer ann", "content-type": "application/json", ...headers },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          headers: { authorization: "Bearer ann", ...json, ...headers },
+          ...(sent === undefined
+            ? {}
+            : { body: typeof sent === "string" ? sent : JSON.stringify(sent) }),
         });
         expect(response.status, `${method} ${path} ${JSON.stringify(body)}`).toBe(status);
         // Read at once and checked later: compiling schemas takes longer than connections are kept.
-        const { status: code, headers: sent } = response;
-        answers.push([name, new Response(await response.text(), { status: code, headers: sent })]);
+        const { status: code, headers: given } = response;
+        const text = await response.text();
+        answers.push([name, new Response(text || null, { status: code, headers: given })]);
       }
     }
     for (const [name, response] of answers) await check(name, response);

@@ -1,6 +1,8 @@
 import type { BaseEvent, Protocol, ServerTool } from "@holodeck/agui-core";
 import { fakeClock } from "@holodeck/agui-testing";
-import { describe, expect, test } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, test, vi } from "vitest";
 import { agui, createAgentHandler, mapEvents } from "../src/index.ts";
 import type { AgentFunction, Middleware } from "../src/index.ts";
 import { deferred, eventsOf, memoryLogger, post, say, typesOf } from "./_helpers.ts";
@@ -80,6 +82,32 @@ describe("discovery", () => {
 });
 
 describe("one agent, every protocol", () => {
+  const user = { id: "1", role: "user", parts: [{ type: "text", text: "hi" }] };
+  test.for<[string, string, object]>([
+    ["AG-UI", "/agui", { messages: [say("hi")] }],
+    ["CopilotKit", "/agui/agent/default/run", { threadId: "t", runId: "r", messages: [] }],
+    ["CopilotKit, in one route", "/agui", { method: "agent/run", body: { messages: [] } }],
+    ["useChat", "/api/chat", { id: "c", messages: [user] }],
+    ["REST", "/agent/default/chat", { message: "hi" }],
+    ["REST as a stream", "/agent/default/chat/stream", { message: "hi" }],
+    ["threads", "/chat", { message: "hi" }],
+  ])("is served with nothing chosen, by one pipeline: %s", async ([, path, body]) => {
+    const seen: string[] = [];
+    const watch = mapEvents((event) => (seen.push(event.type), event));
+    const { fetch } = createAgentHandler(hello, { ...quiet, middleware: [watch] });
+    const response = await fetch(post(body, { path }));
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain("world");
+    expect(seen).toEqual([
+      "RUN_STARTED",
+      "TEXT_MESSAGE_START",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_END",
+      "RUN_FINISHED",
+    ]);
+  });
+
   test("gives all of them the same events of one pipeline", async () => {
     const plain: Protocol = {
       name: "plain",
@@ -131,13 +159,31 @@ describe("one agent, every protocol", () => {
   });
 });
 
+describe("the tools that a client offers", () => {
+  test("are called whatever it calls them, described or not", async () => {
+    const tools = [
+      { name: "mcp.get-weather", description: "" },
+      { name: "2nd opinion", description: "No." },
+    ];
+    const seen: unknown[] = [];
+    const { fetch } = createAgentHandler(async (input) => void seen.push(input.tools), quiet);
+    const response = await fetch(post({ messages: [], tools }));
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(seen).toEqual([tools]);
+  });
+});
+
 describe("a library that does not own the process", () => {
   const listeners = (): number =>
     process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
 
   test("adds no listener to it, from the first import to the end", async () => {
+    vi.resetModules();
     const before = listeners();
-    const handler = createAgentHandler(hello, quiet);
+    const fresh = await import("../src/index.ts");
+    expect(fresh.createAgentHandler).not.toBe(createAgentHandler);
+    const handler = fresh.createAgentHandler(hello, quiet);
     await (await handler.fetch(post({ messages: [] }))).text();
     await handler.close();
     expect(listeners()).toBe(before);
@@ -154,6 +200,27 @@ describe("a library that does not own the process", () => {
     await clock.advance(100);
     await closing;
     expect(clock.pending).toBe(0);
+  });
+
+  test("gives what runs four of five seconds to end, unless told otherwise", async () => {
+    const clock = fakeClock();
+    let isAborted = false;
+    const handler = createAgentHandler(
+      async function* (_input, { signal }) {
+        signal.addEventListener("abort", () => (isAborted = true));
+        yield "…";
+        await new Promise(() => undefined);
+      },
+      { ...quiet, clock },
+    );
+    const text = (await handler.fetch(post({ messages: [] }))).text();
+    const closing = handler.close();
+    await clock.advance(3_999);
+    expect([isAborted, handler.state]).toEqual([false, "shutting_down"]);
+    await clock.advance(1_001);
+    await closing;
+    expect([isAborted, handler.state]).toEqual([true, "stopped"]);
+    expect(await text).toContain("shutting-down");
   });
 
   test("sends no CORS header unless asked to", async () => {
@@ -199,5 +266,38 @@ describe("a client that waits", () => {
     await listening;
     expect(heard).toContain("late");
     expect(heard.endsWith("\n\n")).toBe(true);
+  });
+});
+
+describe("an address that a client sends", () => {
+  test("is never asked for on the client's behalf, and reaches the agent as it is", async () => {
+    let visits = 0;
+    const inside = createServer((_request, response) => {
+      visits++;
+      response.end();
+    });
+    inside.on("connection", () => visits++);
+    await new Promise<void>((resolve) => inside.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(inside.address() as AddressInfo).port}/secret.png`;
+    const contents: unknown[] = [];
+    const { fetch } = createAgentHandler(
+      async (input) => void contents.push(input.messages.at(-1)!.content),
+      quiet,
+    );
+    const asked = async (body: unknown, path: string): Promise<void> => {
+      const response = await fetch(post(body, { path }));
+      expect([path, response.status]).toEqual([path, 200]);
+      await response.text();
+    };
+    const image = { type: "image", source: { type: "url", value: url, mimeType: "image/png" } };
+    const binary = { type: "binary", mimeType: "image/png", url };
+    const file = { type: "file", mediaType: "image/png", url };
+    for (const part of [image, binary]) {
+      await asked({ messages: [{ role: "user", content: [part] }] }, "/agui");
+    }
+    await asked({ id: "c", messages: [{ id: "1", role: "user", parts: [file] }] }, "/api/chat");
+    await new Promise((resolve) => inside.close(resolve));
+    expect(contents).toMatchObject([[image], [image], [image]]);
+    expect(visits).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-import { AgentError, isOpaqueId } from "@holodeck/agui-core";
+import { AgentError, describeValue, isOpaqueId } from "@holodeck/agui-core";
 import type { Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { readBody } from "./bodies.ts";
 import { connect } from "./connect.ts";
@@ -59,6 +59,13 @@ export async function openEnvelope(call: Call, host: ProtocolHost): Promise<Repl
 }
 
 function strings(params: Json): Record<string, string> {
+  // Left out they mean the default agent; something else in their place means neither.
+  for (const name of ["agentId", "threadId"]) {
+    const { [name]: value } = params;
+    if (value === undefined || value === null || typeof value === "string") continue;
+    const message = `params.${name} must be a string, not ${describeValue(value)}.`;
+    throw new AgentError("invalid-request", message);
+  }
   const entries = Object.entries(params);
   return Object.fromEntries(
     entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"),

@@ -110,7 +110,11 @@ async function toOperation(description: Description, suffix: string): Promise<Js
     };
   }
   if (query) operation.parameters = toParameters(await toJsonSchema(bodies[query], "output"));
-  operation.responses = { 200: await toResponse(answers) };
+  const empty = { description: "The method has nothing to answer here." };
+  operation.responses = {
+    200: await toResponse(answers),
+    ...(answers === "any" ? { 204: empty } : {}),
+  };
   return operation;
 }
 

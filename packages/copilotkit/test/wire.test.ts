@@ -372,6 +372,12 @@ describe("an envelope", () => {
       "params.threadId",
     ],
     ["parameters that are no object", { method: "info", params: 7 }, 400, "params"],
+    [
+      "an agent without a name",
+      { method: "agent/run", params: { agentId: ["other"] }, body: {} },
+      400,
+      "params.agentId must be a string, not an array.",
+    ],
     ["audio", { method: "transcribe", body: {} }, 404, "does not transcribe"],
     ["a resource without a path", { method: "resource/request", params: {} }, 400, "path"],
     [

@@ -12,6 +12,8 @@ export interface FetchExchangeOptions {
   /** Where the body comes from when something else has read it already. By default the request. */
   body?: () => AsyncIterable<Uint8Array>;
   waitUntil?: ((work: Promise<unknown>) => void) | undefined;
+  /** Whether nobody else would answer. */
+  isLast?: boolean;
 }
 
 export interface FetchExchange {
@@ -27,7 +29,7 @@ export function createFetchExchange(
   request: Request,
   options: FetchExchangeOptions = {},
 ): FetchExchange {
-  const { native = request, ip, waitUntil } = options;
+  const { native = request, ip, waitUntil, isLast = false } = options;
   let built: AgentRequest | undefined;
   let sink: Sink | undefined;
   let answer: (response: Response) => void;
@@ -42,6 +44,7 @@ export function createFetchExchange(
     },
     method: request.method,
     path: options.path ?? pathOf(request.url),
+    isLast,
     header: (name) => request.headers.get(name) ?? undefined,
     body: options.body ?? (() => readBody(request)),
     get signal() {
@@ -110,7 +113,8 @@ export function toFetch(
   options: ToFetchOptions = {},
 ): ExchangeHandler["fetch"] {
   return async (request, ...platform) => {
-    const made = createFetchExchange(request, { waitUntil: findWaitUntil(platform) });
+    const waitUntil = findWaitUntil(platform);
+    const made = createFetchExchange(request, { waitUntil, isLast: true });
     try {
       return (await answerFetch(handle, made)) ?? refuse(request, notFound(request), options);
     } catch (error) {

@@ -90,7 +90,7 @@ export function createBrackets(send: (event: LooseEvent) => void, repair: Repair
         leftOpen();
         closeStep(steps.pop()!);
       }
-      for (const [subagentRunId, isActive] of [...(subagents ?? [])].reverse()) {
+      for (const [subagentRunId, isActive] of latestFirst(subagents)) {
         if (!isActive) continue;
         leftOpen();
         subagents!.set(subagentRunId, false);
@@ -102,4 +102,10 @@ export function createBrackets(send: (event: LooseEvent) => void, repair: Repair
       }
     },
   };
+}
+
+function latestFirst<T>(items: Iterable<T> | undefined): T[] {
+  const list: T[] = [];
+  for (const item of items ?? []) list.unshift(item);
+  return list;
 }

@@ -70,6 +70,7 @@ export type {
   FileJob,
   FileProcessor,
   FileSpool,
+  FileWriter,
   HandlerMiddleware,
   InputFile,
   InterruptAnswer,

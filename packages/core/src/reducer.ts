@@ -128,7 +128,7 @@ export function createReducer(
 
   function endText(event: { messageId: string; metadata?: Metadata }): void {
     const content = list.find(event.messageId)?.message.content;
-    if (typeof content === "string") flatten(content);
+    if (typeof content === "string" && content.length < flatChars) flatten(content);
     describeText(event);
   }
 
@@ -383,6 +383,9 @@ class Fold implements Reducer {
 }
 
 function ignore(): void {}
+
+// Longer text than this is better shared with the deltas it was put together from, which the log has.
+const flatChars = 64 * 1024;
 
 // Text put together from deltas is a tree of them until somebody looks inside: of 20 characters each
 // that is three times the memory, in objects that every collection has to visit.

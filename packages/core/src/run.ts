@@ -25,7 +25,7 @@ import { safeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
 import { isEndless, sizeOf, withoutEndless } from "./size.ts";
 import { settleTools } from "./server-tools.ts";
-import { createWaitingSink, silentEncoder } from "./waiting-sink.ts";
+import { createWaitingSink, silentEncoder, toListener } from "./waiting-sink.ts";
 import { callAgent, createSpeech, toRun } from "./to-agent.ts";
 import type {
   AgentLike,
@@ -303,10 +303,11 @@ export class LiveRun {
   }
 
   /** Waits for the end, and makes it begin if it has not. With a signal it follows until that says it left. */
-  collect(signal?: AbortSignal): Promise<RunResult> {
-    if (signal && !this.ended)
-      this.follow(silentEncoder, createWaitingSink(signal), this.#delivered);
-    else this.begin();
+  collect(signal?: AbortSignal, onEvent?: (event: BaseEvent) => void): Promise<RunResult> {
+    if (signal && !this.ended) {
+      const encoder = onEvent ? toListener(onEvent) : silentEncoder;
+      this.follow(encoder, createWaitingSink(signal), this.#delivered);
+    } else this.begin();
     return this.done;
   }
 

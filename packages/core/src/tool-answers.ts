@@ -12,7 +12,7 @@ export interface Verdict {
 }
 
 /** An answer that this turn has had already. */
-export interface PastAnswer {
+interface PastAnswer {
   readonly id: string;
   readonly result?: unknown;
   readonly error?: AgentError;

@@ -116,11 +116,16 @@ export interface ProcessedFiles {
 
 /** Where the files of a form wait for the end of their run. */
 export interface FileSpool {
-  take(
-    about: Pick<InputFile, "name" | "mimeType" | "size">,
-    chunks: readonly Uint8Array[],
-  ): Awaitable<InputFile>;
+  /** For one file, as it arrives. */
+  open(): FileWriter;
+  /** Also of what was never ended. */
   release(): Awaitable<void>;
+}
+
+export interface FileWriter {
+  /** The bytes are the writer's own from now on. */
+  write(bytes: Uint8Array): Awaitable<void>;
+  end(about: Pick<InputFile, "name" | "mimeType">): Awaitable<InputFile>;
 }
 
 /** Looks at what clients upload before an agent does. */
@@ -553,6 +558,8 @@ export interface Exchange {
   readonly path: string;
   /** A request header by its lower-case name, without building `request`. */
   header(name: string): string | undefined;
+  /** Nobody else would answer: what has no route is refused here, through the middleware. */
+  readonly isLast?: boolean;
   /** Set when a body parser was here first. */
   readonly parsedBody?: unknown;
   body(): AsyncIterable<Uint8Array>;
@@ -614,6 +621,8 @@ export interface Route {
   readonly body?: "json" | "optional-json" | "multipart" | "json-or-multipart";
   /** Several routes may share method and path if all but one can recognise their bodies. */
   claims?(body: unknown): boolean;
+  /** False: it is not asked for by this query, and the host may have a page of its own there. */
+  wants?(query: URLSearchParams): boolean;
   /** Whoever mounts it answers the same, like discovery: of several on one path the first is taken. */
   readonly shared?: boolean;
   /** No `authenticate`. */
@@ -698,8 +707,11 @@ export interface ActiveRun {
     from: "start" | "join" | number,
     headers?: Readonly<Record<string, string>>,
   ): Reply;
-  /** Waits for the end. Whoever asked follows the run meanwhile: `onDisconnect` says what its leaving does. */
-  collect(): Promise<RunResult>;
+  /**
+   * Waits for the end, and tells of each event on the way. Whoever asked follows the run meanwhile:
+   * `onDisconnect` says what its leaving does.
+   */
+  collect(onEvent?: (event: BaseEvent) => void): Promise<RunResult>;
 }
 
 // ── Limits and time ────────────────────────────────────────────────────────────────────────────

@@ -1,10 +1,11 @@
 import { createReadStream } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
 import { mkdir, mkdtemp, open, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { createInputFile } from "@holodeck/agui-core";
-import type { FileSpool, InputFile } from "@holodeck/agui-core";
+import type { FileSpool, FileWriter, InputFile } from "@holodeck/agui-core";
 
 export interface SpoolOptions {
   readonly tempDir?: string | undefined;
@@ -88,27 +89,51 @@ function isAlive(pid: number): boolean {
 
 /** A place for the files of one run: large ones in a folder that goes with the run. */
 export function createSpool({ tempDir, memoryBytes }: SpoolOptions): FileSpool {
+  const unended = new Set<FileHandle>();
   let folder: Promise<string> | undefined;
   let count = 0;
-  return {
-    async take(about, chunks) {
-      if (about.size <= memoryBytes) {
-        return createInputFile(about, new Uint8Array(Buffer.concat(chunks)));
+
+  function openWriter(): FileWriter {
+    let chunks: Uint8Array[] = [];
+    let size = 0;
+    let path = "";
+    let file: FileHandle | undefined;
+
+    async function flush(): Promise<void> {
+      if (!file) {
+        folder ??= makeTempFolder(tempDir);
+        path = join(await folder, String(count++));
+        // Only this user reads it, and what is there already is nobody's to overwrite.
+        file = await open(path, "wx", 0o600);
+        unended.add(file);
       }
-      folder ??= makeTempFolder(tempDir);
-      const path = join(await folder, String(count++));
-      // Only this user reads it, and what is there already is nobody's to overwrite.
-      const file = await open(path, "wx", 0o600);
-      try {
-        for (const chunk of chunks) await file.writeFile(chunk);
-      } finally {
+      const waiting = chunks;
+      chunks = [];
+      for (const chunk of waiting) await file.writeFile(chunk);
+    }
+
+    return {
+      async write(bytes) {
+        chunks.push(bytes);
+        size += bytes.byteLength;
+        if (size > memoryBytes) await flush();
+      },
+      async end(about) {
+        if (!file) return createInputFile(about, new Uint8Array(Buffer.concat(chunks)));
+        unended.delete(file);
         await file.close();
-      }
-      return createDiskFile(about, path);
-    },
+        return createDiskFile({ ...about, size }, path);
+      },
+    };
+  }
+
+  return {
+    open: openWriter,
     async release() {
       const made = folder;
       folder = undefined;
+      for (const file of unended) await file.close();
+      unended.clear();
       // A folder that could not be made is not there.
       const path = await made?.catch(() => undefined);
       if (path !== undefined) await rm(path, { recursive: true, force: true });

@@ -44,8 +44,9 @@ test("goes on serving while ten PDFs of 20 MB are read", async () => {
   const bytes = await heavyPdf();
   const uploads: InputFile[] = [];
   for (let at = 0; at < 10; at++) {
-    const about = { name: `${at}.pdf`, mimeType: types.pdf, size: bytes.byteLength };
-    uploads.push(await spool.take(about, [bytes]));
+    const writer = spool.open();
+    await writer.write(bytes);
+    uploads.push(await writer.end({ name: `${at}.pdf`, mimeType: types.pdf }));
   }
   const input = {
     threadId: "t",

@@ -139,9 +139,9 @@ test("leaves nothing behind of a client that leaves in the middle of its upload"
   );
   socket.write(large);
   socket.write(`\r\n${part("two.txt")}`);
-  socket.write(large.subarray(0, MiB));
-  // The first file is complete, and on disk.
-  await expect.poll(() => spooled(), { interval: 5 }).toHaveLength(1);
+  socket.write(large.subarray(0, MiB + KiB));
+  // The first file is complete, the second one half; both are on disk.
+  await expect.poll(() => spooled(), { interval: 5 }).toHaveLength(2);
   socket.destroy();
   await once(socket, "close");
   await emptied();

@@ -1,12 +1,12 @@
-import { agui, createAgentHandler, logging } from "@holodeck/agui";
-import type { AgentEvent, Protocol, RunAgentInput } from "@holodeck/agui";
+import { createAgentHandler, logging } from "@holodeck/agui";
+import type { AgentEvent, RunAgentInput } from "@holodeck/agui";
 import { isAgentError } from "@holodeck/agui-core";
-import { fakeClock, runAgent, runInput, scriptedAgent } from "@holodeck/agui-testing";
+import { fakeClock, runAgent, scriptedAgent } from "@holodeck/agui-testing";
 import { runMatchers } from "@holodeck/agui-testing/vitest";
 import { describe, expect, test } from "vitest";
-import { rest } from "../../rest/src/index.ts";
 import { injectContext, suggestQuestions } from "../src/index.ts";
 import type { ContextQuery } from "../src/index.ts";
+import { dialogues, speak } from "./_dialogues.ts";
 import { memoryLogger } from "./_memory-logger.ts";
 
 expect.extend(runMatchers);
@@ -165,42 +165,7 @@ async function* indiscreet(input: RunAgentInput): AsyncGenerator<AgentEvent | st
   yield* ["I know ", `${input.context.length} things.`];
 }
 
-interface Dialogue {
-  readonly name: string;
-  readonly protocol: () => Protocol;
-  /** Requests that start a run, read it again and ask about it, one after the other. */
-  readonly requests: readonly { method?: string; path: string; accept?: string; body?: unknown }[];
-}
-
-/** Every protocol, and how it is spoken. A new one is one more entry. */
-const dialogues: readonly Dialogue[] = [
-  {
-    name: "AG-UI",
-    protocol: () => agui(),
-    requests: [
-      { path: "/agui", body: { ...runInput(), protocolVersion: "1.0" } },
-      { path: "/agui", body: runInput({ runId: "run-2" }) },
-      {
-        path: "/agui",
-        accept: "application/vnd.ag-ui.event+proto",
-        body: runInput({ runId: "run-3", threadId: "thread-3" }),
-      },
-      { method: "GET", path: "/agui/runs/run-2/events" },
-      { method: "GET", path: "/agui/runs/run-2/events?offset=1" },
-      { method: "GET", path: "/agui/info" },
-    ],
-  },
-  {
-    name: "REST",
-    protocol: () => rest(),
-    requests: [
-      { path: "/agent/default/chat", body: { message: "Hi" } },
-      { path: "/agent/default/chat/stream", body: { message: "Hi" } },
-    ],
-  },
-];
-
-describe.each(dialogues)("what is injected, over $name", ({ protocol, requests }) => {
+describe.each(dialogues)("what is injected, over $name", (dialogue) => {
   test("is in no byte that is sent, and in no log but a debug one", async () => {
     const logger = memoryLogger();
     let given = 0;
@@ -210,7 +175,7 @@ describe.each(dialogues)("what is injected, over $name", ({ protocol, requests }
         return indiscreet(input);
       },
       {
-        protocols: [protocol()],
+        protocols: [dialogue.protocol()],
         logger,
         onDisconnect: "continue",
         middleware: [
@@ -225,17 +190,10 @@ describe.each(dialogues)("what is injected, over $name", ({ protocol, requests }
       },
     );
     const sent: string[] = [];
-    for (const { method = "POST", path, accept = "*/*", body } of requests) {
-      const response = await handler.fetch(
-        new Request(`http://test.local${path}`, {
-          method,
-          headers: { accept, "content-type": "application/json" },
-          ...(body !== undefined && { body: JSON.stringify(body) }),
-        }),
-      );
-      expect(response.status).toBe(200);
-      response.headers.forEach((value, name) => sent.push(`${name}: ${value}`));
-      sent.push(new TextDecoder().decode(await response.arrayBuffer()));
+    for await (const { asked, status, headers, text } of speak(handler, dialogue)) {
+      expect([200, 204], asked.path).toContain(status);
+      headers.forEach((value, name) => sent.push(`${name}: ${value}`));
+      sent.push(text);
     }
     await handler.close();
     // It was there, and something was sent: the search can fail.

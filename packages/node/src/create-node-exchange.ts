@@ -18,6 +18,8 @@ export interface NodeExchangeOptions {
   protocol?: string | undefined;
   /** What `request.native` shows. By default `req`. */
   native?: unknown;
+  /** Whether nobody else would answer. */
+  isLast?: boolean | undefined;
   /** Called just before the head is written. */
   onReply?: (() => void) | undefined;
 }
@@ -51,6 +53,10 @@ class NodeExchange implements Exchange {
 
   get path(): string {
     return this.#options.path ?? requestPath(this.#req);
+  }
+
+  get isLast(): boolean {
+    return this.#options.isLast ?? false;
   }
 
   get request(): AgentRequest {

@@ -36,7 +36,7 @@ export function toNodeHandler(
   const { describe, onError } = options;
 
   return (req, res, next) => {
-    const exchange = createNodeExchange(req, res, describe?.(req));
+    const exchange = createNodeExchange(req, res, { isLast: !next, ...describe?.(req) });
     const run = async (): Promise<boolean> => handler.handle(exchange);
     run().then(
       (isOurs) => {

@@ -253,6 +253,7 @@ test("keeps headers that belong to one connection off HTTP/2", async () => {
   session.destroy();
   expect(headers).toMatchObject({ ":status": 200, "x-a": "1" });
   expect(Object.keys(headers)).not.toContain("keep-alive");
+  expect(Object.keys(headers)).not.toContain("connection");
 });
 
 test("takes what a framework knows better", async () => {

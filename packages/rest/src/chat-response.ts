@@ -16,6 +16,8 @@ export interface ChatResponse {
   tokens_used: ChatTokenUsage | null;
   /** Whole milliseconds. */
   execution_time_ms: number;
+  /** What `suggestQuestions` proposes to ask next; absent where there is nothing. */
+  suggested_questions?: readonly string[];
 }
 
 /** A tool that was called on the way to an answer. */

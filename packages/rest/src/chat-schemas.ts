@@ -124,6 +124,7 @@ export function createChatSchemas(z: typeof Zod, bounds: ChatBounds): ChatSchema
       tool_calls: z.array(toolCall),
       tokens_used: usage.nullable(),
       execution_time_ms: z.int().min(0),
+      suggested_questions: z.array(z.string()).optional(),
     }),
   };
 }

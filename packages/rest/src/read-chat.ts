@@ -59,7 +59,7 @@ export function createChatReader(bounds: ChatBounds, limits: Limits): ChatReader
     };
     const { fields, files } = await readMultipart(form, limits, {
       accepts: (mimeType) => bounds.mimeTypes.has(mimeType),
-      spool: spool && (({ chunks, ...about }) => spool.take(about, chunks)),
+      spool,
     });
     return checkForm(Object.fromEntries(fields), files);
   }

@@ -1,6 +1,14 @@
-import { AgentError, createInputFile, sanitiseName, typeOfUpload } from "@holodeck/agui-core";
-import type { Awaitable, Call, InputFile, Limits } from "@holodeck/agui-core";
-import type { MultipartPart } from "@remix-run/multipart-parser";
+import { createInputFile, sanitiseName, typeOfUpload } from "@holodeck/agui-core";
+import type {
+  AgentError,
+  Call,
+  FileSpool,
+  FileWriter,
+  InputFile,
+  Limits,
+} from "@holodeck/agui-core";
+import { decode, malformed, MultipartParser } from "./multipart-parser.ts";
+import type { PartHead } from "./multipart-parser.ts";
 import { refusal, tooLarge, tooManyFiles, unsupportedType } from "./refusal.ts";
 
 /** A form with files, read to its end. */
@@ -9,20 +17,11 @@ export interface Multipart {
   readonly files: readonly InputFile[];
 }
 
-/** One uploaded file, its name and type checked. */
-interface UploadedFile {
-  readonly name: string;
-  readonly mimeType: string;
-  readonly size: number;
-  /** Its bytes, which are not kept: whoever wants them later puts them somewhere. */
-  readonly chunks: readonly Uint8Array[];
-}
-
 export interface ReadMultipartOptions {
   /** Whether files of a type may be uploaded. */
   accepts(mimeType: string): boolean;
-  /** Takes each file as it is complete. By default it stays in memory. */
-  spool?: ((file: UploadedFile) => Awaitable<InputFile>) | undefined;
+  /** Takes the files as they arrive. By default they stay in memory. */
+  spool?: FileSpool | undefined;
 }
 
 /** What a form may hold. */
@@ -31,7 +30,6 @@ export type MultipartLimits = Pick<Limits, "files" | "fileBytes" | "uploadBytes"
 const KiB = 1024;
 // Boundaries and headers of the parts, far above what real forms need.
 const overheadBytes = 256 * KiB;
-const maxHeaderSize = 8 * KiB;
 const maxFields = 16;
 
 /** Reads a form as it arrives, and no further than its limits. */
@@ -45,24 +43,17 @@ export async function readMultipart(
   const boundary = boundaryOf(call.header("content-type") ?? "");
   if (Number(call.header("content-length") ?? Number.NaN) > maxRaw) throw uploadTooLarge(limits);
 
-  const { MultipartParser } = await import("@remix-run/multipart-parser");
-  const parser = new MultipartParser(boundary, {
-    maxHeaderSize,
-    maxFileSize: fileBytes,
-    maxTotalSize: uploadBytes,
-    maxParts: maxFiles + maxFields,
-  });
   const fields = new Map<string, string>();
   const files: InputFile[] = [];
 
-  async function take(part: MultipartPart): Promise<void> {
-    const { name = "", filename } = part;
+  async function take(part: Part): Promise<void> {
+    const { name, filename } = part;
     // What a browser sends for an input without a choice: a file without a name or content.
     if (!filename && name === "files" && part.size === 0) return;
     if (filename === undefined) {
       if (name === "files") throw malformed('"files" must be files, with a filename each.');
       if (fields.has(name)) throw malformed(`the field ${quote(name)} is there twice.`);
-      fields.set(name, part.text);
+      fields.set(name, decode(joined(part)));
       return;
     }
     if (name !== "files") throw malformed(`files belong into "files", not ${quote(name)}.`);
@@ -76,41 +67,69 @@ export async function readMultipart(
       const message = unsupportedType(file.mimeType);
       throw refusal([{ path: `files.${index}`, message, isMimeType: true }]);
     }
-    files.push(
-      options.spool
-        ? await options.spool({ ...file, size: part.size, chunks: part.content })
-        : createInputFile(file, part.bytes as Uint8Array<ArrayBuffer>),
-    );
+    await flush(part);
+    files.push(await (part.writer?.end(file) ?? createInputFile(file, joined(part))));
   }
 
+  async function flush(part: Part): Promise<void> {
+    if (!options.spool || part.filename === undefined) return;
+    part.writer ??= options.spool.open();
+    for (const chunk of part.chunks.splice(0)) await part.writer.write(chunk);
+  }
+
+  const complete: Part[] = [];
+  let parts = 0;
+  let content = 0;
+  let current: Part | undefined;
+  const parser = new MultipartParser(boundary, {
+    begin(head) {
+      if (++parts > maxFiles + maxFields) {
+        throw malformed(`it has more than ${maxFields} fields and ${maxFiles} files.`);
+      }
+      current = { ...head, size: 0, chunks: [] };
+    },
+    data(bytes) {
+      current!.size += bytes.byteLength;
+      content += bytes.byteLength;
+      if (current!.size > fileBytes) {
+        throw tooLarge(`A file is larger than ${fileBytes} bytes.`);
+      }
+      if (content > uploadBytes) throw uploadTooLarge(limits);
+      current!.chunks.push(bytes.slice());
+    },
+    end() {
+      complete.push(current!);
+      current = undefined;
+    },
+  });
   let raw = 0;
   for await (const chunk of call.bytes()) {
     raw += chunk.byteLength;
     // Leaving the loop stops the reading; the rest of the body is never in memory.
     if (raw > maxRaw) throw uploadTooLarge(limits);
-    try {
-      for (const part of parser.write(chunk)) await take(part);
-    } catch (error) {
-      if (isParseError(error) && isWhole(parser)) break;
-      throw explain(error, limits);
-    }
+    parser.write(chunk);
+    for (const part of complete.splice(0)) await take(part);
+    if (current) await flush(current);
   }
-  if (!isWhole(parser)) throw malformed("it ends before its last boundary.");
+  if (!parser.isDone) throw malformed("it ends before its last boundary.");
   return { fields, files };
 }
 
-// Bytes after the last boundary mean nothing; a parser that is given them in a write of their own throws.
-function isWhole(parser: { finish(): void }): boolean {
-  try {
-    parser.finish();
-    return true;
-  } catch {
-    return false;
-  }
+interface Part extends PartHead {
+  size: number;
+  /** What is not written anywhere else. */
+  readonly chunks: Uint8Array[];
+  writer?: FileWriter;
 }
 
-function isParseError(error: unknown): boolean {
-  return error instanceof Error && error.name === "MultipartParseError";
+function joined({ chunks, size }: Part): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
 }
 
 function boundaryOf(contentType: string): string {
@@ -120,33 +139,8 @@ function boundaryOf(contentType: string): string {
   throw malformed("its content-type has no boundary of 1 to 70 characters.");
 }
 
-function explain(error: unknown, limits: MultipartLimits): unknown {
-  if (!(error instanceof Error)) return error;
-  switch (error.name) {
-    case "MaxFileSizeExceededError":
-      return tooLarge(`A file is larger than ${limits.fileBytes} bytes.`);
-    case "MaxTotalSizeExceededError":
-      return uploadTooLarge(limits);
-    case "MaxPartsExceededError":
-      return malformed(`it has more than ${maxFields} fields and ${limits.files} files.`);
-    case "MaxHeaderSizeExceededError":
-      return malformed(`a part has more than ${maxHeaderSize} bytes of headers.`);
-    case "MultipartParseError":
-      return malformed("it does not begin with its boundary.");
-    // Of the decoder: text that is not UTF-8.
-    case "TypeError":
-      return malformed("a field or a header is not valid UTF-8.");
-    default:
-      return error;
-  }
-}
-
 function uploadTooLarge({ uploadBytes }: MultipartLimits): AgentError {
   return tooLarge(`The upload is larger than ${uploadBytes} bytes.`);
-}
-
-function malformed(reason: string): AgentError {
-  return new AgentError("invalid-request", `The multipart body is not valid: ${reason}`);
 }
 
 function quote(text: string): string {

@@ -1,6 +1,7 @@
 import { AgentError, EventType, toProblem } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, LogEntry, RunResult } from "@holodeck/agui-core";
 import { toMilliseconds } from "./chat-response.ts";
+import { createSuggested } from "./suggested-questions.ts";
 import { sumUsage } from "./token-usage.ts";
 import { isFailure, readArguments } from "./tool-call-info.ts";
 import type { ToolStatus } from "./tool-call-info.ts";
@@ -32,6 +33,7 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
   const ended = new Set<string>();
   /** Messages in another role than the assistant's. */
   const unheard = new Set<string>();
+  const suggested = createSuggested();
 
   function begin({ at, event }: LogEntry): string {
     const { threadId, runId } = event as unknown as { threadId: string; runId: string };
@@ -82,6 +84,7 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
         message_id: messageId,
         tokens_used: sumUsage(usage),
         execution_time_ms: toMilliseconds(at - (startedAt ?? at)),
+        ...suggested.fields,
       })
     );
   }
@@ -122,6 +125,9 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
           return startCall(event);
         case EventType.TOOL_CALL_RESULT:
           return endCall(event.toolCallId, isFailure(event) ? "error" : "success");
+        case EventType.CUSTOM:
+          suggested.note(event);
+          return "";
         case EventType.RUN_FINISHED:
           return end(entry);
         case EventType.RUN_ERROR:

@@ -19,6 +19,7 @@ import type { Upload } from "./read-chat.ts";
 import { resolveRestOptions } from "./rest-options.ts";
 import type { RestOptions, RestSettings } from "./rest-options.ts";
 import { restSseEncoder } from "./rest-sse-encoder.ts";
+import { createSuggested } from "./suggested-questions.ts";
 import { createUploadBudget } from "./upload-budget.ts";
 
 /**
@@ -42,7 +43,7 @@ export function rest(options: RestOptions = {}): Protocol {
       protocols: { rest: { path: one(paths), sessionsPath: one(sessionsPaths) } },
     }),
     // What a request would wait for.
-    warm: () => Promise.all([loadZod(), import("@remix-run/multipart-parser")]),
+    warm: loadZod,
   };
 }
 
@@ -104,13 +105,17 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
     const upload = newUpload();
     try {
       const { run, askedId } = await start(call, upload);
-      const result = await run.collect();
+      const suggested = createSuggested();
+      const result = await run.collect(suggested.note);
       if (result.error) throw originalOf(result.error);
       const { runId, threadId } = run.record;
       return {
         status: 200,
         headers: { "cache-control": "no-store" },
-        body: { ...toChatResponse(result, { runId, threadId, askedId }) },
+        body: {
+          ...toChatResponse(result, { runId, threadId, askedId }),
+          ...suggested.fields,
+        },
       };
     } finally {
       upload.release();

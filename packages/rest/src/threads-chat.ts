@@ -1,5 +1,6 @@
 import { AgentError, ulid } from "@holodeck/agui-core";
 import type { ActiveRun, Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
+import { createSuggested } from "./suggested-questions.ts";
 import { decode, toTool } from "./threads-decode.ts";
 import { threadsEncoder } from "./threads-encoder.ts";
 import { isRecord } from "./threads-events.ts";
@@ -56,7 +57,8 @@ export function principalOf({ principal }: Call): string {
 
 async function answer(active: ActiveRun, host: ProtocolHost, userId: string): Promise<Json> {
   const { record } = active;
-  const { messages, error, usage, ms } = await active.collect();
+  const suggested = createSuggested();
+  const { messages, error, usage, ms } = await active.collect(suggested.note);
   if (error) throw error;
   const { status } = (await host.sessions.runs.find(record.principal, record.runId)) ?? record;
   if (status === "cancelled") {
@@ -66,7 +68,8 @@ async function answer(active: ActiveRun, host: ProtocolHost, userId: string): Pr
   const session = await host.sessions.get(record);
   const since = messages.findIndex(({ id }) => id === userId) + 1;
   const otherwise = { id: record.runId, at: session?.lastActivity ?? 0 };
-  const message = toAnswer(messages.slice(since), session?.times ?? {}, otherwise);
+  const said = toAnswer(messages.slice(since), session?.times ?? {}, otherwise);
+  const message = { ...said, metadata: { ...said.metadata, ...suggested.fields } };
   return {
     thread_id: record.threadId,
     message_id: message.id,

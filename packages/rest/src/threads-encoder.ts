@@ -1,5 +1,6 @@
 import { createRunView, EventType, runOfClientCall } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, Json, LogEntry, RunResult } from "@holodeck/agui-core";
+import { createSuggested } from "./suggested-questions.ts";
 import { isRecoverable, toErrorType } from "./threads-errors.ts";
 import { toArguments, toIso, toOutcome } from "./threads-events.ts";
 import { toAnswer, toDuration, toTokens } from "./threads-messages.ts";
@@ -39,6 +40,7 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
   // A message keeps the role it was begun in. In another than the assistant's it is not what the user
   // waits for.
   const roles = new Map<unknown, unknown>();
+  const suggested = createSuggested();
 
   function frame(event: string, at: number, fields: Json): string {
     const head = { event, thread_id: threadId, timestamp: toIso(at) };
@@ -87,7 +89,8 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
     const { outcome, usage } = event as { outcome?: { type?: unknown }; usage?: unknown };
     if (outcome?.type === "cancelled") return failed("stopped", "The run was stopped.", at);
     const tokens = Array.isArray(usage) ? toTokens(usage as RunResult["usage"]) : null;
-    const message = toAnswer(view.messages, view.times, { id: runId, at });
+    const answer = toAnswer(view.messages, view.times, { id: runId, at });
+    const message = { ...answer, metadata: { ...answer.metadata, ...suggested.fields } };
     return frame("message_complete", at, { message, tokens_used: tokens });
   }
 
@@ -126,6 +129,9 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
           return asked(entry);
         case EventType.TOOL_CALL_RESULT:
           return answered(entry);
+        case EventType.CUSTOM:
+          suggested.note(event);
+          return "";
         case EventType.RUN_FINISHED:
           return finished(entry);
         case EventType.RUN_ERROR:

@@ -26,7 +26,7 @@ export interface ToolParameter {
 }
 
 /** The body of `POST /chat`. */
-export interface ChatBody {
+interface ChatBody {
   readonly message: string;
   readonly thread_id?: string | null | undefined;
   readonly stream: boolean;
@@ -36,7 +36,7 @@ export interface ChatBody {
 }
 
 /** The body of `POST /tool_result`. */
-export interface ToolResultBody {
+interface ToolResultBody {
   readonly execution_id: string;
   readonly thread_id?: string | null | undefined;
   readonly result?: unknown;
@@ -52,7 +52,7 @@ export interface ThreadSchemas extends AnswerSchemas {
 }
 
 /** In code points, as the founding API counts. */
-export const maxMessage = 10_000;
+const maxMessage = 10_000;
 
 const loaded = new Map<IdFormat, ThreadSchemas>();
 

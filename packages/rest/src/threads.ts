@@ -4,6 +4,7 @@ import { chat } from "./threads-chat.ts";
 import { toOperation } from "./threads-operations.ts";
 import type { ThreadOperation } from "./threads-operations.ts";
 import { abortThread, answerTool, deleteThread, getThread, listThreads } from "./threads-routes.ts";
+import { isRecord } from "./threads-events.ts";
 import { loadThreadSchemas } from "./threads-schemas.ts";
 import { toThreadId, toThreadsSettings } from "./threads-settings.ts";
 import type { IdFormat, ThreadsSettings } from "./threads-settings.ts";
@@ -80,7 +81,7 @@ function routesAt(place: {
       method: "POST",
       path: `${base}/chat`,
       body: "json",
-      claims: (body) => typeof (body as { message?: unknown } | null)?.message === "string",
+      claims: isOurs,
       handle: (call) => chat(call, host, settings),
       operation: operation("chat"),
     },
@@ -116,6 +117,13 @@ function routesAt(place: {
       operation: operation("toolResult"),
     },
   ];
+}
+
+// All but what the AI SDK sends to the same place: who forgot the message is told so.
+function isOurs(body: unknown): boolean {
+  if (!isRecord(body)) return true;
+  if (Object.hasOwn(body, "messages") || Object.hasOwn(body, "prompt")) return false;
+  return !isRecord(body.message);
 }
 
 function toBases(path: string | readonly string[]): string[] {

@@ -58,7 +58,7 @@ export async function start(
 }
 
 /** `ask("POST /chat", …)`: the answer, read to its end. */
-export function toClient(url: string, handler: AgentHandler): Client {
+function toClient(url: string, handler: AgentHandler): Client {
   async function send(
     route: string,
     body?: unknown,

@@ -481,10 +481,13 @@ describe("the dialect", () => {
     });
   });
 
-  test("claims the bodies whose message is a string", () => {
+  test("claims all bodies but those of the AI SDK", () => {
     const [route] = threads().routes({} as never);
-    const bodies = [{ message: "hi" }, { message: { role: "user" } }, { messages: [] }, null, "hi"];
-    expect(bodies.map((body) => route!.claims!(body))).toEqual([true, false, false, false, false]);
+    const claims = (body: unknown): boolean => route!.claims!(body);
+    expect([{ message: "hi" }, {}, { message: 5 }, null, "hi", []].every(claims)).toBe(true);
+    expect([{ message: { role: "user" } }, { messages: [] }, { prompt: "" }].some(claims)).toBe(
+      false,
+    );
   });
 
   test.for<[unknown, string]>([

@@ -26,7 +26,8 @@ export function decodeUi(body: Json, options: DecodeOptions): DecodedChat {
     const parts = partsOf(message);
     const role = own(message, "role");
     if (role === "assistant") {
-      const decoded = decodeAssistant(id, parts, own(message, "metadata"));
+      const metadata = own(message, "metadata");
+      const decoded = decodeAssistant(id, parts, { metadata, isLast });
       messages.push(...decoded.messages);
       if (isLast) [continues, approvals] = [id, decoded.approvals];
     } else if (role === "user") {
@@ -39,6 +40,9 @@ export function decodeUi(body: Json, options: DecodeOptions): DecodedChat {
   });
   const { resume: given = [], agentId, ...envelope } = readEnvelope(body, findings);
   const resume = [...given, ...toResume(approvals, findings)];
+  const denied = new Set(
+    approvals.flatMap(({ approved, toolCallId }) => (approved === false ? toolCallId : [])),
+  );
   assertFaultless(findings);
   const input: RunAgentInput = {
     ...envelope,
@@ -51,6 +55,7 @@ export function decodeUi(body: Json, options: DecodeOptions): DecodedChat {
     input,
     ...(agentId !== undefined && { agentId }),
     ...(continues !== undefined && { continues }),
+    ...(denied.size > 0 && { denied }),
   };
 }
 

@@ -7,6 +7,8 @@ export interface DecodedChat {
   readonly agentId?: string;
   /** Id of the assistant message that this run continues. */
   readonly continues?: string;
+  /** Ids of the calls that the user has just said no to. */
+  readonly denied?: ReadonlySet<string>;
 }
 
 /** What a decoder needs besides the body. */

@@ -1,9 +1,9 @@
 import { describeValue } from "@holodeck/agui-core";
-import type { Encoder, Message } from "@holodeck/agui-core";
+import type { Encoder, Logger, Message } from "@holodeck/agui-core";
 import { dataStreamEncoder } from "./data-stream-encoder.ts";
 import { textStreamEncoder } from "./text-stream-encoder.ts";
 import { heldIds } from "./thread.ts";
-import { uiStreamEncoder } from "./ui-stream-encoder.ts";
+import { maskedFailure, uiStreamEncoder } from "./ui-stream-encoder.ts";
 import type { RunFailure } from "./ui-stream-encoder.ts";
 
 /** One of the three streams: UI message stream, data stream v1, text stream. */
@@ -50,12 +50,29 @@ function assertOneOf(name: string, value: unknown, known: readonly unknown[]): v
   throw new TypeError(`${name}: ${describeValue(value)} }) must be one of ${list}.`);
 }
 
+/** What `onError` says; the usual words where it says nothing or fails: clients want a text. */
+export function wordsOf(
+  onError: NonNullable<StreamOptions["onError"]>,
+  failure: RunFailure,
+  logger: Logger,
+): string {
+  try {
+    const words: unknown = onError(failure);
+    return typeof words === "string" && words !== "" ? words : maskedFailure;
+  } catch (error) {
+    logger.error({ error }, "onError failed.");
+    return maskedFailure;
+  }
+}
+
 /** A stream, and the message that it continues if it does. */
 export interface StreamChoice extends Omit<StreamOptions, "protocol" | "onError"> {
   readonly wire: Wire;
   readonly continues?: string | undefined;
   /** Ids of what the client's message holds already. */
   readonly known?: ReadonlySet<string> | undefined;
+  /** Ids of the calls in it that the user has said no to. */
+  readonly denied?: ReadonlySet<string> | undefined;
   /** What it held before, for a client that builds it anew. */
   readonly preface?: readonly Message[] | undefined;
   readonly describeFailure: (failure: RunFailure) => string;
@@ -63,7 +80,7 @@ export interface StreamChoice extends Omit<StreamOptions, "protocol" | "onError"
 
 /** The encoder of a stream. */
 export function createStreamEncoder(choice: StreamChoice): Encoder {
-  const { wire, mode, sdkVersion = 5, continues, preface, describeFailure } = choice;
+  const { wire, mode, sdkVersion = 5, continues, denied, preface, describeFailure } = choice;
   const { legacyHeaders = false, known = preface && heldIds(preface) } = choice;
   if (wire === "text") return textStreamEncoder();
   if (wire === "data") {
@@ -72,6 +89,6 @@ export function createStreamEncoder(choice: StreamChoice): Encoder {
   return uiStreamEncoder(
     preface
       ? { sdkVersion, continues, preface, describeFailure, legacyHeaders }
-      : { sdkVersion, continues, known, describeFailure, legacyHeaders },
+      : { sdkVersion, continues, known, denied, describeFailure, legacyHeaders },
   );
 }

@@ -11,7 +11,12 @@ import {
   ulid,
 } from "@holodeck/agui-core";
 import type { AgentEvent, Logger, Subscribable } from "@holodeck/agui-core";
-import { assertStreamOptions, createStreamEncoder, streamOptionNames } from "./stream-encoder.ts";
+import {
+  assertStreamOptions,
+  createStreamEncoder,
+  streamOptionNames,
+  wordsOf,
+} from "./stream-encoder.ts";
 import type { StreamOptions } from "./stream-encoder.ts";
 import { maskedFailure } from "./ui-stream-encoder.ts";
 
@@ -79,7 +84,10 @@ export function toVercelResponse(
   const encoder = createStreamEncoder({
     ...options,
     wire,
-    describeFailure: onError ?? (({ message }) => (debug ? message : maskedFailure)),
+    describeFailure(failure) {
+      if (onError) return wordsOf(onError, failure, logger);
+      return debug ? failure.message : maskedFailure;
+    },
   });
   const sink = createFetchSink(options.signal);
   const run = new LiveRun(

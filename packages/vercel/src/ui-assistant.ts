@@ -9,6 +9,7 @@ type ToolMessage = Extract<Message, { role: "tool" }>;
 /** A client's answer to a question of the agent's. */
 export interface Approval {
   readonly id: string;
+  readonly toolCallId: string;
   readonly approved: unknown;
   readonly reason?: string;
 }
@@ -32,10 +33,13 @@ interface Entry {
 export function decodeAssistant(
   id: string,
   parts: readonly Json[],
-  metadata: unknown,
+  { metadata, isLast }: { metadata: unknown; isLast: boolean },
 ): DecodedAssistant {
   const entries: Entry[] = [];
   const byId = new Map<string, Entry>();
+  /** A call is made once, however often a client shows it. */
+  const callers = new Map<string, Entry>();
+  const answered = new Set<string>();
   const encrypted = encryptedValues(metadata);
   let approvals: Approval[] = [];
   let block = 0;
@@ -100,7 +104,19 @@ export function decodeAssistant(
     const { toolCallId } = part;
     // Half a call is none.
     if (!isOpaqueId(toolCallId) || part.state === "input-streaming") return;
+    const result = resultOf(part);
+    // What still waits in an older message was given up, and no model goes on from an open call.
+    if (!isLast && !result) return;
+    const entry = callers.get(toolCallId) ?? takeCall(part, toolCallId, name);
+    if (!result || answered.has(toolCallId)) return;
+    answered.add(toolCallId);
+    isBlockAnswered = true;
+    entry.results.push({ id: `${toolCallId}:result`, role: "tool", toolCallId, ...result });
+  }
+
+  function takeCall(part: Json, toolCallId: string, name: string): Entry {
     const entry = assistantOf(originIn(part.callProviderMetadata));
+    callers.set(toolCallId, entry);
     const call: ToolCall = {
       id: toolCallId,
       type: "function",
@@ -109,11 +125,8 @@ export function decodeAssistant(
     };
     (entry.message.toolCalls ??= []).push(call);
     const approval = approvalIn(part);
-    if (approval) approvals.push(approval);
-    const result = resultOf(part);
-    if (!result) return;
-    isBlockAnswered = true;
-    entry.results.push({ id: `${toolCallId}:result`, role: "tool", toolCallId, ...result });
+    if (approval) approvals.push({ ...approval, toolCallId });
+    return entry;
   }
 
   for (const part of parts) {
@@ -157,7 +170,7 @@ function toArguments({ input, rawInput }: Json): string {
   return typeof given === "string" ? given : JSON.stringify(given);
 }
 
-function approvalIn({ state, approval }: Json): Approval | undefined {
+function approvalIn({ state, approval }: Json): Omit<Approval, "toolCallId"> | undefined {
   if (state !== "approval-responded" || !isRecord(approval)) return undefined;
   const { id, approved, reason } = approval;
   if (typeof id !== "string") return undefined;

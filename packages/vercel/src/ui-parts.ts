@@ -26,6 +26,8 @@ export interface UiPartsOptions {
   isContinuation: boolean;
   /** Ids of what an earlier run has put into it; absent: it is not known. */
   known: ReadonlySet<string> | undefined;
+  /** Ids of the calls that the user has said no to. */
+  denied?: ReadonlySet<string> | undefined;
 }
 
 interface Call {
@@ -41,7 +43,8 @@ interface Call {
  * step has an answer; so what follows the answers stands in a step of its own, and a step that waits for
  * the client stays the last.
  */
-export function createUiParts({ write, isContinuation, known }: UiPartsOptions): UiParts {
+export function createUiParts(options: UiPartsOptions): UiParts {
+  const { write, isContinuation, known, denied } = options;
   const shown = new Map<string, { kind: ProseKind; id: string }>();
   const origins = new Map<string, Json>();
   const calls = new Map<string, Call>();
@@ -142,8 +145,9 @@ export function createUiParts({ write, isContinuation, known }: UiPartsOptions):
         call.state = "answered";
         unanswered--;
       }
-      const type = "output" in output ? "tool-output-available" : "tool-output-error";
-      write({ type, toolCallId: id, ...output });
+      if ("output" in output) write({ type: "tool-output-available", toolCallId: id, ...output });
+      else if (denied?.has(id)) write({ type: "tool-output-denied", toolCallId: id });
+      else write({ type: "tool-output-error", toolCallId: id, ...output });
     },
     hasCall,
     close() {

@@ -26,6 +26,8 @@ export interface UiStreamEncoderOptions {
   continues?: string | undefined;
   /** Ids of the messages and tool calls which that message holds already. */
   known?: ReadonlySet<string> | undefined;
+  /** Ids of the calls in it that the user has said no to; AI SDK 6 shows them as denied. */
+  denied?: ReadonlySet<string> | undefined;
   /** The same in full, for a client that comes back to the run and builds the message anew. */
   preface?: readonly Message[] | undefined;
   /** What the client is told of a failure. By default "An error occurred.", whatever it was. */
@@ -49,7 +51,7 @@ export function uiStreamEncoder(options: UiStreamEncoderOptions = {}): Encoder {
   const { sdkVersion = 5, continues, known, describeFailure = () => maskedFailure } = options;
   const { preface = [] } = options;
   const isContinuation = continues !== undefined;
-  const parts = createUiParts({ write, isContinuation, known });
+  const parts = createUiParts({ write, isContinuation, known, denied: options.denied });
   /** Messages of other roles than the assistant's, and what they have said so far. */
   const asides = new Map<string, Json & { content: string }>();
   const activities = new Map<string, Json>();

@@ -15,7 +15,7 @@ export interface Unsaid {
 }
 
 /** A message of another role, which an answer has no place for. */
-export interface ForeignMessage {
+interface ForeignMessage {
   readonly id: string;
   readonly role: string;
   readonly name?: string;

@@ -15,7 +15,12 @@ import type { DecodeChat } from "./decoded-chat.ts";
 import { isChatBody, isUiBody } from "./generation.ts";
 import { continuedBy, toRunId } from "./message-id.ts";
 import { chatOperation, resumeOperation, stopOperation } from "./operations.ts";
-import { assertStreamOptions, createStreamEncoder, streamOptionNames } from "./stream-encoder.ts";
+import {
+  assertStreamOptions,
+  createStreamEncoder,
+  streamOptionNames,
+  wordsOf,
+} from "./stream-encoder.ts";
 import type { StreamOptions, Wire } from "./stream-encoder.ts";
 import { heldBefore, heldIds, withThread } from "./thread.ts";
 import { maskedFailure } from "./ui-stream-encoder.ts";
@@ -98,6 +103,8 @@ function routesAt(path: string, mounted: Mounted): Route[] {
     {
       method: "GET",
       path,
+      // A page may stand where the chat is posted to.
+      wants: (query) => query.has("chatId"),
       handle: (call) => resume(call, { ...mounted, wire: mounted.protocol ?? "data" }),
       operation: () => resumeOperation(path, "data"),
     },
@@ -124,9 +131,13 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
   const decode: DecodeChat = isUi ? decodeUi : decodeV4;
   const decoded = await decode(body, { runId: id, limits: host.limits });
   const isSingle = !("messages" in body);
-  const { input, agentId, continues } = await withThread(decoded, { call, host, isSingle });
+  const { input, agentId, continues, denied } = await withThread(decoded, {
+    call,
+    host,
+    isSingle,
+  });
   const runId = toRunId(id, continues);
-  const wire = mounted.protocol ?? (isUi || isNewCompletion(body, mounted) ? "ui" : "data");
+  const wire = mounted.protocol ?? (isUi || isNewCompletion(body, call, mounted) ? "ui" : "data");
   const active = await host.start(call, {
     agentId,
     input: { ...input, runId },
@@ -139,6 +150,7 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
     wire,
     sdkVersion: versionOf(call, mounted),
     continues,
+    denied,
     known: continues === undefined ? undefined : heldIds(input.messages),
     describeFailure(failure) {
       host.logger.error({ runId, ...failure }, "A run failed.");
@@ -149,8 +161,8 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
 }
 
 // A prompt looks the same in every generation; who says that its clients are new means it.
-function isNewCompletion(body: Json, { sdkVersion }: Mounted): boolean {
-  return sdkVersion !== undefined && isCompletion(body);
+function isNewCompletion(body: Json, { query }: Call, { sdkVersion }: Mounted): boolean {
+  return isCompletion(body) && (sdkVersion !== undefined || query.has("sdkVersion"));
 }
 
 function isCompletion(body: Json): boolean {
@@ -218,6 +230,6 @@ function versionOf(call: Call, { sdkVersion = 5 }: Mounted): 5 | 6 | 7 {
 }
 
 function describeFailure(failure: RunFailure, { host, onError }: Mounted): string {
-  if (onError) return onError(failure);
+  if (onError) return wordsOf(onError, failure, host.logger);
   return host.debug ? failure.message : maskedFailure;
 }

@@ -44,14 +44,15 @@ export interface Rendered {
   until(fits: (returned: Loose) => boolean): Promise<void>;
 }
 
-/** Renders `useChat` or `useCompletion` of AI SDK 4. */
+/** Renders a hook of the AI SDK: by default of version 4. */
 export async function renderHook(
-  name: "useChat" | "useCompletion",
+  name: "useChat" | "useCompletion" | "experimental_useObject",
   options: Loose,
+  release = "ai-react-1",
 ): Promise<Rendered> {
   const { createElement, useEffect } = load("react");
   const { createRoot } = load("react-dom/client");
-  const { [name]: useHook } = load("ai-react-1");
+  const { [name]: useHook } = load(release);
   const waiting = new Set<() => void>();
   const root = createRoot(window.document.createElement("main"));
   roots.push(root);

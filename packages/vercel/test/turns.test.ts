@@ -133,4 +133,41 @@ describe("a thread", () => {
     await client.chat.sendMessage({ text: "two" });
     expect(outline(agent.inputs[1]!.messages)).toEqual(expected);
   });
+
+  test("has no call that the user went past", async () => {
+    const ask: Script = ["Hm. ", (_, { emit }) => void emit.toolCall("ask", {}, { id: "call-1" })];
+    const agent = scriptedAgent(ask, ["Good."]);
+    const { api } = await serveChat(agent);
+    const client = createChat(newest!, { api });
+    await client.chat.sendMessage({ text: "one" });
+    await client.chat.sendMessage({ text: "two" });
+    const { messages } = agent.inputs[1]!;
+    expect(outline(messages)).toEqual([
+      ["user", "one"],
+      ["assistant", "Hm. "],
+      ["user", "two"],
+    ]);
+    expect(messages[1]).not.toHaveProperty("toolCalls");
+  });
+
+  test("has each call once, also when a client shows it twice", async () => {
+    const agent = scriptedAgent(["Good."]);
+    const { api } = await serveChat(agent);
+    const call = { type: "tool-look", toolCallId: "call-1", input: {} };
+    const parts = [
+      { ...call, state: "output-available", output: "first" },
+      { ...call, state: "output-available", output: "second" },
+    ];
+    const messages = [
+      { id: "u", role: "user", parts: [{ type: "text", text: "one" }] },
+      { id: "a", role: "assistant", parts },
+    ];
+    await createChat(newest!, { api, messages }).chat.sendMessage({ text: "two" });
+    expect(agent.inputs[0]!.messages).toMatchObject([
+      { role: "user" },
+      { role: "assistant", toolCalls: [{ id: "call-1" }] },
+      { role: "tool", toolCallId: "call-1", content: "first" },
+      { role: "user" },
+    ]);
+  });
 });

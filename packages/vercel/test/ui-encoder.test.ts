@@ -160,6 +160,21 @@ describe("uiStreamEncoder", () => {
     expect(["finish", "message-metadata"]).toContain(rest[3]);
   });
 
+  test.for<[string, Json, Json]>([
+    ["an answer", finished, { type: "finish" }],
+    ["being stopped", { ...finished, outcome: { type: "cancelled" } }, { type: "abort" }],
+    [
+      "a failure",
+      { type: EventType.RUN_ERROR, message: "postgres://secret" },
+      { type: "error", errorText: "An error occurred." },
+    ],
+  ])("ends after %s in the way of its kind, once", ([, end, last]) => {
+    const chunks = tell([started, ...text("m", "Hel"), end]);
+    expect(chunks.at(-1)).toMatchObject(last);
+    const ends = ["finish", "abort", "error"];
+    expect(types(chunks).filter((type) => ends.includes(String(type)))).toEqual([last.type]);
+  });
+
   test("opens a text again when a step ended in the middle of it", () => {
     const [start, one, two, end] = text("m", "one", "two");
     const chunks = tell([

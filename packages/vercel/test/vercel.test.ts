@@ -1,11 +1,11 @@
 import { createAgentHandler } from "@holodeck/agui";
 import type { AgentHandler, AgentHandlerOptions } from "@holodeck/agui";
-import { defaultLimits, silentLogger } from "@holodeck/agui-core";
+import { createFetchExchange, defaultLimits, silentLogger } from "@holodeck/agui-core";
 import type { AgentLike, Logger } from "@holodeck/agui-core";
 import { scriptedAgent } from "@holodeck/agui-testing";
 import { decodeUi, toVercelResponse, vercel } from "@holodeck/agui-vercel";
 import type { VercelOptions } from "@holodeck/agui-vercel";
-import { of } from "rxjs";
+import { Observable, of } from "rxjs";
 import { describe, expect, test, vi } from "vitest";
 
 function serve(
@@ -160,6 +160,39 @@ describe("vercel", () => {
     const onError = ({ code = "" }): string => `Sorry (${code}).`;
     const chosen = await (await serve(agent, { onError }).fetch(post(body))).text();
     expect(chosen).toContain('"errorText":"Sorry (agent-error)."');
+  });
+
+  test.for([
+    ["says nothing", (): string => undefined as never],
+    [
+      "fails",
+      (): string => {
+        throw new Error("oh");
+      },
+    ],
+  ] as const)("has words of its own when onError %s", async ([, onError]) => {
+    const agent = scriptedAgent(["Hel", { throw: new Error("boom") }]);
+    const handler = serve(agent, { onError });
+    const text = await (await handler.fetch(post(body))).text();
+    expect(text).toContain('"errorText":"An error occurred."');
+    expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
+    const broken = new Observable<string>((one) => one.error(new Error("boom")));
+    const alone = await toVercelResponse(broken, { onError }).text();
+    expect(alone).toContain('"errorText":"An error occurred."');
+  });
+
+  test("leaves a page of the host's alone that is where the chat is", async () => {
+    const handler = serve(
+      scriptedAgent([]),
+      {},
+      {
+        authenticate: () => {
+          throw new Error("Nobody was asked.");
+        },
+      },
+    );
+    const served = await handler.handle(createFetchExchange(get("/chat")).exchange);
+    expect(served).toBe(false);
   });
 
   test.for([
