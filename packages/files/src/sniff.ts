@@ -41,7 +41,7 @@ const aliases: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The media type that these bytes are of, as far as bytes tell; text is `text/plain`. */
-export function sniffType(bytes: Uint8Array): string | undefined {
+function sniffType(bytes: Uint8Array): string | undefined {
   for (const [type, at, signature] of signatures) {
     if (startsWith(bytes, at, signature)) return type === zip ? packageType(bytes) : type;
   }
@@ -110,7 +110,7 @@ function oldOffice(name: string, bytes: Uint8Array): FileError {
 }
 
 /** Whether bytes are text in an encoding that we read: no control characters but white space. */
-export function isText(bytes: Uint8Array): boolean {
+function isText(bytes: Uint8Array): boolean {
   const hasUtf16Mark =
     (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   if (hasUtf16Mark) return true;

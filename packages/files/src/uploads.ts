@@ -21,7 +21,7 @@ export interface UploadsOptions {
 }
 
 /** An upload, as its sender is told of it. */
-export interface StoredUpload {
+interface StoredUpload {
   readonly id: string;
   readonly name: string;
   readonly mimeType: string;
@@ -38,7 +38,7 @@ export interface UploadStore {
   close(): Promise<void>;
 }
 
-export interface NewUpload {
+interface NewUpload {
   readonly name: string;
   readonly bytes: AsyncIterable<Uint8Array>;
   readonly maxBytes: number;
