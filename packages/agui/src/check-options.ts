@@ -75,6 +75,8 @@ const checks: Record<keyof AgentHandlerOptions, Check> = {
   strict: assertBoolean,
   exposeSessionState: (value, name) =>
     assertFunction(value, `${name} must be a function (session) => state`),
+  files: (value, name) =>
+    assertMethods(value, name, { methods: ["process"], example: "extractFiles()" }),
   heartbeatMs: assertPositive,
   logger: (value, name) => {
     const methods = ["debug", "info", "warn", "error"];

@@ -118,6 +118,7 @@ export function createAgentHandler(
     ...yieldTo(spoken, [
       ...healthRoutes({ agents, settings, runs, lifecycle }),
       ...openApiRoute(settings.openapi, openapi),
+      ...(settings.files?.routes?.(settings) ?? []).map((route) => ({ owner: "files", route })),
     ]),
   ]);
   let document: Promise<Json> | undefined;

@@ -26,6 +26,8 @@ import { answerQuestion } from "./answer.ts";
 import { createLauncher, stopped } from "./launch.ts";
 import type { Launch } from "./launch.ts";
 import { createQueue } from "./queue.ts";
+import { readFiles } from "./read-files.ts";
+import type { ReadLaunch } from "./read-files.ts";
 import { liveId } from "./registry.ts";
 import type { HostOptions } from "./registry.ts";
 
@@ -94,16 +96,37 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       first: 1,
       last: 0,
     };
-    if (request.ephemeral) return toActive(record, await launcher.ephemeral(launch), call);
-    await launcher.check(launch);
-    const init = { agentId: loaded.id, protocolVersion };
+    if (!request.ephemeral) await launcher.check(launch);
+    const read = await readFiles(launch, call, settings);
+    try {
+      return await begin(read, record, call);
+    } catch (error) {
+      read.release();
+      throw error;
+    }
+  }
+
+  async function begin(
+    { launch, release }: ReadLaunch,
+    record: RunRecord,
+    call: Call,
+  ): Promise<ActiveRun> {
+    const { key, request } = launch;
+    const activate = (run: LiveRun): ActiveRun => {
+      void run.done.then(release);
+      return toActive(record, run, call);
+    };
+    if (request.ephemeral) return activate(await launcher.ephemeral(launch));
+    const { agentId, protocolVersion } = record;
+    const init = { agentId, protocolVersion };
     const lease = await acquire(key, init, acquiring);
-    if (!("busy" in lease)) return toActive(record, await launcher.leased(launch, lease), call);
+    if (!("busy" in lease)) return activate(await launcher.leased(launch, lease));
     if (settings.onBusy !== "queue") throw threadBusy(key.threadId);
     return queue.enter(record, {
       signal: call.signal,
       acquire: () => acquire(key, init, acquiring),
       begin: async (granted) => launcher.leased(launch, granted),
+      over: release,
     });
   }
 
@@ -156,6 +179,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     limits,
     debug,
     hasAuthenticate: settings.authenticate !== undefined,
+    files: settings.files,
     info,
     start: (call, request) => start(protocol, call, request),
     attach,

@@ -26,6 +26,8 @@ export interface Launch {
   readonly owner: "client" | "server";
   /** Whether its thread is made when there is none. */
   readonly mayCreate: boolean;
+  /** The messages that its agent reads in another form than they were sent in. */
+  readonly replaced?: ReadonlyMap<Message, Message> | undefined;
 }
 
 export interface Launcher {
@@ -97,7 +99,8 @@ export function createLauncher(options: HostOptions): Launcher {
       pending,
       active: { runId: key.runId, offset: 0, open: [] },
     });
-    const { input, history } = owner === "server" ? asStored(prepared, stored) : prepared;
+    const { input, history } =
+      owner === "server" ? asStored(prepared, stored) : asRead(prepared, launch);
     const exposed = exposeSessionState?.(session);
     return {
       init: {
@@ -197,16 +200,19 @@ export function createLauncher(options: HostOptions): Launcher {
         throw error;
       }
     },
-    async ephemeral({ key, request, loaded, context }) {
+    async ephemeral(asked) {
+      const { key, request, loaded, context } = asked;
       // Without a thread to hold it against, the input is believed as on one that nobody knows.
       const unknown = emptySession(key, loaded.id);
-      const { input } = prepareInput(request.input, unknown, {
+      const prepared = prepareInput(request.input, unknown, {
         owner: "client",
         trust,
         logger,
         clock,
       });
-      const init = { agent: loaded.agent, input, middleware: settings.runMiddleware, context };
+      const { input, history } = asRead(prepared, asked);
+      const { runMiddleware: middleware } = settings;
+      const init = { agent: loaded.agent, input, history, middleware, context };
       // Beside its thread a run may have the id of one in it, and must not take its place.
       return launch(init, ulid());
     },
@@ -243,6 +249,16 @@ function asStored(
 ): Pick<PreparedInput, "input" | "history"> {
   const spoken = messages.filter(({ role }) => role !== "activity");
   return { input: { ...input, messages: spoken }, history: messages };
+}
+
+// The thread keeps what its client sent; only the agent reads files as text.
+function asRead(
+  { input, history }: PreparedInput,
+  { replaced }: Launch,
+): Pick<PreparedInput, "input" | "history"> {
+  if (!replaced?.size) return { input, history };
+  const messages = input.messages.map((message) => replaced.get(message) ?? message);
+  return { input: { ...input, messages }, history };
 }
 
 // What an assistant was saying when its run was cut short.

@@ -118,6 +118,8 @@ export function createLifecycle(options: {
     // A store may throw instead of rejecting; the handler is closed all the same.
     const ending = Promise.resolve().then(() => sessions.close());
     await within(ending, Math.max(0, deadline - clock.now()));
+    const files = Promise.resolve().then(() => settings.files?.close?.());
+    await within(files, Math.max(0, deadline - clock.now()));
     go("stopped");
   }
 

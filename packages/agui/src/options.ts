@@ -4,6 +4,7 @@ import type {
   Awaitable,
   Clock,
   DisconnectPolicy,
+  FileProcessor,
   HandlerMiddleware,
   Json,
   Limits,
@@ -64,6 +65,11 @@ export interface AgentHandlerOptions {
   strict?: boolean;
   /** What a client is shown of its session, as a state snapshot at the start of each run. */
   exposeSessionState?: (session: Session) => unknown;
+  /**
+   * Reads what clients upload before the agent does, such as `extractFiles()` of
+   * `@holodeck/agui-files`. By default uploads are passed through as they are.
+   */
+  files?: FileProcessor;
   /** Idle time after which a keep-alive is sent. By default 15 s. */
   heartbeatMs?: number;
   /** By default JSON lines on standard error; pino fits. */
@@ -108,6 +114,7 @@ export interface Settings extends Required<
   readonly history: AgentHandlerOptions["history"];
   readonly onUnknownThread: AgentHandlerOptions["onUnknownThread"];
   readonly exposeSessionState: AgentHandlerOptions["exposeSessionState"];
+  readonly files: FileProcessor | undefined;
   readonly runMiddleware: readonly Middleware[];
   readonly handlerMiddleware: readonly HandlerMiddleware[];
 }
@@ -145,6 +152,7 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     limits,
     authenticate: toAuthenticate(options),
     exposeSessionState: options.exposeSessionState,
+    files: options.files,
     runMiddleware: middleware.flatMap((one) => (typeof one === "function" ? one : (one.run ?? []))),
     handlerMiddleware: middleware.filter((one) => typeof one !== "function"),
   };

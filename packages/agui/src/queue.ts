@@ -18,6 +18,8 @@ interface Turn {
   readonly signal?: AbortSignal | undefined;
   acquire(): Promise<Lease | { busy: RunRecord }>;
   begin(lease: Lease): Promise<LiveRun>;
+  /** The run has ended, or will not begin. Called once. */
+  over(): void;
 }
 
 export interface Queue {
@@ -69,13 +71,19 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
       const { place, leave } = take(record);
       const stop = new AbortController();
       let isTaken = false;
+      let finish!: () => void;
+      const done = new Promise<void>((resolve) => (finish = resolve));
+      void done.then(() => turn.over());
       const run = async (): Promise<LiveRun | undefined> => {
         isTaken = true;
+        let begun: LiveRun | undefined;
         try {
           await place;
-          return await wait(record, turn, stop.signal);
+          begun = await wait(record, turn, stop.signal);
+          return begun;
         } finally {
           leave();
+          void Promise.resolve(begun?.done).then(finish);
         }
       };
 
@@ -113,8 +121,11 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
             attach: (sink) => void attach(encoder, sink),
             discard() {
               stop.abort();
-              if (!isTaken) leave();
+              if (isTaken) return;
+              leave();
+              finish();
             },
+            done,
           },
         }),
         async collect(onEvent): Promise<RunResult> {

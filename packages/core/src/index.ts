@@ -19,6 +19,7 @@ export type { FetchSink } from "./fetch-sink.ts";
 export { createGuard } from "./guard.ts";
 export type { Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
 export { isOpaqueId, ulid } from "./ids.ts";
+export { createInputFile, fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "./input-file.ts";
 export { isEqualJson } from "./json.ts";
 export { createRunView, foldRun } from "./join.ts";
 export type { FoldedRun, RunView, RunViewStart } from "./join.ts";
@@ -29,6 +30,7 @@ export type { EventMapper } from "./map-events.ts";
 export { mergeStreams } from "./merge-streams.ts";
 export type { MergedStream, MergeSource, SaidBy } from "./merge-streams.ts";
 export { stripMount } from "./mount-path.ts";
+export { essenceOf, SUPPORTED_MIME_TYPES, typeOfUpload } from "./mime-types.ts";
 export type { OpenKind, OpenPart } from "./open-parts.ts";
 export { applyPatch, PatchError } from "./patch.ts";
 export { toAnswers, toPending } from "./pending.ts";
@@ -39,6 +41,7 @@ export type { Reducer, ReducerOptions } from "./reducer.ts";
 export { assertReadable, replayReply } from "./replay.ts";
 export { LiveRun } from "./run.ts";
 export type { DisconnectPolicy, RunFold, RunInit, RunSettings, RunSummary } from "./run.ts";
+export { assertOwnForm } from "./same-origin.ts";
 export { assertTools, toDefinition } from "./server-tools.ts";
 export { sizeOf } from "./size.ts";
 export { createStateTracker } from "./state.ts";
@@ -64,6 +67,10 @@ export type {
   Encoder,
   Exchange,
   ExchangeHandler,
+  FileJob,
+  FileProcessor,
+  FileSpool,
+  FileWriter,
   HandlerMiddleware,
   InputFile,
   InterruptAnswer,
@@ -77,6 +84,7 @@ export type {
   Pending,
   PredictStateEntry,
   Principal,
+  ProcessedFiles,
   Protocol,
   ProtocolHost,
   Reply,

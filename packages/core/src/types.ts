@@ -92,6 +92,56 @@ export interface InputFile {
   stream(): ReadableStream<Uint8Array>;
 }
 
+/** What a file processor is given: an input as it was decoded, and the files that came beside it. */
+export interface FileJob {
+  readonly input: RunAgentInput;
+  /** Of a form; they belong to the last message of the user. */
+  readonly uploads: readonly InputFile[];
+  readonly principal: Principal | undefined;
+  readonly limits: Limits;
+  readonly logger: Logger;
+  readonly requestId: string;
+  /** Aborted when the client leaves. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ProcessedFiles {
+  /** The messages that the agent reads in another form, by what was sent. */
+  readonly messages: ReadonlyMap<Message, Message>;
+  /** For `context.files`. */
+  readonly files: readonly InputFile[];
+  /** The run has ended, however it did, or will not begin. */
+  release(): Awaitable<void>;
+}
+
+/** Where the files of a form wait for the end of their run. */
+export interface FileSpool {
+  /** For one file, as it arrives. */
+  open(): FileWriter;
+  /** Also of what was never ended. */
+  release(): Awaitable<void>;
+}
+
+export interface FileWriter {
+  /** The bytes are the writer's own from now on. */
+  write(bytes: Uint8Array): Awaitable<void>;
+  end(about: Pick<InputFile, "name" | "mimeType">): Awaitable<InputFile>;
+}
+
+/** Looks at what clients upload before an agent does. */
+export interface FileProcessor {
+  /** Types of files that may be sent, for protocols that would refuse them. */
+  readonly mimeTypes?: readonly string[];
+  /** Called before the run takes its thread: a thrown `AgentError` is an HTTP answer. */
+  process(job: FileJob): Promise<ProcessedFiles>;
+  /** Absent: the files of a form stay in memory. */
+  spool?(): FileSpool;
+  /** Routes of its own, beside those of the protocols. */
+  routes?(host: Pick<ProtocolHost, "limits" | "logger">): readonly Route[];
+  /** With the handler. */
+  close?(): Awaitable<void>;
+}
+
 /** What a tool is given besides its arguments. Its `signal` is also aborted when its time is up. */
 export interface ToolContext extends RunContext {
   readonly toolCallId: string;
@@ -630,6 +680,8 @@ export interface ProtocolHost {
   readonly debug: boolean;
   /** Whether the handler was told how to `authenticate`: without it threads are never listed. */
   readonly hasAuthenticate: boolean;
+  /** Reads the files of every protocol. Absent: they are passed through. */
+  readonly files?: FileProcessor | undefined;
   info(): Json;
   start(call: Call, run: RunRequest): Promise<ActiveRun>;
   attach(call: Call, target: RunTarget): Promise<ActiveRun | undefined>;

@@ -1,9 +1,8 @@
+import { essenceOf, sizeOfBase64 } from "@holodeck/agui-core";
 import type { Limits } from "@holodeck/agui-core";
 import type * as Zod from "zod";
 import { idRules } from "./ids.ts";
 import type { IdFormat } from "./ids.ts";
-import { sizeOfBase64 } from "./input-file.ts";
-import { essenceOf } from "./mime-types.ts";
 import { unsupportedType } from "./refusal.ts";
 
 /** What is asked of an agent over REST. */

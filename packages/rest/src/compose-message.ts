@@ -1,5 +1,5 @@
+import { toBase64 } from "@holodeck/agui-core";
 import type { InputFile, Message } from "@holodeck/agui-core";
-import { toBase64 } from "./input-file.ts";
 
 type UserContent = Extract<Message, { role: "user" }>["content"];
 type ContentPart = Exclude<UserContent, string>[number];

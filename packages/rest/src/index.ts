@@ -3,7 +3,7 @@ export type { ChatRequest, FileContent } from "./chat-schemas.ts";
 export { composeMessage } from "./compose-message.ts";
 export type { ComposeMessageOptions } from "./compose-message.ts";
 export type { IdFormat } from "./ids.ts";
-export { SUPPORTED_MIME_TYPES } from "./mime-types.ts";
+export { SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
 export { rest } from "./rest.ts";
 export type { RestOptions } from "./rest-options.ts";
 export { restSseEncoder } from "./rest-sse-encoder.ts";

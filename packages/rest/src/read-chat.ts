@@ -1,13 +1,18 @@
-import { AgentError } from "@holodeck/agui-core";
-import type { Call, InputFile, Json, Limits } from "@holodeck/agui-core";
+import {
+  AgentError,
+  assertOwnForm,
+  createInputFile,
+  essenceOf,
+  fromBase64,
+  sanitiseName,
+  sizeOfBase64,
+} from "@holodeck/agui-core";
+import type { Call, FileSpool, InputFile, Json, Limits } from "@holodeck/agui-core";
 import { createChatSchemas, loadZod } from "./chat-schemas.ts";
 import type { ChatBounds, ChatSchemas, FileContent } from "./chat-schemas.ts";
-import { createInputFile, fromBase64, sanitiseName, sizeOfBase64 } from "./input-file.ts";
-import { essenceOf } from "./mime-types.ts";
 import { readMultipart } from "./read-multipart.ts";
 import { refusal, tooLarge, tooManyFiles } from "./refusal.ts";
 import type { ChatFault } from "./refusal.ts";
-import { assertOwnForm } from "./same-origin.ts";
 import type { UploadShare } from "./upload-budget.ts";
 
 /** A request for an answer, understood. */
@@ -19,9 +24,16 @@ interface AskedChat {
   readonly ignored: readonly string[];
 }
 
+/** What the files of one request may take, and where they wait. */
+export interface Upload {
+  readonly share: UploadShare;
+  /** Absent: in memory. */
+  readonly spool: FileSpool | undefined;
+}
+
 export interface ChatReader {
   /** Reads JSON or a form; refuses a wrong one with everything that is wrong with it. */
-  read(call: Call, share: UploadShare): Promise<AskedChat>;
+  read(call: Call, upload: Upload): Promise<AskedChat>;
   schemas(): Promise<ChatSchemas>;
 }
 
@@ -33,22 +45,26 @@ export function createChatReader(bounds: ChatBounds, limits: Limits): ChatReader
 
   return {
     schemas,
-    async read(call, share) {
+    async read(call, upload) {
       const isForm = call.body === undefined;
-      return isForm ? readForm(call, share) : readJson(call.body);
+      return isForm ? readForm(call, upload) : readJson(call.body);
     },
   };
 
-  async function readForm(call: Call, share: UploadShare): Promise<AskedChat> {
+  async function readForm(call: Call, { share, spool }: Upload): Promise<AskedChat> {
     assertOwnForm(call);
-    const upload = {
+    const form = {
       header: (name: string) => call.header(name),
       bytes: () => counted(call.bytes(), share),
     };
-    const { fields, files } = await readMultipart(upload, limits, {
+    const { fields, files } = await readMultipart(form, limits, {
       accepts: (mimeType) => bounds.mimeTypes.has(mimeType),
+      spool,
     });
-    const form: Json = Object.fromEntries(fields);
+    return checkForm(Object.fromEntries(fields), files);
+  }
+
+  async function checkForm(form: Json, files: readonly InputFile[]): Promise<AskedChat> {
     // A form has no null; a field that was left empty is one.
     if (form["session_id"] === "") delete form["session_id"];
     const { message, session_id } = check((await schemas()).form, form);

@@ -1,6 +1,12 @@
-import type { AgentError, Awaitable, Call, InputFile, Limits } from "@holodeck/agui-core";
-import { createInputFile, sanitiseName } from "./input-file.ts";
-import { typeOfUpload } from "./mime-types.ts";
+import { createInputFile, sanitiseName, typeOfUpload } from "@holodeck/agui-core";
+import type {
+  AgentError,
+  Call,
+  FileSpool,
+  FileWriter,
+  InputFile,
+  Limits,
+} from "@holodeck/agui-core";
 import { decode, malformed, MultipartParser } from "./multipart-parser.ts";
 import type { PartHead } from "./multipart-parser.ts";
 import { refusal, tooLarge, tooManyFiles, unsupportedType } from "./refusal.ts";
@@ -11,20 +17,11 @@ export interface Multipart {
   readonly files: readonly InputFile[];
 }
 
-/** One uploaded file, its name and type checked. */
-interface UploadedFile {
-  readonly name: string;
-  readonly mimeType: string;
-  readonly size: number;
-  /** Its bytes, which are not kept: whoever wants them later puts them somewhere. */
-  readonly chunks: readonly Uint8Array[];
-}
-
 export interface ReadMultipartOptions {
   /** Whether files of a type may be uploaded. */
   accepts(mimeType: string): boolean;
-  /** Takes each file as it is complete. By default it stays in memory. */
-  spool?: ((file: UploadedFile) => Awaitable<InputFile>) | undefined;
+  /** Takes the files as they arrive. By default they stay in memory. */
+  spool?: FileSpool | undefined;
 }
 
 /** What a form may hold. */
@@ -70,11 +67,14 @@ export async function readMultipart(
       const message = unsupportedType(file.mimeType);
       throw refusal([{ path: `files.${index}`, message, isMimeType: true }]);
     }
-    files.push(
-      options.spool
-        ? await options.spool({ ...file, size: part.size, chunks: part.chunks })
-        : createInputFile(file, joined(part)),
-    );
+    await flush(part);
+    files.push(await (part.writer?.end(file) ?? createInputFile(file, joined(part))));
+  }
+
+  async function flush(part: Part): Promise<void> {
+    if (!options.spool || part.filename === undefined) return;
+    part.writer ??= options.spool.open();
+    for (const chunk of part.chunks.splice(0)) await part.writer.write(chunk);
   }
 
   const complete: Part[] = [];
@@ -97,7 +97,10 @@ export async function readMultipart(
       if (content > uploadBytes) throw uploadTooLarge(limits);
       current!.chunks.push(bytes.slice());
     },
-    end: () => complete.push(current!),
+    end() {
+      complete.push(current!);
+      current = undefined;
+    },
   });
   let raw = 0;
   for await (const chunk of call.bytes()) {
@@ -106,6 +109,7 @@ export async function readMultipart(
     if (raw > maxRaw) throw uploadTooLarge(limits);
     parser.write(chunk);
     for (const part of complete.splice(0)) await take(part);
+    if (current) await flush(current);
   }
   if (!parser.isDone) throw malformed("it ends before its last boundary.");
   return { fields, files };
@@ -113,7 +117,9 @@ export async function readMultipart(
 
 interface Part extends PartHead {
   size: number;
+  /** What is not written anywhere else. */
   readonly chunks: Uint8Array[];
+  writer?: FileWriter;
 }
 
 function joined({ chunks, size }: Part): Uint8Array<ArrayBuffer> {

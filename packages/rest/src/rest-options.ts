@@ -1,10 +1,8 @@
-import { assertOptions, describeValue } from "@holodeck/agui-core";
+import { assertOptions, describeValue, essenceOf, SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
 import type { Awaitable, InputFile, Message } from "@holodeck/agui-core";
-import { composeMessage } from "./compose-message.ts";
 import type { ComposeMessageOptions } from "./compose-message.ts";
 import { idRules } from "./ids.ts";
 import type { IdFormat } from "./ids.ts";
-import { essenceOf, SUPPORTED_MIME_TYPES } from "./mime-types.ts";
 
 /** Where and within which bounds REST is served. */
 export interface RestOptions {
@@ -54,7 +52,8 @@ export interface RestSettings {
   readonly messageChars: number;
   readonly idFormat: IdFormat;
   readonly mimeTypes: ReadonlySet<string>;
-  readonly compose: NonNullable<RestOptions["composeMessage"]>;
+  /** The host's own. */
+  readonly compose: RestOptions["composeMessage"];
 }
 
 /** Every option with its default; a wrong one is refused with its name and value. */
@@ -66,7 +65,7 @@ export function resolveRestOptions(options: RestOptions): RestSettings {
     messageChars: options.messageChars ?? 10_000,
     idFormat: options.idFormat ?? "ulid",
     mimeTypes: new Set([...SUPPORTED_MIME_TYPES, ...toTypes(options.mimeTypes ?? [])]),
-    compose: options.composeMessage ?? composeMessage,
+    compose: options.composeMessage,
   };
   check(settings);
   return settings;
@@ -110,7 +109,7 @@ function check({ messageChars, idFormat, compose }: RestSettings): void {
       `rest({ idFormat: ${describeValue(idFormat)} }) must be one of ${known.join(", ")}.`,
     );
   }
-  if (typeof compose !== "function") {
+  if (compose !== undefined && typeof compose !== "function") {
     throw new TypeError(
       `rest({ composeMessage }) must be a function, not ${describeValue(compose)}.`,
     );

@@ -11,15 +11,16 @@ import type {
 } from "@holodeck/agui-core";
 import { toChatResponse } from "./chat-response.ts";
 import { loadZod } from "./chat-schemas.ts";
+import { composeMessage } from "./compose-message.ts";
 import { idRules } from "./ids.ts";
 import { chatOperation, deleteOperation } from "./operations.ts";
 import { createChatReader } from "./read-chat.ts";
+import type { Upload } from "./read-chat.ts";
 import { resolveRestOptions } from "./rest-options.ts";
 import type { RestOptions, RestSettings } from "./rest-options.ts";
 import { restSseEncoder } from "./rest-sse-encoder.ts";
 import { createSuggested } from "./suggested-questions.ts";
 import { createUploadBudget } from "./upload-budget.ts";
-import type { UploadShare } from "./upload-budget.ts";
 
 /**
  * Plain REST: `POST /agent/:name/chat` answers as JSON, `POST /agent/:name/chat/stream` as server-sent
@@ -51,7 +52,8 @@ const uploadsAtOnce = 4;
 
 function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
   const { limits, logger } = host;
-  const { idFormat, mimeTypes } = settings;
+  const { idFormat } = settings;
+  const mimeTypes = new Set([...settings.mimeTypes, ...(host.files?.mimeTypes ?? [])]);
   const messageChars = Math.min(settings.messageChars, limits.messageChars);
   const reader = createChatReader(
     { files: limits.files, messageChars, idFormat, mimeTypes },
@@ -60,14 +62,28 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
 
   const newShare = createUploadBudget(uploadsAtOnce * limits.uploadBytes);
 
-  async function start(
-    call: Call,
-    share: UploadShare,
-  ): Promise<{ run: ActiveRun; askedId: string }> {
-    const { message, sessionId, files, ignored } = await reader.read(call, share);
+  function newUpload(): Upload & { release(): void } {
+    const share = newShare();
+    const spool = host.files?.spool?.();
+    return {
+      share,
+      spool,
+      release() {
+        share.release();
+        void Promise.resolve(spool?.release()).catch((error: unknown) =>
+          logger.error({ error }, "The files of a run were not removed."),
+        );
+      },
+    };
+  }
+
+  async function start(call: Call, upload: Upload): Promise<{ run: ActiveRun; askedId: string }> {
+    const { message, sessionId, files, ignored } = await reader.read(call, upload);
     const { requestId } = call;
     if (ignored.length > 0) logger.warn({ requestId, ignored }, "Parts of the body were ignored.");
-    const content = await settings.compose(message, files, {
+    // A processor of the handler's puts the files below the message itself.
+    const compose = settings.compose ?? (host.files ? (said: string) => said : composeMessage);
+    const content = await compose(message, files, {
       maxChars: limits.messageChars,
       inlineBytes: limits.inlineFileBytes,
       onTruncate: () => logger.warn({ requestId }, "The text of the files was cut."),
@@ -86,9 +102,9 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
   }
 
   async function chat(call: Call): Promise<Reply> {
-    const share = newShare();
+    const upload = newUpload();
     try {
-      const { run, askedId } = await start(call, share);
+      const { run, askedId } = await start(call, upload);
       const suggested = createSuggested();
       const result = await run.collect(suggested.note);
       if (result.error) throw originalOf(result.error);
@@ -102,21 +118,21 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
         },
       };
     } finally {
-      share.release();
+      upload.release();
     }
   }
 
   async function stream(call: Call): Promise<Reply> {
-    const share = newShare();
+    const upload = newUpload();
     try {
-      const { run } = await start(call, share);
+      const { run } = await start(call, upload);
       const { requestId, request } = call;
       const encoder = restSseEncoder({ requestId, instance: request.url.pathname });
       const reply = run.stream(encoder, "start");
-      void Promise.resolve(reply.stream?.done).finally(() => share.release());
+      void Promise.resolve(reply.stream?.done).finally(() => upload.release());
       return reply;
     } catch (error) {
-      share.release();
+      upload.release();
       throw error;
     }
   }

@@ -1,5 +1,5 @@
-import { AgentError } from "@holodeck/agui-core";
-import type { Call } from "@holodeck/agui-core";
+import { AgentError } from "./errors.ts";
+import type { Call } from "./types.ts";
 
 /**
  * Refuses a form that a page of another site sent: browsers let it do that without asking, and with

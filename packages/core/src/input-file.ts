@@ -1,4 +1,4 @@
-import type { InputFile } from "@holodeck/agui-core";
+import type { InputFile } from "./types.ts";
 
 /** A file that is in memory. */
 export function createInputFile(

@@ -1,0 +1,55 @@
+import type { Call, Message, RunAgentInput } from "@holodeck/agui-core";
+import type { Launch } from "./launch.ts";
+import type { Settings } from "./options.ts";
+
+/** A run whose files were read. */
+export interface ReadLaunch {
+  readonly launch: Launch;
+  /** Lets go of what the files take. May be called more than once. */
+  release(): void;
+}
+
+/** Lets the host's processor read the files of a run before its agent does. */
+export async function readFiles(
+  launch: Launch,
+  call: Call,
+  { files: processor, limits, logger }: Settings,
+): Promise<ReadLaunch> {
+  if (!processor) return { launch, release() {} };
+  const { request, context, owner } = launch;
+  const { principal, requestId, signal } = call;
+  const { input, files: uploads = [] } = request;
+  const processed = await processor.process({
+    input,
+    uploads,
+    principal,
+    limits,
+    logger,
+    requestId,
+    signal,
+  });
+  const { messages, files } = processed;
+  let isHeld = true;
+  return {
+    launch: {
+      ...launch,
+      // What the server owns, it keeps as its agents read it: the file itself is gone with the run.
+      request: owner === "server" ? { ...request, input: replace(input, messages) } : request,
+      replaced: messages,
+      context: { ...context, files },
+    },
+    release() {
+      if (!isHeld) return;
+      isHeld = false;
+      const failed = (error: unknown): void =>
+        logger.error({ error, requestId }, "The files of a run were not removed.");
+      void Promise.resolve()
+        .then(() => processed.release())
+        .catch(failed);
+    },
+  };
+}
+
+function replace(input: RunAgentInput, replaced: ReadonlyMap<Message, Message>): RunAgentInput {
+  return { ...input, messages: input.messages.map((message) => replaced.get(message) ?? message) };
+}

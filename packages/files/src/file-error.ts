@@ -1,0 +1,45 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { AgentErrorCode } from "@holodeck/agui-core";
+
+/** What can be wrong with a file. */
+export type FileFault =
+  | "empty"
+  | "damaged"
+  | "encrypted"
+  | "not-base64"
+  | "mismatch"
+  | "unsupported"
+  | "too-large"
+  | "too-slow"
+  | "unresolved";
+
+const refusals: Readonly<Record<FileFault, readonly [code: AgentErrorCode, status: number]>> = {
+  empty: ["invalid-request", 400],
+  damaged: ["invalid-request", 400],
+  encrypted: ["invalid-request", 400],
+  "not-base64": ["invalid-request", 400],
+  // Of the request's own type 415 would speak; these are of the things in it.
+  mismatch: ["unsupported-media-type", 400],
+  unsupported: ["unsupported-media-type", 400],
+  "too-large": ["payload-too-large", 413],
+  "too-slow": ["payload-too-large", 413],
+  unresolved: ["file-not-found", 400],
+};
+
+/** The refusal of one file, by name, with what is wrong with it. */
+export class FileError extends AgentError {
+  readonly file: string;
+  readonly fault: FileFault;
+
+  constructor(file: string, fault: FileFault, message: string) {
+    const [code, status] = refusals[fault];
+    super(code, message, { status });
+    this.file = file;
+    this.fault = fault;
+  }
+}
+
+/** A client's word in a message of ours: whole, but not endless. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}

@@ -1,0 +1,110 @@
+import { createInputFile, sanitiseName, sizeOfBase64 } from "@holodeck/agui-core";
+import type { FileJob, InputFile } from "@holodeck/agui-core";
+import type { ContentPart } from "./compose.ts";
+import { fetchUrl } from "./fetch-url.ts";
+import type { FetchedFile } from "./fetch-url.ts";
+import { FileError, quote } from "./file-error.ts";
+import type { FilesSettings, ResolveContext } from "./options.ts";
+import type { UploadStore } from "./uploads.ts";
+
+/** A part of a message that is, or refers to, a file. */
+export type FilePart = Extract<ContentPart, { source: unknown }>;
+
+export function isFilePart(part: ContentPart): part is FilePart {
+  return part.type !== "text" && "source" in part;
+}
+
+export interface Resolver {
+  readonly settings: FilesSettings;
+  readonly uploads: UploadStore | undefined;
+}
+
+/** The file of a part, wherever it is; a reference that leads nowhere is refused. */
+export async function resolvePart(
+  part: FilePart,
+  { settings, uploads }: Resolver,
+  job: FileJob & { readonly fallback: string },
+): Promise<InputFile> {
+  const { source } = part;
+  const given = (part.metadata as { filename?: unknown } | undefined)?.filename;
+  const name = sanitiseName(typeof given === "string" ? given : undefined, job.fallback);
+  const { principal, limits, signal } = job;
+  const context: ResolveContext = { principal, maxBytes: limits.fileBytes, signal };
+  switch (source.type) {
+    case "data":
+      return toFile(source, name);
+    case "url": {
+      const fetched = await byUrl(source.value, settings, { ...context, job });
+      if (!fetched)
+        throw unresolved(name, `the address ${quote(source.value)} is not fetched here`);
+      return keep(fetched, { name: given === undefined ? undefined : name, ...source }, job);
+    }
+    default: {
+      const { value: id } = source;
+      const { provider } = source as { provider?: string };
+      const found =
+        (await uploads?.get(principal?.id ?? "", id)) ??
+        (await settings.resolveFileId?.(id, { ...context, provider }));
+      if (!found) throw unresolved(name, `there is no file ${quote(id)}`);
+      return isInputFile(found) ? found : keep(found, { name, ...source }, job);
+    }
+  }
+}
+
+// Decoded when it is asked for: a history brings its files along with every turn.
+function toFile(source: { value: string; mimeType: string }, name: string): InputFile {
+  const { value, mimeType } = source;
+  const size = sizeOfBase64(value);
+  if (size === undefined) {
+    throw new FileError(name, "not-base64", `${quote(name)} is not valid base64.`);
+  }
+  const file = (): InputFile =>
+    createInputFile({ name, mimeType }, new Uint8Array(Buffer.from(value, "base64")));
+  return {
+    name,
+    mimeType,
+    size,
+    bytes: async () => file().bytes(),
+    stream: () => file().stream(),
+  };
+}
+
+async function byUrl(
+  url: string,
+  { resolveUrl }: FilesSettings,
+  context: ResolveContext & { job: FileJob & { fallback: string } },
+): Promise<FetchedFile | undefined> {
+  if (!resolveUrl) return undefined;
+  const { job, ...rest } = context;
+  if (typeof resolveUrl === "function") return resolveUrl(url, rest);
+  try {
+    return await fetchUrl(url, resolveUrl, rest);
+  } catch (error) {
+    if (rest.signal?.aborted) throw rest.signal.reason;
+    // Why is for the host: what a network answers tells a stranger about the network.
+    job.logger.warn({ error, requestId: job.requestId, url }, "A file was not fetched.");
+    return undefined;
+  }
+}
+
+function keep(
+  { bytes, mimeType, name }: FetchedFile,
+  claim: { name?: string | undefined; mimeType?: string | undefined },
+  { limits, fallback }: FileJob & { fallback: string },
+): InputFile {
+  const known = claim.name ?? sanitiseName(name, fallback);
+  if (bytes.byteLength > limits.fileBytes) {
+    const message = `${quote(known)} is larger than ${limits.fileBytes} bytes.`;
+    throw new FileError(known, "too-large", message);
+  }
+  const type = mimeType ?? claim.mimeType ?? "";
+  return createInputFile({ name: known, mimeType: type }, bytes as Uint8Array<ArrayBuffer>);
+}
+
+function isInputFile(found: InputFile | FetchedFile): found is InputFile {
+  return typeof found.bytes === "function";
+}
+
+function unresolved(name: string, reason: string): FileError {
+  return new FileError(name, "unresolved", `${quote(name)} cannot be read: ${reason}.`);
+}

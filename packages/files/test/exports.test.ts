@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import * as exported from "../src/index.ts";
+
+test("exports these names and no others", () => {
+  expect(Object.keys(exported).sort()).toMatchInlineSnapshot(`
+    [
+      "FileError",
+      "extractFiles",
+    ]
+  `);
+});
