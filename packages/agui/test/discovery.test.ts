@@ -27,6 +27,8 @@ describe("a route that is shared", () => {
   test("is mounted once, whoever brings it", async () => {
     const { fetch, info } = createAgentHandler(hello, {
       ...quiet,
+      health: false,
+      openapi: false,
       protocols: [protocol("a", { shared: true }), protocol("b", { shared: true })],
     });
     expect(info().routes).toEqual(["GET /shared"]);

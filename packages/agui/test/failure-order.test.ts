@@ -54,6 +54,21 @@ const failing: Readonly<Record<string, (note: (what: string) => void) => AgentFu
       yield "half";
       throw new Error("broken");
     },
+  "an Observable that says RUN_ERROR":
+    (note) =>
+    (_input, { signal, logger }) => {
+      signal.addEventListener("abort", () => note("aborted"));
+      return {
+        subscribe(observer) {
+          queueMicrotask(() => {
+            observer.next({ type: "TEXT_MESSAGE_CHUNK", delta: "half" } as never);
+            logger.error({}, "broken");
+            observer.next({ type: "RUN_ERROR", message: "broken" } as never);
+          });
+          return { unsubscribe: () => note("cleaned up") };
+        },
+      };
+    },
   "an agent that says RUN_ERROR": (note) =>
     async function* (_input, { signal, logger }) {
       signal.addEventListener("abort", () => note("aborted"));
@@ -63,7 +78,7 @@ const failing: Readonly<Record<string, (note: (what: string) => void) => AgentFu
         yield { type: "RUN_ERROR", message: "broken" };
         await new Promise(() => undefined);
       } finally {
-        note("cleaned up");
+        note("never: it waits for what does not come");
       }
     },
   "an agent that rejects":
@@ -80,7 +95,7 @@ describe.for([
   { store: "a store that takes its time", make: () => slow(memorySessions()) },
 ])("when a run fails on $store", ({ make }) => {
   test.for(Object.keys(failing))(
-    "%s: logged, told, aborted, and the session stays",
+    "%s: logged, told, cleaned up, aborted, and the session stays",
     async (kind) => {
       const order: string[] = [];
       const note = (what: string): void => void order.push(what);
@@ -99,7 +114,10 @@ describe.for([
       });
       await done;
       await turn();
-      expect(order.filter((what) => what !== "cleaned up")).toEqual(["logged", "told", "aborted"]);
+      await turn();
+      // What has thrown is gone, and what waits cannot hear; an Observable is unsubscribed from.
+      const cleanUp = kind.startsWith("an Observable") ? ["cleaned up"] : [];
+      expect(order).toEqual(["logged", "told", ...cleanUp, "aborted"]);
       const session = await sessions.get(key);
       expect(session).toMatchObject({
         lastRunId: "r",

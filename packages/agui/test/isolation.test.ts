@@ -238,7 +238,7 @@ describe("somebody else's ids", () => {
   });
 
   describe.for(["while the run goes on", "after its end"])("%s", (when) => {
-    test.for(all)("are worth nothing on %s (%i)", async ([route, , attempt]) => {
+    test.for(all)("are worth nothing on %s", async ([route, , attempt]) => {
       const { handler, events, executionId, finish } = await annRuns();
       if (when === "after its end") await finish();
       const { answer, status = answer === "is not found" ? 404 : 200 } = attempt;

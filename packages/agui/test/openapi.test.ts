@@ -67,7 +67,8 @@ function vercelAt(path: string): Record<string, readonly Example[]> {
     ],
     [`GET ${path}`]: [
       { path: `${path}?chatId=v4`, status: 200 },
-      { path, status: 400 },
+      // Not asked for.
+      { path, status: 404 },
       { path: `${path}?chatId=v4`, headers: nobody, status: 401 },
     ],
     [`GET ${path}/{id}/stream`]: [

@@ -233,7 +233,7 @@ export class LiveRun {
       this.#failed(error);
     }
     // The agent may have ended the run before it returned.
-    if (this.ended) this.#stopAgent?.();
+    if (this.ended) this.#releaseAgent();
   }
 
   /** Ends a run that nobody came to follow. */
@@ -396,11 +396,18 @@ export class LiveRun {
     return this.ended;
   }
 
+  // Once: whoever is unsubscribed from twice may take it amiss.
+  #releaseAgent(): void {
+    const stop = this.#stopAgent;
+    this.#stopAgent = undefined;
+    stop?.();
+  }
+
   #stop(reason: AgentError | undefined): void {
     this.#aborting = true;
     this.#controller.abort(reason);
     this.#aborting = false;
-    this.#stopAgent?.();
+    this.#releaseAgent();
   }
 
   #push(said: unknown): void {
@@ -443,7 +450,7 @@ export class LiveRun {
 
   #abortNow(reason: AgentError): void {
     this.#abortLater = undefined;
-    if (this.ended) this.#stopAgent?.();
+    if (this.ended) this.#releaseAgent();
     else this.abort(reason);
   }
 
@@ -635,12 +642,14 @@ export class LiveRun {
     }
     const stage = this.#init.middleware.length > 0 ? "middleware" : "agent";
     reportRepairs(this.context, stage, this.#guard);
-    // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent.
+    // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent: it
+    // tidies up, and in the next turn whatever it has left is told to stop.
     if (this.status === "failed" && !this.#controller.signal.aborted) {
-      this.#stop(this.#error ?? errorOf(terminal.event));
+      this.#releaseAgent();
+      hop(() => this.#stop(this.#error ?? errorOf(terminal.event)));
     } else {
       // After its own RUN_FINISHED it may tidy up, but is not asked for more.
-      hop(() => this.#stopAgent?.());
+      hop(() => this.#releaseAgent());
     }
     this.#finish(terminal.event);
     this.#retire();

@@ -44,7 +44,9 @@ export async function chat(
     maxMessages: settings.maxMessages,
     clientTools: body.stream ? "inline" : "halt",
   });
-  const headers = { "x-thread-id": threadId, "x-run-id": active.record.runId };
+  // Headers carry ASCII only; every event and every answer has the id as well.
+  const headers: Record<string, string> = { "x-run-id": active.record.runId };
+  if (/^[\x21-\x7e]+$/.test(threadId)) headers["x-thread-id"] = threadId;
   if (!body.stream) return { status: 200, headers, body: await answer(active, host, user.id) };
   const encoder = threadsEncoder({ ...active.record, maxBytes: host.limits.runLogBytes });
   return active.stream(encoder, "start", headers);

@@ -374,6 +374,19 @@ describe("a thread that is not there", () => {
     expect((await ask(`GET /threads/${somewhere}`)).status).toBe(200);
   });
 
+  test("may have a name that no header can carry", async () => {
+    const client = await start(async () => "Hello", {
+      threads: { idFormat: "any" },
+      onUnknownThread: "create",
+    });
+    for (const stream of [false, true]) {
+      const body = { message: "hi", thread_id: "日本", stream };
+      const { response } = await client.chat(body);
+      expect([response.status, response.headers.get("x-thread-id")]).toEqual([200, null]);
+      expect(await response.text()).toContain('"thread_id":"日本"');
+    }
+  });
+
   test("is made for a request that names none, even where others are refused", async () => {
     const { ask } = await start(scriptedAgent(["Hello."]), { onUnknownThread: "reject" });
     expect((await ask("POST /chat", { message: "hi", stream: false })).status).toBe(200);

@@ -7,7 +7,8 @@ import { createChat, sdks, serveChat, textOf } from "./_chat.ts";
 const outline = (messages: readonly Message[]): unknown[] =>
   messages.map(({ role, content }) => [role, content ?? ""]);
 
-const newest = sdks.filter(({ name }) => !name.includes("."));
+// What they send is the same in every version since.
+const newest = sdks.filter(({ name }) => name === "5" || name === "7");
 
 describe.for(newest)("a thread that the server owns, AI SDK $name", (sdk) => {
   test("forgets an answer that is asked for anew", async () => {

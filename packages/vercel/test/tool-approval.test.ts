@@ -90,12 +90,12 @@ async function forge(paying: Paying, change: object, who = "ada"): Promise<Respo
   return response;
 }
 
-const cases = sdks
-  .filter(({ major }) => major >= 6)
-  .flatMap((sdk) => [
-    { name: sdk.name, sdk, by: "a model", agent: byModel },
-    { name: sdk.name, sdk, by: "hand", agent: byHand },
-  ]);
+const approving = sdks.filter(({ major }) => major >= 6);
+
+const cases = [
+  ...approving.map((sdk) => ({ name: sdk.name, sdk, by: "a model", agent: byModel })),
+  ...approving.slice(-1).map((sdk) => ({ name: sdk.name, sdk, by: "hand", agent: byHand })),
+];
 
 describe.for(cases)("a tool that needs approval, called by $by, AI SDK $name", (one) => {
   const { sdk, agent } = one;

@@ -1,1 +1,2 @@
-export {};
+export { fromAbstractAgent } from "./from-abstract-agent.ts";
+export type { AguiAgent, AguiAgentFactory } from "./from-abstract-agent.ts";

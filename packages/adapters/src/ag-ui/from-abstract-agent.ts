@@ -1,0 +1,122 @@
+import { PROTOCOL_VERSION, describeValue, isReturned } from "@holodeck/agui-core";
+import type {
+  AgentEvent,
+  AgentObject,
+  Awaitable,
+  RunAgentInput,
+  RunContext,
+  Subscribable,
+} from "@holodeck/agui-core";
+
+/** As much of an `AbstractAgent` of `@ag-ui/client` as is needed here; those of 0.0.59 and of 1.0 fit. */
+export interface AguiAgent {
+  // Never, because each version of the client has types of its own for the same input.
+  run(input: never): Subscribable<unknown>;
+  readonly agentId?: string | undefined;
+  readonly description?: string | undefined;
+  clone?(): unknown;
+  abortRun?(): void;
+}
+
+/** Makes the agent of one run, with headers for the user who asks, for instance. */
+export type AguiAgentFactory = (input: RunAgentInput, context: RunContext) => Awaitable<AguiAgent>;
+
+/**
+ * An agent of `@ag-ui/client`, `HttpAgent` included, which makes the handler a gateway: an AG-UI server
+ * in any language, served on every protocol. Each run has a copy of the agent, with its thread, history and
+ * state, its middleware (`agent.use`), and an end of its own; a function makes one for each run instead.
+ *
+ * @example
+ * ```ts
+ * createAgentHandler(fromAbstractAgent(new HttpAgent({ url: "http://10.0.0.7:8000/agui" })));
+ * ```
+ */
+export function fromAbstractAgent(agent: AguiAgent | AguiAgentFactory): AgentObject {
+  if (typeof agent === "function") {
+    return { run: async (input, context) => runOnce(await agent(input, context), input, context) };
+  }
+  assertAguiAgent(agent);
+  const { agentId, description } = agent;
+  return {
+    ...(agentId === undefined ? {} : { name: agentId }),
+    ...(description ? { description } : {}),
+    run: (input, context) => runOnce(copyOf(agent), input, context),
+  };
+}
+
+/** A copy that a run may write on. */
+interface OwnAgent extends AguiAgent {
+  abortController?: AbortController;
+  threadId?: string;
+  messages?: unknown;
+  state?: unknown;
+  readonly middlewares?: unknown;
+  readonly maxProtocolVersion?: unknown;
+}
+
+interface Link {
+  run(input: RunAgentInput): Subscribable<AgentEvent>;
+}
+
+type AguiMiddleware = { run(input: RunAgentInput, next: Link): Subscribable<AgentEvent> };
+
+function runOnce(
+  made: AguiAgent,
+  input: RunAgentInput,
+  { signal }: RunContext,
+): Subscribable<AgentEvent> {
+  assertAguiAgent(made);
+  const agent: OwnAgent = made;
+  const asked = { ...input, ...versionOf(agent), messages: input.messages.filter(isSent) };
+  const { threadId, messages, state } = asked;
+  Object.assign(agent, { threadId, messages, state });
+  if ("abortController" in agent) agent.abortController = new AbortController();
+  // Unsubscribing alone leaves an HttpAgent fetching.
+  signal.addEventListener("abort", () => agent.abortRun?.(), { once: true });
+  return chainOf(agent).run(asked);
+}
+
+// A server that is not told takes its client for an old one, and leaves out what those cannot read.
+function versionOf({ maxProtocolVersion }: OwnAgent): { protocolVersion?: string } {
+  const isNew =
+    typeof maxProtocolVersion === "string" && Number.parseFloat(maxProtocolVersion) >= 1;
+  return isNew ? { protocolVersion: PROTOCOL_VERSION } : {};
+}
+
+// Activities are for people to see; the client does not send them either.
+function isSent({ role }: RunAgentInput["messages"][number]): boolean {
+  return role !== "activity";
+}
+
+// What `agent.use` was given is run by the client's `runAgent` only, which also keeps messages, throws at
+// what our guard mends, and tells of events when it has applied them.
+function chainOf(agent: OwnAgent): Link {
+  const { middlewares = [] } = agent;
+  const all = Array.isArray(middlewares) ? (middlewares as AguiMiddleware[]) : [];
+  const last = agent as unknown as Link;
+  return all.reduceRight<Link>((next, middleware) => {
+    const { messages, state } = agent;
+    const link = { messages, state, run: (input: RunAgentInput) => next.run(input) };
+    return { run: (input) => middleware.run(input, link) };
+  }, last);
+}
+
+function copyOf(agent: AguiAgent): AguiAgent {
+  const copy = agent.clone?.();
+  if (typeof copy !== "object" || copy === null) return agent;
+  // The client's own `clone` knows only its own members, not those of a class that extends it.
+  for (const [name, value] of Object.entries(agent)) {
+    if (!(name in copy)) Object.assign(copy, { [name]: value as unknown });
+  }
+  return copy as AguiAgent;
+}
+
+function assertAguiAgent(agent: unknown): asserts agent is AguiAgent {
+  const isAgent = typeof (agent as { run?: unknown } | null | undefined)?.run === "function";
+  if (isAgent) return;
+  const hint = isReturned(agent) ? " Pass the agent itself, not what its run returns." : "";
+  throw new TypeError(
+    `fromAbstractAgent takes an agent of @ag-ui/client or a function that makes one, ` +
+      `not ${describeValue(agent)}.${hint}`,
+  );
+}
