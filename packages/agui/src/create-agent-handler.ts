@@ -1,3 +1,4 @@
+// Longer than our usual file: the way of one request through a handler, in the order in which it is walked.
 import { AgentError, createTicker, describeValue, toFetch } from "@holodeck/agui-core";
 import type {
   AgentLike,
@@ -14,6 +15,7 @@ import type {
 import { loadAgents } from "./agents.ts";
 import type { AgentMap } from "./agents.ts";
 import { isMultipart, readJson } from "./body.ts";
+import { notAllowed, notFound, notUnderstood, wantedOf, yieldTo } from "./choose-route.ts";
 import { createHost } from "./host.ts";
 import { createRegistry } from "./registry.ts";
 import type { RunRegistry } from "./registry.ts";
@@ -26,7 +28,7 @@ import { describeApi, openApiRoute } from "./openapi.ts";
 import { resolveOptions } from "./options.ts";
 import type { AgentHandlerOptions } from "./options.ts";
 import { problemReply, toAgentError } from "./problem.ts";
-import { createRouter, shapeOf } from "./router.ts";
+import { createRouter } from "./router.ts";
 import type { MountedRoute, RouteMatch } from "./router.ts";
 import { stripBase, toCall, toRequestId } from "./request.ts";
 import { createResources, withResources } from "./resources.ts";
@@ -298,50 +300,8 @@ export function createAgentHandler(
   return handler;
 }
 
-// A protocol may have a page of its own where the handler has one.
-function yieldTo(spoken: readonly MountedRoute[], own: readonly MountedRoute[]): MountedRoute[] {
-  const place = ({ route }: MountedRoute): string => `${route.method} ${shapeOf(route.path)}`;
-  const taken = new Set(spoken.map(place));
-  return own.filter((one) => !taken.has(place(one)));
-}
-
-/** Nothing: none of them is asked for. A URL is parsed only for who looks at it. */
-function wantedOf(
-  routes: readonly MountedRoute[],
-  exchange: Exchange,
-): readonly MountedRoute[] | undefined {
-  if (!routes.some(({ route }) => route.wants)) return routes;
-  const { searchParams } = exchange.request.url;
-  const wanted = routes.filter(({ route }) => route.wants?.(searchParams) ?? true);
-  return wanted.length > 0 ? wanted : undefined;
-}
-
 function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as { then?: unknown } | null)?.then === "function";
-}
-
-function notFound({ method, path }: Exchange): AgentError {
-  return new AgentError("not-found", `Nothing answers ${method} ${path} here.`);
-}
-
-function notUnderstood({ method, path }: Exchange, routes: readonly MountedRoute[]): AgentError {
-  const names = routes.map(({ owner }) => owner).join(" and ");
-  const message = `No protocol here understands this body; ${names} answer ${method} ${path}.`;
-  return new AgentError("invalid-request", message);
-}
-
-function notAllowed(
-  method: string,
-  allow: readonly string[],
-  explain: (error: unknown) => Reply,
-): Reply {
-  const headers = { allow: allow.join(", ") };
-  if (method === "OPTIONS") return { status: 204, headers };
-  return explain(
-    new AgentError("method-not-allowed", `${method} is not answered here; ${headers.allow} are.`, {
-      headers,
-    }),
-  );
 }
 
 // Whoever has no id would share the threads of everybody else without one.

@@ -1,6 +1,7 @@
 import type { Interrupt, RunAgentInput, TokenUsage } from "@ag-ui/core";
 import type { ClientTools } from "./client-tools.ts";
 import { systemClock } from "./clock.ts";
+import { ContextSession } from "./context-session.ts";
 import { createEmit } from "./emit.ts";
 import { AgentError } from "./errors.ts";
 import type { RunEnding } from "./guard.ts";
@@ -180,40 +181,6 @@ class Context implements RunContext {
   }
 }
 
-class ContextSession implements RunSession {
-  readonly data: unknown;
-  readonly answers: readonly InterruptAnswer[];
-  readonly get: RunSession["get"];
-  readonly set: RunSession["set"];
-  readonly #all: () => Json;
-
-  constructor(init: RunContextInit, { signal, mode }: { signal: AbortSignal; mode: RunMode }) {
-    const { runId, metadata = {}, changed = {} } = init;
-    this.data = init.data;
-    this.answers = init.answers ?? [];
-    this.get = (key) => (Object.hasOwn(changed, key) ? changed[key] : ownOf(metadata, key));
-    this.set = (key, value) => {
-      if (signal.aborted) {
-        if (mode.aborting?.()) return;
-        throw ended(runId);
-      }
-      // By definition, since a key may be `__proto__`.
-      Object.defineProperty(changed, key, { value, ...ordinary });
-    };
-    this.#all = () => ({ ...metadata, ...changed });
-  }
-
-  get metadata(): Json {
-    return this.#all();
-  }
-}
-
-const ordinary = { enumerable: true, configurable: true, writable: true };
-
-function ownOf(record: Readonly<Json>, key: string): unknown {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
-}
-
 /** The same context, speaking into another outlet. Its parts are made on first use. */
 export function bindContext(context: RunContext, outlet: Outlet): RunContext {
   return derive(context, { ...insideOf(context), input: outlet.input, voice: { outlet } });
@@ -304,10 +271,6 @@ function createEnding(): RunEnding {
 
 export function createOutlet(input: RunAgentInput): Omit<Outlet, "push"> {
   return { state: createStateTracker(input.state), ending: createEnding(), input };
-}
-
-export function ended(runId: string): AgentError {
-  return new AgentError("run-ended", `Run "${runId}" has ended; nothing more can be said in it.`);
 }
 
 function unbound(): Error {

@@ -1,7 +1,8 @@
 import { Observable } from "rxjs/internal/Observable";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import { describeValue, isClass } from "./check-options.ts";
-import { bindContext, createOutlet, ended, modeOf, standaloneContext } from "./context.ts";
+import { bindContext, createOutlet, modeOf, standaloneContext } from "./context.ts";
+import { ended } from "./context-session.ts";
 import { isHalted } from "./errors.ts";
 import { createGuard } from "./guard.ts";
 import { isPlainObject } from "./guard-json.ts";

@@ -1,3 +1,4 @@
+// Longer than our usual file: the list of cases is the contract of how long a session lives, on one page.
 import type { RunLog, Session, SessionStore } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
 import { hour, init, key, run, ttlMs, user } from "./_session-kit.ts";

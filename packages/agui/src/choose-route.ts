@@ -1,0 +1,52 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Exchange, Reply } from "@holodeck/agui-core";
+import { shapeOf } from "./router.ts";
+import type { MountedRoute } from "./router.ts";
+
+// A protocol may have a page of its own where the handler has one.
+export function yieldTo(
+  spoken: readonly MountedRoute[],
+  own: readonly MountedRoute[],
+): MountedRoute[] {
+  const place = ({ route }: MountedRoute): string => `${route.method} ${shapeOf(route.path)}`;
+  const taken = new Set(spoken.map(place));
+  return own.filter((one) => !taken.has(place(one)));
+}
+
+/** Nothing: none of them is asked for. A URL is parsed only for who looks at it. */
+export function wantedOf(
+  routes: readonly MountedRoute[],
+  exchange: Exchange,
+): readonly MountedRoute[] | undefined {
+  if (!routes.some(({ route }) => route.wants)) return routes;
+  const { searchParams } = exchange.request.url;
+  const wanted = routes.filter(({ route }) => route.wants?.(searchParams) ?? true);
+  return wanted.length > 0 ? wanted : undefined;
+}
+
+export function notFound({ method, path }: Exchange): AgentError {
+  return new AgentError("not-found", `Nothing answers ${method} ${path} here.`);
+}
+
+export function notUnderstood(
+  { method, path }: Exchange,
+  routes: readonly MountedRoute[],
+): AgentError {
+  const names = routes.map(({ owner }) => owner).join(" and ");
+  const message = `No protocol here understands this body; ${names} answer ${method} ${path}.`;
+  return new AgentError("invalid-request", message);
+}
+
+export function notAllowed(
+  method: string,
+  allow: readonly string[],
+  explain: (error: unknown) => Reply,
+): Reply {
+  const headers = { allow: allow.join(", ") };
+  if (method === "OPTIONS") return { status: 204, headers };
+  return explain(
+    new AgentError("method-not-allowed", `${method} is not answered here; ${headers.allow} are.`, {
+      headers,
+    }),
+  );
+}
