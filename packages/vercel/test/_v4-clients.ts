@@ -69,7 +69,10 @@ export async function receiveV4(
 const user: UIMessage = { id: "u", role: "user", content: "hi", parts: [] };
 
 /** What `useChat` of AI SDK 3.4 makes of a response. */
-export async function receiveOldest(body: BodyInit): Promise<Received<OldestMessage>> {
+export async function receiveOldest(
+  body: BodyInit,
+  options: Partial<Parameters<typeof callOldest>[0]> = {},
+): Promise<Received<OldestMessage>> {
   const received = nothing<OldestMessage>();
   try {
     await callOldest({
@@ -92,6 +95,7 @@ export async function receiveOldest(body: BodyInit): Promise<Received<OldestMess
       onToolCall: undefined,
       generateId: counter(),
       fetch: () => Promise.resolve(new Response(body)),
+      ...options,
     });
   } catch (error) {
     received.error = error as Error;

@@ -56,6 +56,24 @@ describe("data stream v1 on a socket", () => {
     await reader.cancel();
   });
 
+  test.for([
+    ["AI SDK 4", {}, receiveV4],
+    ["AI SDK 3.4", { mode: "3.4" }, receiveOldest],
+  ] as const)("answers callChatApi of %s, asked by itself", async ([, options, receive]) => {
+    const seen: unknown[] = [];
+    const { api } = await serveChat(async function* (input) {
+      seen.push(input.messages.map(({ role, content }) => ({ role, content })));
+      yield "Hello ";
+      yield "world";
+    }, options);
+    const body = { id: "chat-1", messages: [{ id: "u", role: "user", content: "hi" }] };
+    const received = await receive("", { api, fetch, body } as never);
+    expect(received.error).toBeUndefined();
+    expect(received.message).toMatchObject({ role: "assistant", content: "Hello world" });
+    expect(received.resubmits).toBe(false);
+    expect(seen).toEqual([[{ role: "user", content: "hi" }]]);
+  });
+
   test("is read by processDataStream, part by part", async () => {
     const { api } = await serveChat(working());
     const { body } = await post(api);
