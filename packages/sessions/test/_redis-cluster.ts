@@ -5,13 +5,19 @@ import { once } from "node:events";
 import { Cluster, Redis } from "ioredis";
 import { createCluster } from "redis";
 import type { RedisClient } from "../src/redis/index.ts";
-import { freePort, hasRedis, killRedis, spawnRedis } from "./_redis.ts";
+import { freePort, hasRedis, killRedis, onFreePort, spawnRedis } from "./_redis.ts";
 import { until } from "./_redis-runs.ts";
 
 export interface TestCluster {
   nodeRedis(): Promise<RedisClient>;
   ioRedis(): Promise<RedisClient>;
   stop(): Promise<void>;
+}
+
+interface Node {
+  port: number;
+  bus: number;
+  server: Awaited<ReturnType<typeof spawnRedis>>;
 }
 
 /** Three masters that share the slots. */
@@ -21,14 +27,16 @@ export async function startCluster(suite: string): Promise<TestCluster | undefin
   const closers: (() => unknown)[] = [];
   const nodes = [];
   for (let index = 0; index < 3; index++) {
-    const port = await freePort();
-    const bus = await freePort();
-    const files = ["--dir", dir, "--cluster-config-file", `${port}.conf`];
-    const flags = ["--cluster-enabled", "yes", "--cluster-port", String(bus)];
-    const server = await spawnRedis(port, [...flags, ...files]);
+    const { port, bus, server } = await onFreePort(startNode);
     const client = new Redis(port, "127.0.0.1");
     closers.push(() => killRedis(server));
     nodes.push({ port, bus, client });
+  }
+  async function startNode(port: number): Promise<Node> {
+    const bus = await freePort();
+    const files = ["--dir", dir, "--cluster-config-file", `${port}.conf`];
+    const flags = ["--cluster-enabled", "yes", "--cluster-port", String(bus)];
+    return { port, bus, server: await spawnRedis(port, [...flags, ...files]) };
   }
   const bounds = [0, 5_461, 10_923, 16_384];
   for (const [index, { client }] of nodes.entries()) {

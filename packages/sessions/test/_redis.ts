@@ -33,20 +33,20 @@ export const clientKinds = ["nodeRedis", "ioRedis"] as const;
  */
 export async function startRedis(suite: string, dir?: string): Promise<TestRedis | undefined> {
   if (!hasRedis(suite)) return undefined;
-  const port = await freePort();
+  const disk = dir
+    ? ["--appendonly", "yes", "--appendfsync", "always", "--dir", dir]
+    : ["--appendonly", "no"];
   const closers: (() => void)[] = [];
-  let server: ChildProcess | undefined;
+  const first = await onFreePort(async (port) => ({ port, server: await spawnRedis(port, disk) }));
+  const { port } = first;
+  let server: ChildProcess | undefined = first.server;
 
   async function start(): Promise<void> {
-    const disk = dir
-      ? ["--appendonly", "yes", "--appendfsync", "always", "--dir", dir]
-      : ["--appendonly", "no"];
     server = await spawnRedis(port, disk);
   }
 
   const kill = async (): Promise<void> => server && killRedis(server);
 
-  await start();
   return {
     port,
     start,
@@ -88,9 +88,22 @@ export async function spawnRedis(port: number, flags: readonly string[]): Promis
     stdio: ["ignore", "pipe", "inherit"],
   });
   for await (const chunk of server.stdout) {
-    if (String(chunk).includes("Ready to accept connections")) break;
+    if (String(chunk).includes("Ready to accept connections")) return server;
   }
-  return server;
+  throw new Error(`redis-server ended before it took connections on port ${port}.`);
+}
+
+/** Somebody may take a port between looking for one and using it: then another one is tried. */
+export async function onFreePort<T>(use: (port: number) => Promise<T>): Promise<T> {
+  let failure: unknown;
+  for (let attempt = 0; attempt < 5; attempt++) {
+    try {
+      return await use(await freePort());
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
 }
 
 /** By its pid, and waits until it is gone. */
