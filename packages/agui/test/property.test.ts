@@ -14,7 +14,7 @@ import { intendedState, lossesOf, onTheWire, stateAfter } from "./_losses.ts";
 import { ask, isTerminal, sse, wires } from "./_wires.ts";
 import type { Received, Wire } from "./_wires.ts";
 
-const numRuns = Number(process.env.SERVER_RUNS ?? 300);
+const numRuns = Number(process.env.SERVER_RUNS ?? 150);
 const ids = { threadId: "thread", runId: "run" };
 
 interface Scenario extends Plan {

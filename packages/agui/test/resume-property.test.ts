@@ -14,7 +14,7 @@ import { ask, legacy, sse } from "./_wires.ts";
 import type { Wire } from "./_wires.ts";
 
 // Every run is cut at every offset, several times over; memory is quick.
-const numRuns = { memory: 40, other: 12 };
+const numRuns = { memory: 24, other: 8 };
 const scale = Number(process.env.RESUME_RUNS ?? 1);
 
 /** An agent that says one thing whenever it is let. */
