@@ -3,7 +3,6 @@ import type { ClientTools } from "./client-tools.ts";
 import { systemClock } from "./clock.ts";
 import { ContextSession } from "./context-session.ts";
 import { createEmit } from "./emit.ts";
-import { AgentError } from "./errors.ts";
 import type { RunEnding } from "./guard.ts";
 import { ulid } from "./ids.ts";
 import { defaultLimits } from "./limits.ts";

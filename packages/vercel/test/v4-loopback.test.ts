@@ -67,7 +67,7 @@ describe("data stream v1 on a socket", () => {
       yield "world";
     }, options);
     const body = { id: "chat-1", messages: [{ id: "u", role: "user", content: "hi" }] };
-    const received = await receive("", { api, fetch, body } as never);
+    const received = await receive("", { api, fetch, body });
     expect(received.error).toBeUndefined();
     expect(received.message).toMatchObject({ role: "assistant", content: "Hello world" });
     expect(received.resubmits).toBe(false);
