@@ -14,6 +14,11 @@ const checks = [
   command("build", build()),
   command("typecheck", [...bin("typescript", "bin/tsc"), "-p", "tsconfig.json"]),
   command("typecheck edge", [...bin("typescript", "bin/tsc"), "-p", "tsconfig.edge.json"]),
+  command("typecheck page", [
+    ...bin("typescript", "bin/tsc"),
+    "-p",
+    "packages/playground/page/tsconfig.json",
+  ]),
   command("lint", [...bin("oxlint"), "--type-aware"]),
   command("format", [...bin("oxfmt"), "--check"]),
   command("snippets", [node, ".ci/snippets.mjs"]),

@@ -1,8 +1,10 @@
 // `npm run demo [-- --port 8000]`: installs if needed and serves the demo agent from its sources.
 import { install, requireNode, runHere } from "./lib.mjs";
+import { buildPage } from "./page.mjs";
 
 requireNode();
 await install();
+await buildPage();
 process.exit(
   await runHere([
     process.execPath,

@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bin, install, readJson, requireNode, runHere } from "./lib.mjs";
+import { buildPage } from "./page.mjs";
 
 requireNode();
 await install();
+await buildPage();
 
 const folder = mkdtempSync(join(tmpdir(), "holodeck-test-"));
 const report = join(folder, "report.json");
