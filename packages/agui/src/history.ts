@@ -41,7 +41,10 @@ export function prepareInput(
 ): PreparedInput {
   assertResume(input, session, options.clock);
   const isKnown = session.messages.length > 0 || session.lastRunId !== undefined;
-  const sent = options.trust ? input.messages : believed(input, session, { ...options, isKnown });
+  const { owner, logger } = options;
+  const sent = options.trust
+    ? input.messages
+    : believed(input, session, { owner, logger, isKnown });
   const messages = options.owner === "server" ? added(sent, input, session) : sent;
   const state = hasState(input.state) ? input.state : (session.state ?? input.state ?? {});
   return {
@@ -86,7 +89,7 @@ function isAnswered(id: string, kind: Pending["kind"], input: RunAgentInput): bo
 function believed(
   input: RunAgentInput,
   session: Session,
-  { isKnown, owner, logger }: HistoryOptions & { isKnown: boolean },
+  { isKnown, owner, logger }: Pick<HistoryOptions, "owner" | "logger"> & { isKnown: boolean },
 ): readonly Message[] {
   const known = new Map(session.messages.map((message) => [message.id, message]));
   const results = new Map(session.messages.flatMap(toResult));

@@ -30,6 +30,8 @@ export interface Launch {
   readonly replaced?: ReadonlyMap<Message, Message> | undefined;
 }
 
+type RunInit = ConstructorParameters<typeof LiveRun>[0];
+
 export interface Launcher {
   /** Throws what can be said before the thread is taken: an unknown thread, a forged approval. */
   check(launch: Launch): Promise<void>;
@@ -82,9 +84,7 @@ export function createLauncher(options: HostOptions): Launcher {
     });
   }
 
-  async function prepare(
-    launch: Launch,
-  ): Promise<{ init: ConstructorParameters<typeof LiveRun>[0] }> {
+  async function prepare(launch: Launch, lease: Lease): Promise<RunInit> {
     const { key, request, loaded, owner } = launch;
     const { maxMessages } = request;
     const session = await recover(key, await find(launch));
@@ -102,20 +102,36 @@ export function createLauncher(options: HostOptions): Launcher {
     const { input, history } =
       owner === "server" ? asStored(prepared, stored) : asRead(prepared, launch);
     const exposed = exposeSessionState?.(session);
+    const { threadId, runId, agentId, principal, requestId, tools, files } = launch.context;
+    const { metadata } = stored;
+    const data = own?.data;
+    // Written out, here and in `launch`: what is added to a copy gets a new shape each time, and whoever
+    // reads it afterwards is slow.
     return {
-      init: {
-        agent: own?.agent ?? loaded.agent,
-        input,
-        history,
-        middleware: settings.runMiddleware,
-        context: { ...launch.context, metadata: stored.metadata, data: own?.data, answers },
-        prologue: exposed === undefined ? [] : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
-        questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
-        save: (summary) => save(launch, summary, history),
-        checkpoint: ({ messages, state, times, offset, open }) => {
-          const active = { runId: key.runId, offset, open };
-          return sessions.update(key, { messages, maxMessages, state, times, active });
-        },
+      agent: own?.agent ?? loaded.agent,
+      input,
+      history,
+      middleware: settings.runMiddleware,
+      context: {
+        threadId,
+        runId,
+        agentId,
+        principal,
+        requestId,
+        request: launch.context.request,
+        tools,
+        files,
+        metadata,
+        data,
+        answers,
+      },
+      prologue: exposed === undefined ? [] : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
+      questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
+      log: { runs: sessions.runs, lease },
+      save: (summary) => save(launch, summary, history),
+      checkpoint: ({ messages, state, times, offset, open }) => {
+        const active = { runId: key.runId, offset, open };
+        return sessions.update(key, { messages, maxMessages, state, times, active });
       },
     };
   }
@@ -140,11 +156,20 @@ export function createLauncher(options: HostOptions): Launcher {
     });
   }
 
-  function launch(init: ConstructorParameters<typeof LiveRun>[0], id: string): LiveRun {
+  function launch(init: RunInit, id: string): LiveRun {
     let forget: (() => void) | undefined;
     const run = new LiveRun(
       {
-        ...init,
+        agent: init.agent,
+        input: init.input,
+        history: init.history,
+        middleware: init.middleware,
+        context: init.context,
+        prologue: init.prologue,
+        questions: init.questions,
+        log: init.log,
+        save: init.save,
+        checkpoint: init.checkpoint,
         onEnd: (ended) => {
           if (runs.live.get(id) === ended) runs.live.delete(id);
           forget = runs.lingering.add(ended);
@@ -185,14 +210,14 @@ export function createLauncher(options: HostOptions): Launcher {
     },
     async leased(asked, lease) {
       try {
-        const { init } = await prepare(asked);
+        const init = await prepare(asked, lease);
         let run: LiveRun | undefined = undefined;
         const forget = sessions.runs.commands(lease, (command) => {
           if (!run) return;
           if (command.type === "stop") obey(run, command);
           else run.answer(command);
         });
-        run = launch({ ...init, log: { runs: sessions.runs, lease } }, liveId(lease));
+        run = launch(init, liveId(lease));
         void run.done.then(forget);
         return run;
       } catch (error) {

@@ -6,6 +6,8 @@ export type { Bag } from "./bag.ts";
 export { runOfClientCall } from "./client-tools.ts";
 export type { ClientToolCall, ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
 export { systemClock, createTicker } from "./clock.ts";
+export { deriveCall } from "./derive-call.ts";
+export { LazyAbort } from "./lazy-abort.ts";
 export type { Ticker, Tickable } from "./clock.ts";
 export { chain, compose } from "./compose.ts";
 export { createRunContext, waitsForClient, withTools } from "./context.ts";

@@ -383,6 +383,8 @@ export interface RunRecord extends RunKey {
 export interface Lease extends RunKey {
   readonly fence: number;
   readonly lost: AbortSignal;
+  /** The same without a signal, for stores in this process. Returns how to stop listening. */
+  onLost?(listener: () => void): () => void;
 }
 
 export type RunCommand =

@@ -81,11 +81,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     );
   }
   const runs = createMemoryLog({ runLogEvents, runLogBytes, runLogMs, logBytes, clock });
-  const prune: PruneOptions = {
-    maxMessages: options.maxMessagesPerThread,
-    maxTokens: options.maxTokens,
-    ...(options.estimateTokens ? { estimate: options.estimateTokens } : {}),
-  };
+  const { maxMessagesPerThread: maxMessages, maxTokens, estimateTokens: estimate } = options;
   // The one not used for longest comes first.
   const sessions = new Map<string, Session>();
   const buckets = new Map<string, Bucket>();
@@ -156,7 +152,15 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       if (!session) {
         throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);
       }
-      return put(changeSession(session, change, { ...prune, now: clock.now(), ifVersion }));
+      return put(
+        changeSession(session, change, {
+          maxMessages,
+          maxTokens,
+          estimate,
+          now: clock.now(),
+          ifVersion,
+        }),
+      );
     },
     delete: (key) => live(key) !== undefined && remove(key),
     touch(key) {
