@@ -15,7 +15,9 @@ interface Issue {
   readonly errors?: readonly (readonly Issue[])[];
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly inclusive?: boolean;
   readonly origin?: string;
+  readonly discriminator?: string;
 }
 
 export interface Checked {
@@ -54,7 +56,29 @@ function explainOne(issue: Issue, checked: Checked): void {
     for (const one of inner) explainOne({ ...one, path: [...path, ...one.path] }, checked);
     return;
   }
-  report.add(path, `${label} ${ruleOf(issue, { value, path, wanted })}.`);
+  const rule = ruleOf(issue, { value, path, wanted });
+  report.add(path, `${label} ${rule}${rule.endsWith("?") ? "" : "."}`);
+  explainMeant(issue, value, checked);
+}
+
+// A misspelt variant hides what else is wrong with it: it is read as the one that was meant.
+function explainMeant({ options, path }: Issue, value: unknown, checked: Checked): void {
+  const meant = options && nearest(value, options);
+  if (meant === undefined) return;
+  const data = replaceAt(checked.data, path, meant);
+  const holder = path.slice(0, -1);
+  const found = schemaAt(checked.schema, holder, data)?.safeParse(lookUp(data, holder).value);
+  for (const one of (found?.error?.issues ?? []) as unknown as Issue[]) {
+    explainOne({ ...one, path: [...holder, ...one.path] }, { ...checked, data });
+  }
+}
+
+function replaceAt(data: unknown, [key, ...rest]: Path, value: unknown): unknown {
+  if (key === undefined) return value;
+  const holder = data as Record<PropertyKey, unknown>;
+  const next = replaceAt(holder[key], rest, value);
+  if (!Array.isArray(data)) return { ...holder, [key]: next };
+  return data.map((one: unknown, index) => (index === key ? next : one));
 }
 
 interface Found {
@@ -81,7 +105,7 @@ function ruleOf(issue: Issue, { value, path, wanted }: Found): string {
       if (value === "") return `is empty${like(path, wanted)}`;
       const unit = { string: " characters", array: " items" }[issue.origin ?? ""] ?? "";
       const verb = unit === "" ? "be" : "have";
-      if (issue.minimum === 0 && value === 0) return "must be above 0, not 0";
+      if (issue.inclusive === false) return `must be above ${bound}, not ${given}`;
       return `must ${verb} ${side} ${bound}${unit}${unit === "" ? `, not ${given}` : ""}`;
     }
     default:
@@ -94,8 +118,14 @@ function oneOf(choices: readonly unknown[], value: unknown): string {
   const names = choices.map(String);
   const list = names.length === 1 ? names[0] : `one of ${names.join(", ")}`;
   if (typeof value !== "string" || looksSecret(value)) return `${list}, not ${describe(value)}`;
-  const hint = /Did you mean ([^?]+)\?/.exec(unknownName("it", value, names).message)?.[1];
+  const hint = nearest(value, names);
   return `${list}, not ${describe(value)}${hint === undefined ? "" : `; did you mean ${hint}?`}`;
+}
+
+function nearest(value: unknown, names: readonly unknown[]): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const { message } = unknownName("it", value, names.map(String));
+  return /Did you mean ([^?]+)\?/.exec(message)?.[1];
 }
 
 // What people write for it in other files of this kind.

@@ -35,7 +35,7 @@ function find(folder: string, name: string): string {
 
 async function importFile(file: string): Promise<Record<string, unknown>> {
   // A file that was changed is another module.
-  const url = `${pathToFileURL(file).href}?v=${statSync(file).mtimeMs}`;
+  const url = `${pathToFileURL(file).href}?t=${Math.trunc(statSync(file).mtimeMs)}`;
   try {
     return (await import(/* @vite-ignore */ url)) as Record<string, unknown>;
   } catch (error) {
