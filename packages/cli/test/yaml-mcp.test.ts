@@ -1,15 +1,32 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadYamlAgent } from "../src/index.ts";
+import type { LoadedAgent } from "../src/index.ts";
 import { startMcp } from "./yaml/_mcp-http.ts";
+import type { McpHttpServer } from "./yaml/_mcp-http.ts";
 import { startModel } from "./yaml/_model-server.ts";
 import type { ModelServer } from "./yaml/_model-server.ts";
 import { chatWith, fixtures, load, resultsOf, textOf } from "./yaml/_served.ts";
 import type { Seen } from "./yaml/_served.ts";
 
 let model: ModelServer;
+let sums: McpHttpServer;
+// One agent with both kinds of servers, for tests that leave them as they were.
+let shared: LoadedAgent;
+let path: string;
+
 beforeAll(async () => {
-  model = await startModel();
+  [model, sums] = await Promise.all([startModel(), startMcp()]);
+  path = await mkdtemp(join(tmpdir(), "agent-yaml-"));
+  await writeFile(join(path, "agent.yaml"), head() + stdio() + http(sums.url));
+  shared = await loadYamlAgent(join(path, "agent.yaml"), env);
 });
-afterAll(() => model.close());
+afterAll(async () => {
+  await shared.close?.();
+  await Promise.all([model.close(), sums.close(), rm(path, { recursive: true })]);
+});
 
 const env = { MODEL_KEY: "key", NOTE_TOKEN: "note-secret", OTHER_SECRET: "not for everybody" };
 
@@ -37,10 +54,10 @@ const http = (url: string, name = "sums", more = ""): string => `
     url: ${url}/mcp
 ${more}`;
 
-// Calls one tool, and tells what came of it.
-async function call(tools: string, name: string, args: object = {}): Promise<Seen[]> {
+// Calls one tool of an agent, and tells what came of it.
+async function call(loaded: LoadedAgent, name: string, args: object = {}): Promise<Seen[]> {
   model.script({ calls: [{ name, args }] }, { text: "Done." });
-  return (await chatWith(await load(head() + tools, { env }))).say("go");
+  return (await chatWith(loaded)).say("go");
 }
 
 const namesAsked = (at = 0): string[] =>
@@ -57,19 +74,13 @@ function isAlive(pid: number): boolean {
 
 describe("MCP servers of an agent.yaml", () => {
   test("bring their tools, over stdio and over HTTP, to one answer of the model", async () => {
-    const sums = await startMcp();
     model.script(
       { calls: [{ name: "read_note", args: { title: "shopping" } }] },
       { calls: [{ name: "add_up", args: { a: 2, b: 3 } }] },
       { text: "Bread, and 5." },
     );
-    const loaded = await load(head() + stdio() + http(sums.url), { env });
-    const chat = await chatWith(loaded);
-    const events = await chat.say("What is to do?");
-    expect(resultsOf(events)).toEqual([
-      "The note shopping says: buy bread.",
-      "The sum is 5.",
-    ]);
+    const events = await (await chatWith(shared)).say("What is to do?");
+    expect(resultsOf(events)).toEqual(["The note shopping says: buy bread.", "The sum is 5."]);
     expect(textOf(events)).toBe("Bread, and 5.");
     expect(namesAsked()).toEqual(expect.arrayContaining(["read_note", "add_up"]));
     expect(model.questions[0]?.body.tools).toContainEqual(
@@ -85,32 +96,40 @@ describe("MCP servers of an agent.yaml", () => {
       role: "tool",
       content: "The sum is 5.",
     });
-    await sums.close();
   });
 
   test("get the variables that the file names, and no others", async () => {
-    const [seen] = resultsOf(await call(stdio("    env: [NOTE_TOKEN]"), "environment"));
-    const names = JSON.parse(seen as string) as Record<string, string>;
-    expect(names.NOTE_TOKEN).toBe("note-secret");
-    expect(names).toHaveProperty("PATH");
-    expect(names).not.toHaveProperty("OTHER_SECRET");
-    expect(names).not.toHaveProperty("VITEST");
-
-    const mapped = stdio("    env: { TOKEN: '${NOTE_TOKEN}', LEVEL: high }");
-    const [again] = resultsOf(await call(mapped, "environment"));
-    expect(JSON.parse(again as string)).toMatchObject({ TOKEN: "note-secret", LEVEL: "high" });
+    model.script(
+      {
+        calls: [
+          { name: "listed_environment", args: {} },
+          { name: "mapped_environment", args: {} },
+        ],
+      },
+      { text: "Done." },
+    );
+    const listed = stdio("    env: [NOTE_TOKEN]").replace("name: notes", "name: listed");
+    const more = "    env: { TOKEN: '${NOTE_TOKEN}', LEVEL: high }";
+    const mapped = stdio(more).replace("name: notes", "name: mapped");
+    const loaded = await load(head() + listed + mapped, { env });
+    const results = resultsOf(await (await chatWith(loaded)).say("go"));
+    const [first, second] = results.map((one) => JSON.parse(one as string) as object);
+    expect(first).toMatchObject({ NOTE_TOKEN: "note-secret", PATH: expect.any(String) });
+    expect(first).not.toHaveProperty("OTHER_SECRET");
+    expect(first).not.toHaveProperty("VITEST");
+    expect(second).toMatchObject({ TOKEN: "note-secret", LEVEL: "high" });
+    expect(second).not.toHaveProperty("NOTE_TOKEN");
   });
 
   test("get the headers of the file, with what the environment says", async () => {
-    const sums = await startMcp();
     const more = "    headers: { Authorization: 'Bearer ${NOTE_TOKEN}', X-Team: docs }";
-    await call(http(sums.url, "sums", more), "add_up", { a: 1, b: 1 });
+    const loaded = await load(head() + http(sums.url, "sums", more), { env });
+    await call(loaded, "add_up", { a: 1, b: 1 });
     expect(sums.headers).toMatchObject({ authorization: "Bearer note-secret", "x-team": "docs" });
-    await sums.close();
   });
 
   test("show pictures to the client, and words about them to a model that takes no others", async () => {
-    const [result] = resultsOf(await call(stdio(), "draw"));
+    const [result] = resultsOf(await call(shared, "draw"));
     expect(typeof result === "string" ? JSON.parse(result) : result).toEqual([
       { type: "text", text: "Here it is." },
       { type: "image", source: { type: "data", value: "aGVsbG8=", mimeType: "image/png" } },
@@ -120,7 +139,7 @@ describe("MCP servers of an agent.yaml", () => {
   });
 
   test("tell what they refuse as the error of the tool", async () => {
-    const events = await call(stdio(), "refuse");
+    const events = await call(shared, "refuse");
     expect(JSON.parse(resultsOf(events)[0] as string)).toEqual({
       error: { code: "tool-error", message: "The shop is closed." },
     });
@@ -148,7 +167,8 @@ describe("MCP servers of an agent.yaml", () => {
     name: read_note
     description: A tool of the page.
 `;
-    const tools = own + http(one.url, "one") + http(two.url, "two") + stdio("    allow: [read_note]");
+    const tools =
+      own + http(one.url, "one") + http(two.url, "two") + stdio("    allow: [read_note]");
     const events = await (await chatWith(await load(head() + tools, { env }))).say("go");
     expect(namesAsked().toSorted()).toEqual([
       "notes_read_note",
@@ -160,22 +180,22 @@ describe("MCP servers of an agent.yaml", () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  test("are given up when the time of a tool is over, and go on with the next call", async () => {
+  test("are told that a call is given up when its time is over, and go on with the next", async () => {
     model.script(
       { calls: [{ name: "hang", args: {} }] },
-      { calls: [{ name: "process_id", args: {} }] },
+      { calls: [{ name: "count_cancelled", args: {} }] },
       { text: "Done." },
     );
-    const text = `${head()}${stdio()}\nlimits: { tool_timeout_ms: 300 }\n`;
-    const events = await (await chatWith(await load(text, { env }))).say("go");
-    const [late, pid] = resultsOf(events);
+    const chat = await chatWith(shared, { limits: { toolTimeoutMs: 2_000 } });
+    const events = await chat.say("go");
+    const [late, cancelled] = resultsOf(events);
     expect(JSON.parse(late as string)).toMatchObject({ error: { code: "timeout" } });
-    expect(Number(pid)).toBeGreaterThan(0);
+    expect(cancelled).toBe("1");
   });
 
   test("offer what they have learned since", async () => {
     model.script({ calls: [{ name: "learn", args: {} }] }, { text: "Learned." });
-    const chat = await chatWith(await load(head() + stdio(), { env }));
+    const chat = await chatWith(shared);
     await chat.say("learn");
     expect(namesAsked()).not.toContain("learned");
     await expect
@@ -205,16 +225,16 @@ describe("MCP servers of an agent.yaml", () => {
   });
 
   test("are found again when they were away, and said to be away when they still are", async () => {
-    const sums = await startMcp();
-    const { port } = sums;
-    const loaded = await load(head() + http(sums.url), { env });
+    const away = await startMcp();
+    const { port } = away;
+    const loaded = await load(head() + http(away.url), { env });
     const chat = await chatWith(loaded);
     const ask = async (): Promise<unknown> => {
       model.script({ calls: [{ name: "add_up", args: { a: 1, b: 2 } }] }, { text: "Done." });
       return resultsOf(await chat.say("add"))[0];
     };
     expect(await ask()).toBe("The sum is 3.");
-    await sums.close();
+    await away.close();
     expect(await ask()).toContain('The MCP server \\"sums\\" did not answer.');
     const again = await startMcp("add_up", port);
     expect(await ask()).toBe("The sum is 3.");

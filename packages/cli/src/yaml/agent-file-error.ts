@@ -12,13 +12,16 @@ export class AgentFileError extends Error {
   override readonly name = "AgentFileError";
   readonly file: string;
   readonly faults: readonly AgentFileFault[];
+  /** What was looked at: a change of one of them may mend it. */
+  readonly files: readonly string[];
 
-  constructor(file: string, faults: readonly AgentFileFault[]) {
+  constructor(file: string, faults: readonly AgentFileFault[], files: readonly string[] = [file]) {
     const sorted = faults.toSorted((a, b) => a.line - b.line || a.column - b.column);
     const count = sorted.length === 1 ? "1 fault" : `${sorted.length} faults`;
     const list = sorted.map(({ line, column, message }) => `${file}:${line}:${column} ${message}`);
     super(`${file} has ${count}:\n${list.map((one) => `  ${one}`).join("\n")}`);
     this.file = file;
     this.faults = sorted;
+    this.files = files;
   }
 }

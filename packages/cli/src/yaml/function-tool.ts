@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { describeValue, unknownName } from "@holodeck/agui-core";
 import type { ServerTool } from "@holodeck/agui-core";
 import { defineTool } from "@holodeck/agui-tools";
@@ -37,7 +38,7 @@ export async function toFunctionTool(
     loaded = await importModule(folder, config.module);
   } catch (error) {
     report.add([...path, "module"], `The module cannot be loaded: ${reasonOf(error)}`);
-    return {};
+    return { file: resolve(folder, config.module) };
   }
   const { file, exports } = loaded;
   const name = config.export ?? config.name;

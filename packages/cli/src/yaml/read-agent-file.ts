@@ -23,7 +23,7 @@ import { toTools } from "./tools.ts";
 
 /** Reads, checks and builds the agent of a file. Everything that is wrong is in the one error. */
 export async function readAgentFile(path: string, env: Env): Promise<LoadedAgent> {
-  const { data, report } = parseFile(path, await read(path));
+  const { data, report } = parseFile(path, await readText(path));
   const folder = dirname(resolve(path));
   const environment = createEnvironment(env, report);
   const told = findSecrets(data, report);
@@ -40,7 +40,9 @@ export async function readAgentFile(path: string, env: Env): Promise<LoadedAgent
   const tools = await toTools(parts.tools, place);
   const middleware = toMiddleware(parts.middleware, place);
   const openSessions = toSessions(parts.sessions, place);
-  report.assertNoFaults();
+  const read = instructions.file === undefined ? [] : [instructions.file];
+  const files = [resolve(path), ...read, ...tools.files];
+  report.assertNoFaults(files);
 
   const file = checked.data!;
   const { name, description } = file;
@@ -62,7 +64,7 @@ export async function readAgentFile(path: string, env: Env): Promise<LoadedAgent
     ...(description === undefined ? {} : { description }),
     agent: { [name]: { agent, name, ...(description === undefined ? {} : { description }) } },
     options: toOptions({ limits, middleware, tools: tools.own }, sessions?.store),
-    files: [resolve(path), ...(instructions.file ? [instructions.file] : []), ...tools.files],
+    files,
     async close() {
       await mcp.close();
       await sessions?.close();
@@ -87,7 +89,7 @@ function toOptions(
   };
 }
 
-async function read(path: string): Promise<string> {
+async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {

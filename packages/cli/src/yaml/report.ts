@@ -1,4 +1,4 @@
-import { LineCounter, isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from "yaml";
+import { LineCounter, isAlias, isMap, isNode, isScalar, isSeq, parseDocument, visit } from "yaml";
 import type { Document, Node, Pair } from "yaml";
 import { AgentFileError } from "./agent-file-error.ts";
 import type { AgentFileFault } from "./agent-file-error.ts";
@@ -10,7 +10,7 @@ export interface Report {
   /** Placed at the key or item of that path; where there is none, at the nearest that holds it. */
   add(path: Path, message: string): void;
   /** Throws everything that was added, if there is anything. */
-  assertNoFaults(): void;
+  assertNoFaults(files?: readonly string[]): void;
 }
 
 export interface ParsedFile {
@@ -21,7 +21,12 @@ export interface ParsedFile {
 /** Reads YAML and keeps where everything stands. Throws when the text is no YAML. */
 export function parseFile(file: string, text: string): ParsedFile {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    // Warnings would go to the console.
+    logLevel: "error",
+  });
   const faults: AgentFileFault[] = [];
   const seen = new Set<string>();
 
@@ -34,8 +39,8 @@ export function parseFile(file: string, text: string): ParsedFile {
     seen.add(key);
   }
 
-  function assertNoFaults(): void {
-    if (faults.length > 0) throw new AgentFileError(file, faults);
+  function assertNoFaults(files?: readonly string[]): void {
+    if (faults.length > 0) throw new AgentFileError(file, faults, files);
   }
 
   for (const { code, pos, message } of document.errors) {
@@ -55,11 +60,20 @@ function toData(
   addAt: (offset: number, message: string) => void,
   assertNoFaults: () => void,
 ): unknown {
+  let hasLoose = false;
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document)) return;
+      hasLoose = true;
+      const rule = `*${alias.source} stands for nothing; write &${alias.source} before what it means`;
+      addAt(alias.range?.[0] ?? 0, `${rule}.`);
+    },
+  });
+  if (hasLoose) assertNoFaults();
   try {
     return document.toJS({ maxAliasCount: 100 }) as unknown;
   } catch (error) {
-    // Aliases that point nowhere, or that would grow without end.
-    addAt(0, `The aliases of the file cannot be resolved: ${(error as Error).message}`);
+    addAt(0, `The aliases of the file stand for too much: ${(error as Error).message}.`);
     assertNoFaults();
     return undefined;
   }

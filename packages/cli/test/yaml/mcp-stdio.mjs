@@ -5,6 +5,8 @@ import { z } from "zod";
 
 const text = (value) => ({ content: [{ type: "text", text: value }] });
 
+let cancelled = 0;
+
 serveStdio(() => {
   const server = new McpServer({ name: "fixture", version: "1.0.0" });
   const noArguments = z.object({});
@@ -43,8 +45,16 @@ serveStdio(() => {
     { description: "Never answers.", inputSchema: noArguments },
     (_, { mcpReq }) =>
       new Promise((resolve) => {
-        mcpReq.signal.addEventListener("abort", () => resolve(text("cancelled")));
+        mcpReq.signal.addEventListener("abort", () => {
+          cancelled += 1;
+          resolve(text("cancelled"));
+        });
       }),
+  );
+  server.registerTool(
+    "count_cancelled",
+    { description: "How many calls were cancelled.", inputSchema: noArguments },
+    () => text(String(cancelled)),
   );
   server.registerTool(
     "leave",
