@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { startRedis } from "../../sessions/test/_redis.ts";
 import { chatWith, fixtures, load, resultsOf, textOf } from "./yaml/_served.ts";
 import { startModel } from "./yaml/_model-server.ts";
 import type { ModelServer } from "./yaml/_model-server.ts";
@@ -81,7 +82,7 @@ describe("an agent.yaml", () => {
   test("is found by its name, and by no name", async () => {
     const loaded = await load(head(), { env });
     const { url } = await chatWith(loaded);
-    const info = (await (await fetch(`${url}/agui/info`)).json()) as any;
+    const info: any = await (await fetch(`${url}/agui/info`)).json();
     expect(info.agents).toMatchObject({
       helper: { name: "helper", description: "Helps in tests." },
     });
@@ -142,7 +143,7 @@ tools:
       { env },
     );
     await (await chatWith(loaded)).say("go");
-    const { content } = model.questions[1]?.body.messages.at(-1);
+    const { content } = model.questions[1]!.body.messages.at(-1);
     expect(JSON.parse(content as string)).toMatchObject({ error: { code: "invalid-arguments" } });
   });
 
@@ -253,6 +254,38 @@ middleware:
     expect((await ask("wrong")).status).toBe(401);
     expect(await (await ask("opensesame")).text()).toContain("RUN_FINISHED");
     expect((await ask("opensesame")).status).toBe(429);
+  });
+
+  test("shows the model what the user attached", async () => {
+    model.script({ text: "A cat." });
+    const chat = await chatWith(await load(head(), { env }));
+    const source = { type: "data", value: "aGVsbG8=", mimeType: "image/png" } as const;
+    chat.agent.addMessage({
+      id: "u1",
+      role: "user",
+      content: [
+        { type: "text", text: "What is it?" },
+        { type: "image", source },
+      ],
+    });
+    await chat.agent.runAgent();
+    expect(model.questions[0]?.body.messages.at(-1).content).toEqual([
+      { type: "text", text: "What is it?" },
+      { type: "image_url", image_url: { url: "data:image/png;base64,aGVsbG8=" } },
+    ]);
+  });
+
+  test("keeps threads in the Redis that the environment names", async ({ skip }) => {
+    const redis = await startRedis("agent.yaml with sessions in Redis");
+    if (!redis) return skip();
+    onTestFinished(() => redis.stop());
+    const urls = { ...env, REDIS_URL: `redis://127.0.0.1:${redis.port}` };
+    const loaded = await load(`${head()}\nsessions: ${"${REDIS_URL}"}`, { env: urls });
+    model.script({ text: "Kept." });
+    const chat = await chatWith(loaded);
+    await chat.say("hi");
+    const client = await redis.nodeRedis();
+    expect(await client.keys("agui:*:session")).toHaveLength(1);
   });
 
   test("keeps threads in SQLite, beside the file", async () => {

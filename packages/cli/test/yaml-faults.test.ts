@@ -370,7 +370,7 @@ sessions: mysql://localhost
   });
 
   test("names what to watch for a change that mends it", async () => {
-    const text = `${functionTool("export: gone")}`.replace(
+    const text = functionTool("export: gone").replace(
       "instructions: hi",
       "instructions: { file: how.md }",
     );

@@ -134,7 +134,7 @@ describe("MCP servers of an agent.yaml", () => {
       { type: "text", text: "Here it is." },
       { type: "image", source: { type: "data", value: "aGVsbG8=", mimeType: "image/png" } },
     ]);
-    const { content } = model.questions[1]?.body.messages.at(-1);
+    const { content } = model.questions[1]!.body.messages.at(-1);
     expect(content).toBe("Here it is.\n[image, image/png, shown to the user]");
   });
 

@@ -57,7 +57,7 @@ function variantOf(schema: z.ZodType, data: unknown): z.ZodType | undefined {
 }
 
 function defOf(schema: z.ZodType): Def {
-  return schema._zod.def as Def;
+  return schema._zod.def;
 }
 
 function ownOf<T>(holder: Record<PropertyKey, T> | undefined, key: PropertyKey): T | undefined {

@@ -1,11 +1,12 @@
 import { defineTool } from "@holodeck/agui-tools";
+import type { DefinedTool } from "@holodeck/agui-tools";
 import { z } from "zod";
 
 export function shout({ text }: { text: string }): string {
   return text.toUpperCase();
 }
 
-export const multiply = defineTool({
+export const multiply: DefinedTool = defineTool({
   name: "multiply_numbers",
   description: "Multiplies two numbers.",
   parameters: z.object({ a: z.number(), b: z.number() }),
