@@ -100,12 +100,8 @@ describe("MCP servers of an agent.yaml", () => {
 
   test("get the variables that the file names, and no others", async () => {
     model.script(
-      {
-        calls: [
-          { name: "listed_environment", args: {} },
-          { name: "mapped_environment", args: {} },
-        ],
-      },
+      { calls: [{ name: "listed_environment", args: {} }] },
+      { calls: [{ name: "mapped_environment", args: {} }] },
       { text: "Done." },
     );
     const listed = stdio("    env: [NOTE_TOKEN]").replace("name: notes", "name: listed");
@@ -136,6 +132,28 @@ describe("MCP servers of an agent.yaml", () => {
     ]);
     const { content } = model.questions[1]!.body.messages.at(-1);
     expect(content).toBe("Here it is.\n[image, image/png, shown to the user]");
+  });
+
+  test("show pictures to a model that can see them in results", async () => {
+    const easel = await startMcp("draw");
+    const text = `
+name: helper
+model:
+  provider: anthropic
+  name: m
+  max_tokens: 100
+  base_url: ${model.url}/v1
+  api_key_env: MODEL_KEY
+instructions: You are a helper.
+tools:${http(easel.url, "easel")}`;
+    await call(await load(text, { env }), "draw");
+    expect(model.questions[1]!.body.messages.at(-1).content).toMatchObject([
+      {
+        type: "tool_result",
+        content: [{ type: "image", source: { media_type: "image/png", data: "aGVsbG8=" } }],
+      },
+    ]);
+    await easel.close();
   });
 
   test("tell what they refuse as the error of the tool", async () => {

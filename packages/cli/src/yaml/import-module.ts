@@ -43,5 +43,10 @@ async function importFile(file: string): Promise<Record<string, unknown>> {
     if (code === undefined || !needsTransform.has(code)) throw error;
   }
   const { createJiti } = await import("jiti");
-  return createJiti(import.meta.url, { moduleCache: false }).import(file);
+  return createJiti(import.meta.url, {
+    moduleCache: false,
+    interopDefault: false,
+    // In a folder that everybody can write to, anybody could put code of their own into the cache.
+    fsCache: false,
+  }).import(file);
 }

@@ -9,11 +9,17 @@ export interface McpHttpServer extends Listening {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** An MCP server over streamable HTTP with one tool, whose name may be chosen. */
+/** An MCP server over streamable HTTP with one tool, whose name may be chosen; "draw" draws. */
 export async function startMcp(tool = "add_up", port = 0): Promise<McpHttpServer> {
   let headers: IncomingHttpHeaders = {};
   const { fetch } = createMcpHandler(() => {
     const server = new McpServer({ name: "sums", version: "1.0.0" });
+    if (tool === "draw") {
+      const image = { type: "image" as const, data: "aGVsbG8=", mimeType: "image/png" };
+      const about = { description: "Draws a picture.", inputSchema: z.object({}) };
+      server.registerTool(tool, about, () => ({ content: [image] }));
+      return server;
+    }
     const inputSchema = z.object({ a: z.number(), b: z.number() });
     server.registerTool(tool, { description: "Adds two numbers.", inputSchema }, ({ a, b }) => ({
       content: [{ type: "text", text: `The sum is ${a + b}.` }],

@@ -84,7 +84,7 @@ function sayOpenAI({ text = "", calls = [], hangs }: Answer, response: ServerRes
   response.end("data: [DONE]\n\n");
 }
 
-function sayAnthropic({ text = "" }: Answer, response: ServerResponse): void {
+function sayAnthropic({ text = "", calls = [] }: Answer, response: ServerResponse): void {
   const send = (type: string, more: object): void => {
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`);
   };
@@ -96,7 +96,15 @@ function sayAnthropic({ text = "" }: Answer, response: ServerResponse): void {
     send("content_block_delta", { index: 0, delta: { type: "text_delta", text: piece } });
   }
   send("content_block_stop", { index: 0 });
-  const delta = { stop_reason: "end_turn", stop_sequence: null };
+  for (const [at, { name, args }] of calls.entries()) {
+    const index = at + 1;
+    const block = { type: "tool_use", id: `toolu-${index}`, name, input: {} };
+    send("content_block_start", { index, content_block: block });
+    const partial = { type: "input_json_delta", partial_json: JSON.stringify(args) };
+    send("content_block_delta", { index, delta: partial });
+    send("content_block_stop", { index });
+  }
+  const delta = { stop_reason: calls.length > 0 ? "tool_use" : "end_turn", stop_sequence: null };
   send("message_delta", { delta, usage: { output_tokens: 3 } });
   send("message_stop", {});
   response.end();
