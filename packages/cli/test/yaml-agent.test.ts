@@ -280,7 +280,7 @@ middleware:
     if (!redis) return skip();
     onTestFinished(() => redis.stop());
     const urls = { ...env, REDIS_URL: `redis://127.0.0.1:${redis.port}` };
-    const loaded = await load(`${head()}\nsessions: ${"${REDIS_URL}"}`, { env: urls });
+    const loaded = await load(`${head()}\nsessions: \${REDIS_URL}`, { env: urls });
     model.script({ text: "Kept." });
     const chat = await chatWith(loaded);
     await chat.say("hi");
