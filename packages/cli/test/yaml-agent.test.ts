@@ -147,6 +147,35 @@ tools:
     expect(JSON.parse(content as string)).toMatchObject({ error: { code: "invalid-arguments" } });
   });
 
+  test.for([
+    ["a tool that is not there", { name: "no_such_tool", args: {} }, "unknown-tool"],
+    [
+      "arguments that are no JSON",
+      { name: "shout", args: {}, raw: '{"text": ' },
+      "invalid-arguments",
+    ],
+  ] as const)("tells the model of %s, and lets it go on", async ([, call, code]) => {
+    model.script({ calls: [call] }, { text: "I see." });
+    const loaded = await load(
+      `${head()}
+tools:
+  - type: function
+    name: shout
+    description: Says it loudly.
+    module: ${fixtures}/tools.ts
+    parameters: { text: { type: string } }
+`,
+      { env },
+    );
+    const events = await (await chatWith(loaded)).say("go");
+    expect(resultsOf(events)).toEqual([expect.stringContaining(code)]);
+    expect(model.questions[1]?.body.messages.at(-1)).toMatchObject({
+      role: "tool",
+      content: expect.stringContaining(code),
+    });
+    expect(textOf(events)).toBe("I see.");
+  });
+
   test("asks the client to run a client tool, and goes on with its answer in the next run", async () => {
     model.script(
       { text: "A moment. ", calls: [{ name: "pick_colour", args: { from: ["red"] } }] },

@@ -259,6 +259,22 @@ tools:${http(easel.url, "easel")}`;
     await again.close();
   });
 
+  test("end with an agent that is closed while they are connected", async () => {
+    const { agent, close } = await load(
+      `${head()}
+  - type: mcp
+    name: slow
+    command: ${process.execPath}
+    args: ["-e", "process.stdin.resume()"]
+`,
+      { env },
+    );
+    const { helper } = agent as unknown as { helper: { agent: { ready(): Promise<unknown> } } };
+    const failure = helper.agent.ready().catch((error: unknown) => String(error));
+    await close?.();
+    expect(await failure).toMatch(/has been closed|closed meanwhile/);
+  });
+
   test("end with the agent", async () => {
     const loaded = await load(head() + stdio(), { env });
     const chat = await chatWith(loaded);
@@ -285,7 +301,7 @@ describe("a server that cannot be used keeps the agent from starting, with its n
     [
       "a program that says nothing",
       `command: ${process.execPath}\n    args: ["-e", "process.stdin.resume()"]\n    timeout: 0.3`,
-      /The MCP server "broken" \(.*node\) did not answer within 0.3 s; "timeout" of the tool allows it more\./,
+      /The MCP server "broken" \(.*node\) cannot be used: It did not answer within 0.3 s; "timeout" of the tool allows it more\./,
     ],
     [
       "an address where nobody listens",

@@ -27,9 +27,9 @@ export function createDemoModel(name = "echo"): LanguageModel {
 function* answer({ prompt, tools = [] }: Options): Generator<Part> {
   yield { type: "stream-start", warnings: [] };
   const last = prompt.at(-1);
-  const names = tools.map(({ name }) => name);
   const asked = last?.role === "user" ? textOf(last.content) : "";
-  const wanted = names.find((name) => new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(asked));
+  const words = new Set(asked.split(/[^\w-]+/));
+  const wanted = tools.find(({ name }) => words.has(name))?.name;
   if (wanted !== undefined) {
     const input = /\{.*\}/s.exec(asked)?.[0] ?? "{}";
     yield { type: "tool-call", toolCallId: ulid(), toolName: wanted, input };

@@ -32,7 +32,8 @@ export function createMcpServer(target: McpTarget): McpServer {
   const { name, timeoutMs } = target;
   let tools: readonly Tool[] = [];
   let connecting: Promise<Client> | undefined;
-  let isClosed = false;
+  let current: Client | undefined;
+  const closing = new AbortController();
 
   async function open(): Promise<Client> {
     const { Client } = await import("@modelcontextprotocol/client");
@@ -51,30 +52,26 @@ export function createMcpServer(target: McpTarget): McpServer {
       },
     );
     const transport = await toTransport(target);
+    client.onclose = () => forget(client);
     try {
-      await within(timeoutMs, async () => {
+      await within(timeoutMs, closing.signal, async () => {
         await client.connect(transport, { timeout: timeoutMs });
         ({ tools } = await client.listTools(undefined, { timeout: timeoutMs }));
       });
     } catch (cause) {
-      await client.close();
-      await transport.close();
-      throw new Error(`The MCP server "${name}" (${placeOf(target)}) ${reasonOf(cause)}`, {
-        cause,
-      });
+      await Promise.allSettled([client.close(), transport.close()]);
+      const why = `cannot be used: ${reasonOf(cause)}`;
+      throw new Error(`The MCP server "${name}" (${placeOf(target)}) ${why}`, { cause });
     }
-    client.onclose = () => forget(client);
-    if (isClosed) await client.close();
     return client;
   }
 
-  let current: Client | undefined;
   function forget(client: Client): void {
     if (client === current) [current, connecting] = [undefined, undefined];
   }
 
   async function connect(): Promise<Client> {
-    if (isClosed) throw new Error(`The MCP server "${name}" has been closed.`);
+    if (closing.signal.aborted) throw new Error(`The MCP server "${name}" has been closed.`);
     connecting ??= open().then(
       (client) => (current = client),
       (error: unknown) => {
@@ -120,7 +117,8 @@ export function createMcpServer(target: McpTarget): McpServer {
       }
     },
     async close() {
-      isClosed = true;
+      closing.abort();
+      // What could not be connected has nothing to close.
       const client = await connecting?.catch(() => undefined);
       await client?.close();
     },
@@ -140,11 +138,13 @@ async function toTransport(target: McpTarget): Promise<Transport> {
   return new StdioClientTransport({ command, args: [...args], env: all, cwd: folder });
 }
 
-async function within(ms: number, work: () => Promise<void>): Promise<void> {
+async function within(ms: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  if (signal.aborted) throw closed();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const message = `did not answer within ${ms / 1000} s; "timeout" of the tool allows it more`;
+    const message = `It did not answer within ${ms / 1000} s; "timeout" of the tool allows it more.`;
     timer = setTimeout(() => reject(new Error(message)), ms);
+    signal.addEventListener("abort", () => reject(closed()), { once: true });
   });
   try {
     await Promise.race([work(), late]);
@@ -152,6 +152,8 @@ async function within(ms: number, work: () => Promise<void>): Promise<void> {
     clearTimeout(timer);
   }
 }
+
+const closed = (): Error => new Error("It was closed meanwhile.");
 
 // Neither arguments nor query: both may hold what nobody else may read.
 function placeOf(target: McpTarget): string {
@@ -164,7 +166,7 @@ function placeOf(target: McpTarget): string {
 function isUnheard(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code, status } = cause as { code?: unknown; status?: unknown };
-    if (status === 404 || code === 404 || code === "ECONNREFUSED") return true;
+    if (status === 404 || code === "NOT_CONNECTED" || code === "ECONNREFUSED") return true;
     const { errors } = cause as { errors?: unknown };
     if (Array.isArray(errors) && errors.some(isUnheard)) return true;
   }

@@ -5,7 +5,8 @@ import type { Listening } from "./_listen.ts";
 /** One answer of the model. */
 export interface Answer {
   readonly text?: string;
-  readonly calls?: readonly { name: string; args: unknown }[];
+  /** With `raw`, that text for the arguments. */
+  readonly calls?: readonly { name: string; args: unknown; raw?: string }[];
   /** Says the text, and then nothing until the connection ends. */
   readonly hangs?: boolean;
   readonly status?: number;
@@ -71,10 +72,10 @@ function sayOpenAI({ text = "", calls = [], hangs }: Answer, response: ServerRes
   send({ role: "assistant", content: "" });
   for (const content of text.match(/\S+\s*/g) ?? []) send({ content });
   if (hangs) return;
-  for (const [index, { name, args }] of calls.entries()) {
+  for (const [index, { name, args, raw = JSON.stringify(args) }] of calls.entries()) {
     const id = `call-${Math.random().toString(36).slice(2)}`;
     send({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] });
-    for (const piece of JSON.stringify(args).match(/.{1,7}/gs) ?? []) {
+    for (const piece of raw.match(/.{1,7}/gs) ?? []) {
       send({ tool_calls: [{ index, function: { arguments: piece } }] });
     }
   }
