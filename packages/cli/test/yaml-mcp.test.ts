@@ -79,7 +79,11 @@ describe("MCP servers of an agent.yaml", () => {
       { calls: [{ name: "add_up", args: { a: 2, b: 3 } }] },
       { text: "Bread, and 5." },
     );
-    const events = await (await chatWith(shared)).say("What is to do?");
+    const chat = await chatWith(shared);
+    const events = await chat.say("What is to do?");
+    const info: any = await (await fetch(`${chat.url}/agui/info`)).json();
+    const told = info.agents.helper.tools.map((tool: any) => tool.name as string);
+    expect(told).toEqual(expect.arrayContaining(["read_note", "add_up"]));
     expect(resultsOf(events)).toEqual(["The note shopping says: buy bread.", "The sum is 5."]);
     expect(textOf(events)).toBe("Bread, and 5.");
     expect(namesAsked()).toEqual(expect.arrayContaining(["read_note", "add_up"]));

@@ -1,4 +1,4 @@
-import type { AgentObject, RunAgentInput } from "@holodeck/agui-core";
+import type { AgentObject, RunAgentInput, ServerTool } from "@holodeck/agui-core";
 import { fromAiSdk, toAiSdkMessages, toAiSdkTools } from "@holodeck/agui-adapters/ai-sdk";
 import type { AiSdkPart } from "@holodeck/agui-adapters/ai-sdk";
 import { createToolLoopAgent } from "@holodeck/agui-tools";
@@ -14,17 +14,20 @@ export interface YamlAgentOptions {
   readonly instructions: string;
   readonly model: LazyModel;
   readonly mcp: McpTools;
+  /** Hears which tools the servers have, when they are connected and with every run. */
+  readonly onTools: (tools: readonly ServerTool[]) => void;
 }
 
 /** The agent of a file: asks the model, runs the tools it calls, and asks again. */
 export function createYamlAgent(options: YamlAgentOptions): AgentObject {
-  const { name, description, instructions, model, mcp } = options;
+  const { name, description, instructions, model, mcp, onTools } = options;
 
   return {
     name,
     ...(description === undefined ? {} : { description }),
     async ready() {
       await Promise.all([mcp.connect(), model.load(), import("ai")]);
+      onTools(mcp.list(() => undefined));
     },
     run(input, context) {
       const media = new Map<string, readonly ContentPart[]>();
@@ -46,6 +49,7 @@ export function createYamlAgent(options: YamlAgentOptions): AgentObject {
         return withoutRefusals(fullStream);
       });
       const tools = mcp.list((id, parts) => media.set(id, parts));
+      onTools(tools);
       return createToolLoopAgent({ generate, tools }).run(input, context);
     },
   };

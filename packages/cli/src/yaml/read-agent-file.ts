@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { AgentHandlerOptions } from "@holodeck/agui";
-import type { Limits, ServerTool } from "@holodeck/agui-core";
+import { toDefinition } from "@holodeck/agui-core";
+import type { Limits, ServerTool, Tool } from "@holodeck/agui-core";
 import type { LoadedAgent } from "../loaded-agent.ts";
 import { AgentFileError } from "./agent-file-error.ts";
 import { createYamlAgent } from "./agent.ts";
@@ -52,17 +53,22 @@ export async function readAgentFile(path: string, env: Env): Promise<LoadedAgent
     tools.mcp,
     tools.own.map((tool) => tool.name),
   );
+  // Discovery looks at it with every request: what servers have is known when they are connected.
+  const listed: Tool[] = tools.own.map(toDefinition);
   const agent = createYamlAgent({
     name,
     description,
     instructions: instructions.text,
     model: lazyModel!,
     mcp,
+    onTools: (found) => listed.splice(tools.own.length, Infinity, ...found.map(toDefinition)),
   });
   return {
     name,
     ...(description === undefined ? {} : { description }),
-    agent: { [name]: { agent, name, ...(description === undefined ? {} : { description }) } },
+    agent: {
+      [name]: { agent, name, ...(description === undefined ? {} : { description }), tools: listed },
+    },
     options: toOptions({ limits, middleware, tools: tools.own }, sessions?.store),
     files,
     async close() {
