@@ -313,7 +313,7 @@ middleware:
     model.script({ text: "Kept." });
     const chat = await chatWith(loaded);
     await chat.say("hi");
-    const client = await redis.nodeRedis();
+    const client: any = await redis.nodeRedis();
     expect(await client.keys("agui:*:session")).toHaveLength(1);
   });
 
