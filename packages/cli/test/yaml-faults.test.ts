@@ -327,6 +327,11 @@ sessions: mysql://localhost
       '5:5 One middleware per item, like "- rate_limit: { runs: 20 }".',
     ],
     [
+      "two who say who is asking",
+      `${head}middleware:\n  - bearer_auth: { token_env: HOME }\n  - bearer_auth: { token_env: HOME }`,
+      "6:5 bearer_auth is here already; only one may say who is asking.",
+    ],
+    [
       "a pattern that is none",
       `${head}middleware:\n  - redact: { patterns: ["("] }`,
       "5:5 redact: Invalid regular expression",
@@ -361,6 +366,22 @@ sessions: mysql://localhost
   ])("says where and what: %s", async ([, text, expected]) => {
     const faults = await faultsOf(text, { env: { HOME: "/root" } });
     expect(faults).toContainEqual(expect.stringContaining(expected));
+  });
+
+  test.for<[string, string, string[]]>([
+    [
+      "of a model",
+      "name: a\nmodel:\n  provider: openai\n  name: m\n  temperature: hot\n  api_kee: x\ninstructions: hi",
+      ["2:1 The environment variable OPENAI_API_KEY", "5:3 model.temperature", '6:3 "api_kee"'],
+    ],
+    [
+      "of a tool",
+      tool("type: function", "name: t", "modul: x", "module: ./gone.ts", "approval: maybe"),
+      ['7:5 "modul"', "8:5 The module cannot be loaded", "9:5 tools[0].approval"],
+    ],
+  ])("finds what else is wrong with a part: %s", async ([, text, expected]) => {
+    const faults = await faultsOf(text);
+    expect(faults).toEqual(expected.map((fault) => expect.stringContaining(fault)));
   });
 
   test("names the file that is not there", async () => {

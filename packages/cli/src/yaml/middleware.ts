@@ -58,6 +58,7 @@ export function toMiddleware(
   { environment, report }: { environment: Environment; report: Report },
 ): Any[] {
   if (!Array.isArray(items)) return [];
+  let hasAuth = false;
   return items.flatMap((item: unknown, index) => {
     const parsed = middlewareSchema.safeParse(item);
     if (!parsed.success) return [];
@@ -69,6 +70,10 @@ export function toMiddleware(
     }
     const [name, options] = named;
     const at = typeof item === "string" ? path : [...path, name];
+    if (name === "bearer_auth" && hasAuth) {
+      report.add(at, "bearer_auth is here already; only one may say who is asking.");
+    }
+    hasAuth ||= name === "bearer_auth";
     try {
       return makers[name](withCamelKeys(options), { environment, path: at });
     } catch (error) {

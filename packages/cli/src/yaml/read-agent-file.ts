@@ -13,6 +13,7 @@ import { toInstructions } from "./instructions.ts";
 import { createMcpTools } from "./mcp-tools.ts";
 import { toMiddleware } from "./middleware.ts";
 import { toModel } from "./model.ts";
+import { parseMost } from "./parse-most.ts";
 import { parseFile } from "./report.ts";
 import { modelSchema } from "./schema-model.ts";
 import { agentFileSchema } from "./schema.ts";
@@ -35,8 +36,8 @@ export async function readAgentFile(path: string, env: Env): Promise<LoadedAgent
   // Parts are looked at one by one, so that a fault in one of them hides none in the others.
   const parts = (isRecord(data) ? data : {}) as Partial<Record<keyof AgentFile, unknown>>;
   const place = { folder, environment, report };
-  const model = modelSchema.safeParse(parts.model);
-  const lazyModel = model.success ? toModel(model.data, place) : undefined;
+  const model = parseMost(modelSchema, parts.model, ["temperature", "max_tokens", "top_p"]);
+  const lazyModel = model && toModel(model, place);
   const instructions = await toInstructions(parts.instructions, place);
   const tools = await toTools(parts.tools, place);
   const middleware = toMiddleware(parts.middleware, place);

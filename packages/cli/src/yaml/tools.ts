@@ -3,6 +3,7 @@ import type { Environment } from "./environment.ts";
 import { toClientTool, toFunctionTool } from "./function-tool.ts";
 import { toMcpEntry } from "./mcp-entry.ts";
 import type { McpEntry } from "./mcp-tools.ts";
+import { parseMost } from "./parse-most.ts";
 import type { Report } from "./report.ts";
 import { toolSchema } from "./schema-tools.ts";
 
@@ -28,9 +29,8 @@ export async function toTools(items: unknown, place: ToolsPlace): Promise<FileTo
   const list: readonly unknown[] = Array.isArray(items) ? items : [];
   findTwins(list, place.report);
   for (const [index, item] of list.entries()) {
-    const parsed = toolSchema.safeParse(item);
-    if (!parsed.success) continue;
-    const config = parsed.data;
+    const config = parseMost(toolSchema, item, ["parameters", "approval", "allow", "timeout"]);
+    if (!config) continue;
     const at = { ...place, path: ["tools", index] };
     if (config.type === "mcp") {
       const entry = toMcpEntry(config, at);
