@@ -1,0 +1,20 @@
+import type { LoadedAgent } from "../loaded-agent.ts";
+
+/**
+ * The agent of an `agent.yaml`, ready for `createAgentHandler(loaded.agent, loaded.options)`. Throws an
+ * `AgentFileError` with everything that is wrong with the file.
+ *
+ * @example
+ * ```ts
+ * const { agent, options } = await loadYamlAgent("agent.yaml", process.env);
+ * const handler = createAgentHandler(agent, options);
+ * ```
+ */
+export async function loadYamlAgent(
+  path: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<LoadedAgent> {
+  // YAML and zod are for those who have such a file.
+  const { readAgentFile } = await import("./read-agent-file.ts");
+  return readAgentFile(path, env);
+}
