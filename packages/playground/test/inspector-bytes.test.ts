@@ -23,14 +23,18 @@ describe("bytes in hexadecimal", () => {
 
   test("are all there, in order, wide or narrow", () => {
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 100 }), fc.integer({ min: 10, max: 120 }), (bytes, columns) => {
-        const lines = hexLines(bytes, columns);
-        const read = lines.flatMap(({ text }) => text.slice(10).trim().split(" "));
-        expect(read.filter(Boolean).map((hex) => Number.parseInt(hex, 16))).toEqual([...bytes]);
-        for (const [index, { text }] of lines.entries()) {
-          expect(Number.parseInt(text.slice(0, 8), 16)).toBe(index * (columns >= 75 ? 16 : 8));
-        }
-      }),
+      fc.property(
+        fc.uint8Array({ maxLength: 100 }),
+        fc.integer({ min: 10, max: 120 }),
+        (bytes, columns) => {
+          const lines = hexLines(bytes, columns);
+          const read = lines.flatMap(({ text }) => text.slice(10).trim().split(" "));
+          expect(read.filter(Boolean).map((hex) => Number.parseInt(hex, 16))).toEqual([...bytes]);
+          for (const [index, { text }] of lines.entries()) {
+            expect(Number.parseInt(text.slice(0, 8), 16)).toBe(index * (columns >= 75 ? 16 : 8));
+          }
+        },
+      ),
     );
   });
 
@@ -51,12 +55,16 @@ describe("bytes as text", () => {
   });
 
   test("lose nothing when they are broken to fit", () => {
-    const said = fc.string({ unit: fc.constantFrom("a", "é", "😀", "\r", "\n", " "), maxLength: 200 });
+    const said = fc.string({
+      unit: fc.constantFrom("a", "é", "😀", "\r", "\n", " "),
+      maxLength: 200,
+    });
     fc.assert(
       fc.property(said, fc.integer({ min: 0, max: 60 }), (text, columns) => {
         const lines = textLines(utf8.encode(text), columns);
         expect(lines.map(({ text, end }) => text + (marks[end ?? ""] ?? "")).join("")).toBe(text);
-        for (const { text } of lines) expect([...text].length).toBeLessThanOrEqual(Math.max(columns, 20));
+        for (const { text } of lines)
+          expect(Array.from(text).length).toBeLessThanOrEqual(Math.max(columns, 20));
       }),
     );
   });

@@ -1,3 +1,4 @@
+import { PROTOCOL_VERSION } from "@ag-ui/core";
 import { allowAnonymous, createAgentHandler } from "@holodeck/agui";
 import { serve } from "@holodeck/agui-node";
 import fc from "fast-check";
@@ -43,11 +44,11 @@ beforeAll(async () => {
     port: 0,
   });
   url = served.url.replace(/\/$/, "");
-  close = async () => void (await served.close());
+  close = () => served.close();
 });
 afterAll(() => close());
 
-const nasty = "It's \"$HOME\" `id` \\ \n@x 😀 </script>\u2028%";
+const nasty = 'It\'s "$HOME" `id` \\ \n@x 😀 </script>\u2028%';
 
 function asked(over: Partial<Asked> = {}): Asked {
   const input: Asked["input"] = {
@@ -98,7 +99,22 @@ describe("curl", () => {
   test("gets every word as it is, whatever the shell would make of it", () => {
     // No shell can hand over a NUL.
     const word = fc.string({
-      unit: fc.constantFrom("a", "'", '"', "$", "`", "\\", "\n", " ", "!", "*", "😀", "-", "@", "#"),
+      unit: fc.constantFrom(
+        "a",
+        "'",
+        '"',
+        "$",
+        "`",
+        "\\",
+        "\n",
+        " ",
+        "!",
+        "*",
+        "😀",
+        "-",
+        "@",
+        "#",
+      ),
       maxLength: 20,
     });
     fc.assert(
@@ -121,7 +137,10 @@ describe("curl", () => {
       "-X",
       "DELETE",
     ]);
-    expect(args(toCurl({ method: "GET", url: "http://h/", headers: {} }))).toEqual(["-N", "http://h/"]);
+    expect(args(toCurl({ method: "GET", url: "http://h/", headers: {} }))).toEqual([
+      "-N",
+      "http://h/",
+    ]);
   });
 
   test("asks a real server the same, and is answered", async () => {
@@ -133,7 +152,9 @@ describe("curl", () => {
   test("asks for protobuf, and gets it", async () => {
     const { request } = asked();
     const headers = { ...request.headers, accept: "application/vnd.ag-ui.event+proto" };
-    const line = toCurl({ ...request, headers });
+    // Only clients of 1.0 are taken to read it.
+    const body = JSON.stringify({ ...asked().input, protocolVersion: PROTOCOL_VERSION });
+    const line = toCurl({ ...request, headers, body });
     const { stdout } = await run("sh", ["-c", line], { encoding: "buffer" });
     expect(stdout.readUInt32BE(0)).toBeLessThan(stdout.length);
     expect(line).toContain("--output -");
@@ -187,7 +208,9 @@ describe("HttpAgent", () => {
 });
 
 describe("code for React", () => {
-  const modules = (dir: string, name: string): string[] => [join(workspace, dir, "node_modules", name)];
+  const modules = (dir: string, name: string): string[] => [
+    join(workspace, dir, "node_modules", name),
+  ];
 
   test("compiles", async () => {
     const picture = { type: "data", value: "AAAA", mimeType: "image/png" } as const;

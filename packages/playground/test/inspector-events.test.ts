@@ -58,7 +58,7 @@ describe("a timeline", () => {
       filterEntries(entries, { text: query, hidden: new Set() }).map(({ index }) => index);
     expect(find("HEL")).toEqual([2]);
     expect(find("content lo")).toEqual([3]);
-    expect(find("run_ \"r\"")).toEqual([0, 7]);
+    expect(find('run_ "r"')).toEqual([0, 7]);
     expect(find("nothing of that kind")).toEqual([]);
     const rest = filterEntries(entries, { text: "", hidden: new Set(["text", "run"]) });
     expect(rest.map(({ event }) => event.type)).toEqual(["STATE_DELTA"]);
@@ -141,7 +141,11 @@ describe("timing", () => {
   test("claims no pace for what came in one piece, and nothing of nothing", () => {
     const frames = [frame(0, 10, text("m", "all at once"))];
     expect(measure(frames, toEntries(frames)).tokensPerSecond).toBeUndefined();
-    expect(measure([], [])).toMatchObject({ firstByte: undefined, longestGap: undefined, bytes: 0 });
+    expect(measure([], [])).toMatchObject({
+      firstByte: undefined,
+      longestGap: undefined,
+      bytes: 0,
+    });
   });
 
   test("counts types, most first", () => {

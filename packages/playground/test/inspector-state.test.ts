@@ -39,7 +39,9 @@ describe("the state of a run", () => {
           .map((next, index) =>
             wrap(jsonPatch.compare({ at: documents[index] }, { at: next }) as JsonPatchOperation[]),
           );
-        const entries = toEntries(patches.map((patch, index) => frame(index, index, delta(...patch))));
+        const entries = toEntries(
+          patches.map((patch, index) => frame(index, index, delta(...patch))),
+        );
         const steps = createStateHistory(initial)(entries);
         expect(steps.map(({ value }) => value)).toEqual(later);
         let expected = structuredClone(initial);
@@ -122,9 +124,9 @@ describe("changes", () => {
   test("of a whole value put in place of another go as deep as they can", () => {
     const before = { plan: { title: "Trip", steps: [{ done: false }, { done: false }] } };
     const plan = { title: "Trip", steps: [{ done: true }, { done: false }] };
-    expect(changesOfPatch(before, { plan }, [{ op: "replace", path: "/plan", value: plan }])).toEqual(
-      [{ kind: "changed", pointer: "/plan/steps/0/done" }],
-    );
+    expect(
+      changesOfPatch(before, { plan }, [{ op: "replace", path: "/plan", value: plan }]),
+    ).toEqual([{ kind: "changed", pointer: "/plan/steps/0/done" }]);
   });
 
   test("of a move are where it was and where it is", () => {
@@ -171,7 +173,9 @@ describe("a tree", () => {
 
   test("obeys who opens and closes", () => {
     expect(rows([], [["", false]])).toHaveLength(1);
-    expect(rows([], [["/plan/steps", true]]).map(({ pointer }) => pointer)).toContain("/plan/steps/0");
+    expect(rows([], [["/plan/steps", true]]).map(({ pointer }) => pointer)).toContain(
+      "/plan/steps/0",
+    );
     const closed = rows([{ kind: "changed", pointer: "/plan/steps/0/title" }], [["/plan", false]]);
     expect(closed.map(({ pointer }) => pointer)).not.toContain("/plan/steps");
   });

@@ -32,9 +32,10 @@ function visible(text: string): string {
 }
 
 function split(text: string, width: number): string[] {
-  const chars = [...text];
+  const chars = Array.from(text);
   if (chars.length <= width) return [text];
   const pieces: string[] = [];
-  for (let at = 0; at < chars.length; at += width) pieces.push(chars.slice(at, at + width).join(""));
+  for (let at = 0; at < chars.length; at += width)
+    pieces.push(chars.slice(at, at + width).join(""));
   return pieces;
 }

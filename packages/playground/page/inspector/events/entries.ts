@@ -34,8 +34,8 @@ export function deltaOf(event: BaseEvent): string | undefined {
 
 /** What an event adds to: a message or a call. */
 export function subjectOf(event: BaseEvent): string {
-  const { messageId, toolCallId } = event as { messageId?: unknown; toolCallId?: unknown };
-  return String(toolCallId ?? messageId ?? "");
+  const { messageId, toolCallId } = event as { messageId?: string; toolCallId?: string };
+  return toolCallId ?? messageId ?? "";
 }
 
 const deltaTypes: ReadonlySet<string> = new Set([

@@ -20,7 +20,7 @@ export function summariseRow({ first, entries, chars }: Row): string {
 export function summariseEvent(event: BaseEvent): string {
   const delta = deltaOf(event);
   const chunk = delta === undefined ? "" : oneLine(delta);
-  return chunk || oneLine(describe(event as Loose));
+  return chunk || oneLine(describe(event));
 }
 
 type Loose = { readonly type: string } & Readonly<Record<string, unknown>>;

@@ -45,7 +45,8 @@ export function changesOfPatch(
     const pointer = withIndex(after, path);
     const old = valueAt(before, pointer);
     if (old.isThere && !isInList(after, pointer)) {
-      for (const change of diffJson(old.value, valueAt(after, pointer).value, pointer)) note(change);
+      for (const change of diffJson(old.value, valueAt(after, pointer).value, pointer))
+        note(change);
     } else {
       note({ kind: op === "replace" ? "changed" : "added", pointer });
     }

@@ -38,7 +38,7 @@ export function toTreeRows(value: unknown, { changes, toggled }: TreeOptions): T
   const inside = new Map<string, number>();
   for (const { kind, pointer } of changes) {
     if (kind !== "removed") marks.set(pointer, kind);
-    for (let at = pointer; at !== ""; ) {
+    for (let at = pointer; at !== "";) {
       at = parentPointer(at);
       inside.set(at, (inside.get(at) ?? 0) + 1);
     }

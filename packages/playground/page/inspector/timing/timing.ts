@@ -35,7 +35,8 @@ export function measure(frames: readonly Frame[], entries: readonly Entry[]): Ti
   const firstToken = deltas[0]?.at;
   // What came in one piece has no pace.
   const seconds = firstToken === undefined ? 0 : (deltas.at(-1)!.at - firstToken) / 1000;
-  const perSecond = (count: number): number | undefined => (seconds > 0 ? count / seconds : undefined);
+  const perSecond = (count: number): number | undefined =>
+    seconds > 0 ? count / seconds : undefined;
   return {
     firstByte: frames[0]?.at,
     firstEvent: entries[0]?.at,
