@@ -261,7 +261,7 @@ describe.skipIf(!browser)("the inspector", () => {
     test("as a tree in which the last change is marked, and each one before", async () => {
       await show();
       await tab("State").click();
-      const marked = page.locator(".tree-line.changed, .tree-line.added");
+      const marked = page.locator(".tree-line.is-changed, .tree-line.is-added");
       await expect.poll(() => marked.allTextContents()).toEqual(["~changed done:true"]);
       await page.getByText("Change 4 of 4 · STATE_DELTA").waitFor();
       await page.getByRole("button", { name: "Change before" }).click();
@@ -363,7 +363,7 @@ describe.skipIf(!browser)("the inspector", () => {
     await push(page, [{ index: 3, at: 5, bytes, events: [event] as unknown as Frame["events"] }]);
     await tab("Bytes").click();
     await page.getByText(`length 4 + ${message.length}`).waitFor();
-    await page.getByText("The first 3 frames are not kept any more.").waitFor();
+    await page.getByText("The bytes of 3 frames are not kept any more.").waitFor();
     await page.getByText("00000000  00 00 00").waitFor();
     expect((await page.locator(".ascii").allTextContents()).join("")).toContain("Hello");
   });
@@ -381,7 +381,7 @@ describe.skipIf(!browser)("the inspector", () => {
       await page.getByRole("button", { name, exact: true }).click();
       await page.getByRole("button", { name: `Copy ${name}` }).click();
       await expect.poll(copied).toContain(part);
-      expect(await page.locator("pre.code").textContent()).toBe(await copied());
+      expect(await page.locator("pre.source").textContent()).toBe(await copied());
     }
   });
 
