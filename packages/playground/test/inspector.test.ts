@@ -256,6 +256,15 @@ describe.skipIf(!browser)("the inspector", () => {
       await page.getByText("first: left-open, TEXT_MESSAGE_START").waitFor();
     });
 
+    test("of an agent that went on after its run had ended", async () => {
+      served.repairs.set("run-1", { repairs: [] });
+      const before = served.asked();
+      await show();
+      await expect.poll(served.asked).toBeGreaterThan(before);
+      served.repairs.set("run-1", { repairs: [{ stage: "agent", repairs: { "after-end": 1 } }] });
+      await page.getByRole("button", { name: "1 repair" }).waitFor();
+    });
+
     test("says when there were none, and who would know", async () => {
       served.repairs.set("run-2", { repairs: [] });
       await show({ runId: "run-2" });
