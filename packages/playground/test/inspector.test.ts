@@ -192,6 +192,26 @@ describe.skipIf(!browser)("the inspector", () => {
       expect(await page.locator(".byte-line").count()).toBeLessThan(60);
     });
 
+    test("at a pace that does not depend on how many there are", async () => {
+      const custom = (index: number) =>
+        frame(index, index, { type: "CUSTOM", name: `event ${index}` });
+      const fill = async (from: number, to: number) => {
+        await push(
+          page,
+          Array.from({ length: to - from }, (_, n) => custom(from + n)),
+        );
+        await options()
+          .filter({ hasText: `event ${to - 1}` })
+          .waitFor();
+      };
+      await begin(page);
+      await fill(0, 100);
+      const few = await renderTime(page);
+      await fill(100, 10_000);
+      const many = await renderTime(page);
+      expect(many / few).toBeLessThan(15);
+    });
+
     test("and stays at the end, unless somebody scrolls up", async () => {
       await begin(page);
       const more = (from: number) =>
@@ -453,3 +473,20 @@ describe.skipIf(!browser)("the inspector", () => {
     }
   });
 });
+
+/** Milliseconds that one more event takes to be in the page; half of several times it took less. */
+function renderTime(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    const times: number[] = [];
+    for (let round = 0; round < 15; round++) {
+      const start = performance.now();
+      const event = { type: "RAW", event: round };
+      const one = { index: 1e6 + round, at: 1e6 + round, bytes: "", events: [event] };
+      (globalThis as any).inspector.push(JSON.stringify([one]));
+      await new Promise((resolve) => void setTimeout(resolve, 0));
+      times.push(performance.now() - start);
+      await new Promise((resolve) => void requestAnimationFrame(resolve));
+    }
+    return times.sort((one, other) => one - other)[7]!;
+  });
+}
