@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** Pixels; the class `row` in inspector.css says the same. */
-export const rowHeight = 28;
+const rowHeight = 28;
 // Rows beyond the edges, so that a fast scroll does not show an empty list.
 const spare = 8;
 
