@@ -22,6 +22,8 @@ export function toSafeText(text: string): string {
 /** The same on one line of at most so many characters. */
 export function toSafeLine(text: string, maxChars = 200): string {
   const line = toSafeText(text).replaceAll(/\s*\n\s*/g, " ");
-  const chars = [...line];
-  return chars.length <= maxChars ? line : `${chars.slice(0, maxChars - 1).join("")}…`;
+  // Never between the halves of a character.
+  return line.length <= maxChars
+    ? line
+    : `${line.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }

@@ -13,7 +13,7 @@ export interface Question {
   readonly timeoutMs: number;
   /** Says, of what has come so far, whether the rest may be left unread. */
   readonly isEnough?: (tail: string) => boolean;
-  /** Says that the answer should be over now; it has `graceMs` to be. */
+  /** Says that the answer should be over now; it has 3 s to be. */
   readonly isOver?: (tail: string) => boolean;
 }
 
@@ -51,7 +51,7 @@ export class NoAnswer extends Error {
   }
 }
 
-const graceMs = 3_000;
+const maxGraceMs = 3_000;
 const tailChars = 4_096;
 
 /** Asks on a connection of its own and keeps every byte. Throws {@link NoAnswer}. */
@@ -103,7 +103,7 @@ function collect(message: IncomingMessage, question: Question, started: number):
       if (isWaiting || !question.isOver?.(tail)) return;
       isWaiting = true;
       clearTimeout(timer);
-      timer = setTimeout(settle, graceMs, "open");
+      timer = setTimeout(settle, Math.min(maxGraceMs, question.timeoutMs), "open");
     });
     stream.on("end", () => settle(message.complete ? "closed" : "cut"));
     stream.on("error", () => settle("cut"));

@@ -78,13 +78,7 @@ async function checkAcceptAny(probe: Probe, prompt: string): Promise<void> {
   const headers = { accept: "*/*", "accept-encoding": "gzip, deflate, br" };
   const { answer, examined } = await probe.run(createRunInput(prompt), name, headers);
   findings.show("accept-any");
-  if (!examined) return findings.break("accept-any", seenOf(answer), name);
-  const encoding = answer instanceof NoAnswer ? undefined : answer.headers["content-encoding"];
-  if (encoding === undefined || encoding === "identity") {
-    findings.exempt("compression", "It does not compress.");
-  } else {
-    findings.miss("compression", `Compressed with ${encoding}; too quick to tell more.`);
-  }
+  if (!examined) findings.break("accept-any", seenOf(answer), name);
 }
 
 async function checkProto(probe: Probe, prompt: string): Promise<void> {

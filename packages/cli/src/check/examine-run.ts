@@ -15,7 +15,7 @@ import { createEventReader } from "./read-events.ts";
 import { readFrames } from "./read-frames.ts";
 import type { RunInput } from "./run-input.ts";
 import { paceOf } from "./timing.ts";
-import type { Made } from "./timing.ts";
+import type { Made, Pace } from "./timing.ts";
 import { createTools } from "./tools.ts";
 import { isRecord, toText } from "./types.ts";
 import type { ReadEvent, Report, WireEvent } from "./types.ts";
@@ -32,6 +32,7 @@ export interface AnsweredRun {
 export interface ExaminedRun {
   readonly terminal: WireEvent | undefined;
   readonly version: string | undefined;
+  readonly pace: Pace;
   readonly messages: readonly Message[];
   readonly pendingCalls: readonly string[];
 }
@@ -72,17 +73,17 @@ export function examineRun(run: AnsweredRun, findings: Findings, path: string): 
   };
   const examined = examineEvents(events, { input, report: strict, path });
   examineEnd(answer, examined.terminal, report);
-  examinePace(answer, madeOf(frames.map(({ data }) => data)), report);
   if (events.length > 0 && reader.version === undefined) {
     findings.exempt("version", "It speaks 0.0.x, which has no version.");
   }
-  return { ...examined, version: reader.version };
+  const pace = paceOf(answer, madeOf(frames.map(({ data }) => data)));
+  return { ...examined, version: reader.version, pace };
 }
 
 function examineEvents(
   events: readonly ReadEvent[],
   { input, report, path }: { input: RunInput; report: Report; path: string },
-): Omit<ExaminedRun, "version"> {
+): Omit<ExaminedRun, "version" | "pace"> {
   const lifecycle = createLifecycle(input, report);
   const parts = createParts(report);
   const chunks = createChunks(parts, report);
@@ -133,25 +134,11 @@ function examineEnd(answer: Answer, terminal: WireEvent | undefined, report: Rep
   if (answer.end === "open") report.break("closes", "The connection stayed open after the end.");
 }
 
-function examinePace(answer: Answer, made: Made, report: Report): void {
-  const encoding = answer.headers["content-encoding"];
-  const id = encoding === undefined || encoding === "identity" ? "streams" : "compression";
-  const pace = paceOf(answer, made);
-  if (pace === "streamed") {
-    report.show(id, id === "compression" ? `Compressed with ${encoding}.` : undefined);
-  }
-  if (pace === "buffered") {
-    const at = Math.round(answer.pieces[0]?.at ?? 0);
-    const all = Math.round(answer.endedAt);
-    report.break(id, `The first event came after ${at} ms of ${all} ms, together with the last.`);
-  }
-}
-
 function madeOf(frames: readonly string[]): Made {
   const times: number[] = [];
   let deltas = 0;
   for (const data of frames) {
-    const [, time] = /"timestamp":\s*(\d{12,14})\b/.exec(data) ?? [];
+    const [, time] = /"timestamp":\s*(\d{12,14})(?=[\s,}])/.exec(data) ?? [];
     if (time !== undefined) times.push(Number(time));
     if (data.includes('"delta"')) deltas += 1;
   }

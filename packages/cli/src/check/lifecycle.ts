@@ -20,6 +20,7 @@ export interface Lifecycle {
 export function createLifecycle(asked: Asked, report: Report): Lifecycle {
   let isStarted = false;
   let isFirst = true;
+  let isNamed = false;
   let hasAsked = false;
   let terminal: WireEvent | undefined;
   for (const id of ["starts", "one-end", "silent-after-end"] as const) report.show(id);
@@ -27,6 +28,7 @@ export function createLifecycle(asked: Asked, report: Report): Lifecycle {
   function begin({ event, line }: ReadEvent): void {
     report.show("ids");
     isStarted = true;
+    isNamed = true;
     terminal = undefined;
     hasAsked ||= event["runId"] === asked.runId;
     checkIds(event, line);
@@ -74,7 +76,7 @@ export function createLifecycle(asked: Asked, report: Report): Lifecycle {
     finish() {
       if (isFirst) return report.break("starts", "The stream held no event.");
       if (isStarted && !terminal) report.break("one-end", "The stream ended without one.");
-      if (terminal && !hasAsked && isStarted) {
+      if (terminal && isNamed && !hasAsked) {
         report.break("ids", `No RUN_STARTED has the runId ${asked.runId}.`);
       }
     },

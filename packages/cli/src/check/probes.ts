@@ -5,6 +5,7 @@ import type { ExaminedRun } from "./examine-run.ts";
 import type { Findings } from "./findings.ts";
 import { findLeak } from "./leaks.ts";
 import type { RunInput } from "./run-input.ts";
+import type { Pace } from "./timing.ts";
 
 export const sseType = "text/event-stream";
 export const protoType = "application/vnd.ag-ui.event+proto";
@@ -20,7 +21,9 @@ export interface CheckTarget {
 export interface Probe {
   readonly target: CheckTarget;
   readonly findings: Findings;
-  /** Sends a request; undefined when there was no answer, which `refused` is told. */
+  /** How each run came, in order. */
+  readonly paces: readonly Pace[];
+  /** Sends a request and looks for leaks in a refusal. */
   send(question: Partial<Question>, name: string): Promise<Answer | NoAnswer>;
   /** Asks for a run and holds what came against the rules for streams. */
   run(input: RunInput, name: string, headers?: Record<string, string>): Promise<RunProbe>;
@@ -34,6 +37,7 @@ export interface RunProbe {
 
 export function createProbe(target: CheckTarget, findings: Findings): Probe {
   const { url, timeoutMs } = target;
+  const paces: Pace[] = [];
   const base = { "content-type": "application/json", accept: sseType, ...target.headers };
 
   async function send(question: Partial<Question>, name: string): Promise<Answer | NoAnswer> {
@@ -58,13 +62,16 @@ export function createProbe(target: CheckTarget, findings: Findings): Probe {
   return {
     target,
     findings,
+    paces,
     send,
     async run(input, name, headers = {}) {
       const body = JSON.stringify(input);
       const answer = await send({ body, headers, isOver: hasTerminal }, name);
       if (answer instanceof NoAnswer || answer.status !== 200) return { answer };
       if (typeOf(answer) === protoType) return { answer };
-      return { answer, examined: examineRun({ name, input, answer }, findings, url.pathname) };
+      const examined = examineRun({ name, input, answer }, findings, url.pathname);
+      paces.push(examined.pace);
+      return { answer, examined };
     },
   };
 }

@@ -44,7 +44,7 @@ export function createEventReader(report: Report): EventReader {
   function checkFields(event: WireEvent, line: string): WireEvent | undefined {
     // 0.0.x wrote null for what was not there.
     const plain = version === undefined ? omitOptionalNulls(event as never, "Event") : event;
-    const { messages, ...rest } = plain as WireEvent;
+    const { messages, ...rest } = plain;
     const isSnapshot = event.type === EventType.MESSAGES_SNAPSHOT && Array.isArray(messages);
     const { error } = EventSchema.safeParse(isSnapshot ? { ...rest, messages: [] } : plain);
     if (error) {
