@@ -9,7 +9,7 @@ export interface Question {
   readonly url: URL;
   readonly method?: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
   readonly timeoutMs: number;
   /** Says, of what has come so far, whether the rest may be left unread. */
   readonly isEnough?: (tail: string) => boolean;
@@ -127,7 +127,7 @@ function decoded(message: IncomingMessage): Readable {
 
 function withLength(
   headers: Readonly<Record<string, string>>,
-  body: string | undefined,
+  body: string | Buffer | undefined,
 ): Record<string, string> {
   if (body === undefined) return { ...headers };
   return { ...headers, "content-length": String(Buffer.byteLength(body)) };

@@ -11,10 +11,11 @@ import { checkPaces } from "./timing.ts";
 export async function checkEndpoint(target: CheckTarget): Promise<CheckResult[]> {
   const findings = createFindings();
   const probe = createProbe(target, findings);
-  const isServing = await checkRuns(probe);
+  // Who refuses every run would pass every check for refusals.
+  if (!(await checkRuns(probe))) return findings.results();
   const isAlive = await checkRefusals(probe);
   // Last: a server that falls here takes nothing else with it.
-  if (isServing && isAlive) await checkLeaving(probe);
-  if (isServing) checkPaces(probe.paces, findings);
+  if (isAlive) await checkLeaving(probe);
+  checkPaces(probe.paces, findings);
   return findings.results();
 }

@@ -17,8 +17,9 @@ export async function checkRuns(probe: Probe): Promise<boolean> {
   if (answer instanceof NoAnswer) throw answer;
   findings.show("answers");
   if (answer.status !== 200) {
-    const hint = answer.status === 401 || answer.status === 403 ? " (--header adds one)" : "";
-    findings.break("answers", `${describeAnswer(answer)}${hint}`, "the first run");
+    const isLocked = answer.status === 401 || answer.status === 403;
+    const hint = isLocked ? "Does it need a --header? " : "";
+    findings.break("answers", `${hint}${describeAnswer(answer)}`, "the first run");
     return false;
   }
   findings.show("content-type");
