@@ -19,13 +19,13 @@ const worker: AgentFunction = async (_input, { emit, state }) => {
   });
   await state.set({ count: 1 });
   await state.set({ count: 2 });
-  await emit.activity("search", { hits: 1 });
+  emit.activity("search", { hits: 1 });
   await emit.subagent("writer", async (own) => {
     await own.text("A clear sky.");
   });
 };
 const asker: AgentFunction = async (_input, { emit }) => {
-  await emit.toolCall("pick_colour", { from: ["red", "blue"] });
+  emit.toolCall("pick_colour", { from: ["red", "blue"] });
 };
 const failing: AgentFunction = async function* () {
   yield "Well, ";
@@ -35,7 +35,7 @@ const failing: AgentFunction = async function* () {
 let served: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
   const agents: AgentFunction = (input, context) => {
-    const said = String(input.messages.at(-1)?.content);
+    const said = input.messages.at(-1)?.content as string;
     const chosen = { work: worker, ask: asker, fail: failing }[said] ?? talker;
     return chosen(input, context);
   };
