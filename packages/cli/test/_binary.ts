@@ -1,8 +1,11 @@
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url));
-const node = ["--conditions=@holodeck/source", "--import=tsx"];
+// By its path: the folder that the binary works in need not know tsx.
+const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
+const node = ["--conditions=@holodeck/source", `--import=${tsx}`];
 
 export interface Binary {
   readonly pid: number;

@@ -227,7 +227,7 @@ describe("a question of the agent's", () => {
     await writeFile(join(folder, "tools.json"), JSON.stringify(tools));
     const url = await start(async (input, { emit }) => {
       const last = input.messages.at(-1);
-      if (last?.role === "tool") return `You picked ${String(last.content)}`;
+      if (last?.role === "tool") return `You picked ${last.content as string}`;
       emit.toolCall("pick", { offered: input.tools.map(({ name }) => name) });
     });
     const lines = ["/tools tools.json", "Pick one", "red", '"red"', "/quit"];
