@@ -72,8 +72,8 @@ async function askFreely(interrupt: Interrupt, asking: Asking): Promise<ResumeEn
 }
 
 function ask(question: string, { printer, lines, signal }: Asking): Promise<string | undefined> {
-  printer.prompt(question);
-  return lines().next(signal);
+  printer.beforePrompt();
+  return lines().ask(question, signal);
 }
 
 function isJson(text: string): boolean {

@@ -100,7 +100,7 @@ async function talk({ target, threadId, isJson, message }: ChatOptions, io: Io):
   // Opened when somebody is asked: a turn in a script leaves the input alone.
   const lines = (): LineReader => {
     if (reader) return reader;
-    reader = createLineReader(io);
+    reader = createLineReader(io.input, out);
     reader.onInterrupt(interrupts.stop);
     return reader;
   };

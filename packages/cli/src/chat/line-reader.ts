@@ -1,23 +1,25 @@
 import { createInterface } from "node:readline";
-import type { Io } from "../io.ts";
 
 /** Lines somebody types, or a pipe brings, one at a time. */
 export interface LineReader {
-  /** The next line; undefined when there is none any more, or `signal` says so. */
-  next(signal?: AbortSignal): Promise<string | undefined>;
+  /** Asks for the next line; undefined when there is none any more, or `signal` says so. */
+  ask(prompt: string, signal?: AbortSignal): Promise<string | undefined>;
   onInterrupt(listener: () => void): void;
   close(): void;
 }
 
-export function createLineReader(io: Io): LineReader {
+export function createLineReader(
+  input: NodeJS.ReadableStream,
+  out: NodeJS.WritableStream,
+): LineReader {
   const lines: string[] = [];
   const waiting: ((line: string | undefined) => void)[] = [];
   let isOver = false;
-  const isTerminal = (io.input as { isTTY?: boolean }).isTTY === true;
+  const isTerminal = (input as { isTTY?: boolean }).isTTY === true;
   // Lines that come while nobody asks wait here: a pipe brings all of them at once.
   const reader = createInterface({
-    input: io.input,
-    ...(isTerminal ? { output: io.out, terminal: true } : {}),
+    input,
+    ...(isTerminal ? { output: out, terminal: true } : {}),
   });
   reader.on("line", (line) => {
     const next = waiting.shift();
@@ -29,7 +31,11 @@ export function createLineReader(io: Io): LineReader {
     for (const next of waiting.splice(0)) next(undefined);
   });
   return {
-    next(signal) {
+    ask(prompt, signal) {
+      // At a terminal readline draws the line anew as it is edited, the prompt included.
+      reader.setPrompt(prompt);
+      if (isTerminal && !isOver) reader.prompt();
+      else out.write(prompt);
       const line = lines.shift();
       if (line !== undefined) return Promise.resolve(line);
       if (isOver || signal?.aborted) return Promise.resolve(undefined);

@@ -13,8 +13,8 @@ export interface Printer {
   /** A line of our own. */
   line(text: string): void;
   error(text: string): void;
-  /** Asks on the line that follows. */
-  prompt(text: string): void;
+  /** Makes room for a question on a line of its own. */
+  beforePrompt(): void;
 }
 
 const maxLine = 400;
@@ -112,9 +112,8 @@ export function createPrinter({ out, isColoured }: PrinterOptions): Printer {
     show,
     line: (said) => line(toSafeText(said)),
     error,
-    prompt(asked) {
+    beforePrompt() {
       breakLine();
-      write(toSafeText(asked));
       // What is typed ends with a newline of its own.
       isLineStart = true;
     },

@@ -28,9 +28,9 @@ export async function promptLoop(
   let conversation = first;
   printer.line(`${chat.target.url.href}\n${help}`);
   for (;;) {
-    printer.prompt("> ");
+    printer.beforePrompt();
     const waiting = interrupts.next();
-    const line = await chat.lines().next(waiting);
+    const line = await chat.lines().ask("> ", waiting);
     if (waiting.aborted) return 130;
     if (line === undefined || line.trim() === "/quit") return 0;
     const [word = "", ...rest] = line.trim().split(/\s+/);

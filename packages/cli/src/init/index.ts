@@ -67,11 +67,11 @@ function toTemplate(name: string | undefined): Template | undefined {
 // Only who sits at a terminal is asked.
 async function ask(io: Io, isDecided: boolean): Promise<Template> {
   if (isDecided || (io.input as { isTTY?: boolean }).isTTY !== true) return templates[0];
-  const lines = createLineReader(io);
+  const lines = createLineReader(io.input, io.out);
   try {
     for (;;) {
-      io.out.write(`Which server: ${templates.join(" or ")}? (${templates[0]}) `);
-      const line = (await lines.next())?.trim() ?? "";
+      const question = `Which server: ${templates.join(" or ")}? (${templates[0]}) `;
+      const line = (await lines.ask(question))?.trim() ?? "";
       const found = line === "" ? templates[0] : templates.find((name) => name === line);
       if (found) return found;
     }
