@@ -1,7 +1,7 @@
 // `holodeck init` as a user has it: both projects are written by the packed command, installed from the
-// tarballs with npm, tested, started, and talked to with the packed `holodeck chat`.
+// tarballs with npm, tested, started, and talked to with their own `holodeck chat`.
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { childEnv, publicPackages, readJson, run } from "./lib.mjs";
@@ -13,7 +13,7 @@ const tarballs = new Map(
 );
 
 try {
-  const holodeck = await installCommand();
+  const holodeck = await unpackCommand();
   for (const template of ["express", "hono"]) await prove(template, holodeck);
   console.log("The projects of both templates install, pass their test, start and answer chat.");
 } catch (error) {
@@ -23,14 +23,11 @@ try {
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-// The command by itself, as npx would fetch it.
-async function installCommand() {
-  const dir = join(folder, "npx");
-  mkdirSync(dir);
-  const dependencies = own("@holodeck/agui-cli");
-  writeFileSync(join(dir, "package.json"), JSON.stringify({ private: true, dependencies }));
-  await install(dir);
-  return join(dir, "node_modules", "@holodeck", "agui-cli", "dist", "bin.js");
+// `init` needs none of the command's dependencies, so the unpacked tarball does.
+async function unpackCommand() {
+  const { file } = tarballs.get("@holodeck/agui-cli");
+  await must(folder, ["tar", "-xzf", file]);
+  return join(folder, "package", "dist", "bin.js");
 }
 
 async function prove(template, holodeck) {
@@ -47,10 +44,10 @@ async function prove(template, holodeck) {
   await install(dir);
   await must(dir, ["npm", "test"]);
   await must(dir, ["npm", "run", "typecheck"]);
-  await talk(dir, holodeck);
+  await talk(dir);
 }
 
-async function talk(dir, holodeck) {
+async function talk(dir) {
   const env = childEnv({ PORT: "0" });
   // npm and its shell stand before the server; as a group they end together.
   const child = spawn("npm", ["start"], { cwd: dir, env, detached: true });
@@ -68,7 +65,7 @@ async function talk(dir, holodeck) {
       child.on("close", () => reject(new Error(`npm start ended.\n${output}`)));
       setTimeout(() => reject(new Error(`npm start said no URL.\n${output}`)), 60_000).unref();
     });
-    const answer = await must(dir, [process.execPath, holodeck, "chat", url, "Hello there"]);
+    const answer = await must(dir, ["npx", "--no", "holodeck", "chat", url, "Hello there"]);
     if (!answer.includes("You said: Hello there")) throw new Error(`chat showed: ${answer}`);
   } finally {
     const ended = new Promise((resolve) => {
