@@ -106,7 +106,7 @@ describe("a server of 0.0.x", () => {
 describe("the report", () => {
   test("is a table of 80 columns without colours, and the exit code tells", async () => {
     const server = await startServer({
-      bytes: (text) => `${text}data: [DONE]\u001B[2J\n\ndata: [DONE]\n\n`,
+      bytes: (text) => `: \u001B[2J\n\n${text}data: [DONE]\u001B[2J\n\ndata: [DONE]\n\n`,
     });
     const binary = holodeck(["check", server.url]);
     expect(await binary.ended).toBe(1);

@@ -50,7 +50,7 @@ export function createFindings(): Findings {
     show(id, note) {
       const entry = of(id);
       entry.isShown = true;
-      if (note !== undefined) entry.note ??= note;
+      if (note !== undefined) entry.note ??= toSafeLine(note);
     },
     break(id, seen, where) {
       const entry = of(id);
@@ -60,10 +60,10 @@ export function createFindings(): Findings {
       entry.where = where;
     },
     exempt(id, reason) {
-      of(id).exempt ??= reason;
+      of(id).exempt ??= toSafeLine(reason);
     },
     miss(id, reason) {
-      of(id).missed ??= reason;
+      of(id).missed ??= toSafeLine(reason);
     },
     results: () => catalogue.map((check) => toResult(check, of(check.id))),
   };
