@@ -24,9 +24,9 @@ export interface Fault {
   left?: (server: Server) => void;
 }
 
-export type Refusal = "json" | "input" | "type" | "size" | "method" | "missing" | "snake" | "fail";
+type Refusal = "json" | "input" | "type" | "size" | "method" | "missing" | "snake" | "fail";
 
-export interface RunRequest {
+interface RunRequest {
   /** Counts the runs of this server from 1. */
   readonly index: number;
   readonly prompt: string;

@@ -9,7 +9,7 @@ export interface Saying {
 }
 
 /** A run under way: events go in as they come, and come out in order and whole. */
-export interface RunFold {
+interface RunFold {
   readonly input: RunAgentInput;
   push(event: BaseEvent): void;
   /** Ends what is open; for a run that broke off or was stopped. */
@@ -17,7 +17,7 @@ export interface RunFold {
 }
 
 /** What a run left to be answered. */
-export interface Questions {
+interface Questions {
   readonly interrupts: readonly Interrupt[];
   /** Calls that nobody has answered: they are ours. */
   readonly calls: readonly { id: string; name: string; args: string }[];

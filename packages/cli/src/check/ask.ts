@@ -18,7 +18,7 @@ export interface Question {
 }
 
 /** A piece of a body and when it came, in milliseconds after the request. */
-export interface Piece {
+interface Piece {
   readonly at: number;
   readonly bytes: Buffer;
 }

@@ -29,7 +29,7 @@ export interface Probe {
   run(input: RunInput, name: string, headers?: Record<string, string>): Promise<RunProbe>;
 }
 
-export interface RunProbe {
+interface RunProbe {
   readonly answer: Answer | NoAnswer;
   /** Only of an answer with status 200 in SSE. */
   readonly examined?: ExaminedRun;
