@@ -90,7 +90,16 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     const owner = protocol.history === "server" ? "server" : (settings.history ?? "client");
     const { onUnknownThread = protocol.onUnknownThread } = settings;
     const mayCreate = request.isNewThread === true || onUnknownThread !== "reject";
-    const launch: Launch = { key, request, loaded, context, owner, mayCreate };
+    const launch: Launch = {
+      key,
+      request,
+      loaded,
+      context,
+      owner,
+      mayCreate,
+      checked: undefined,
+      replaced: undefined,
+    };
     const record: RunRecord = {
       principal: key.principal,
       threadId: key.threadId,

@@ -26,6 +26,8 @@ export interface Launch {
   readonly owner: "client" | "server";
   /** Whether its thread is made when there is none. */
   readonly mayCreate: boolean;
+  /** What was found in the thread before it was taken. */
+  checked?: { readonly session: Session; readonly prepared: PreparedInput } | undefined;
   /** The messages that its agent reads in another form than they were sent in. */
   readonly replaced?: ReadonlyMap<Message, Message> | undefined;
 }
@@ -88,7 +90,13 @@ export function createLauncher(options: HostOptions): Launcher {
     const { key, request, loaded, owner } = launch;
     const { maxMessages } = request;
     const session = await recover(key, await find(launch));
-    const prepared = prepareInput(request.input, session, { owner, trust, logger, clock });
+    const { checked } = launch;
+    // Nobody has touched the thread since, as nearly always: what was found then is true.
+    const prepared =
+      checked?.session === session && launch.replaced === undefined
+        ? checked.prepared
+        : prepareInput(request.input, session, { owner, trust, clock });
+    warnOf(key, prepared);
     const { pending, answers } = prepared;
     const own = await resources?.of(key, launch.context.principal);
     // Before the agent says a word: what the user said is kept, also if the run then fails.
@@ -134,6 +142,14 @@ export function createLauncher(options: HostOptions): Launcher {
         return sessions.update(key, { messages, maxMessages, state, times, active });
       },
     };
+  }
+
+  function warnOf({ threadId, runId }: RunKey, { dropped }: PreparedInput): void {
+    if (dropped.length === 0) return;
+    logger.warn(
+      { threadId, runId, dropped },
+      "Messages that a client cannot vouch for were dropped; see trustClientHistory.",
+    );
   }
 
   async function save(
@@ -201,12 +217,11 @@ export function createLauncher(options: HostOptions): Launcher {
   return {
     async check(asked) {
       const session = await find(asked);
-      prepareInput(asked.request.input, session, {
-        owner: asked.owner,
-        trust,
-        logger: silent,
-        clock,
-      });
+      const { request, owner } = asked;
+      asked.checked = {
+        session,
+        prepared: prepareInput(request.input, session, { owner, trust, clock }),
+      };
     },
     async leased(asked, lease) {
       try {
@@ -232,9 +247,9 @@ export function createLauncher(options: HostOptions): Launcher {
       const prepared = prepareInput(request.input, unknown, {
         owner: "client",
         trust,
-        logger,
         clock,
       });
+      warnOf(key, prepared);
       const { input, history } = asRead(prepared, asked);
       const { runMiddleware: middleware } = settings;
       const init = { agent: loaded.agent, input, history, middleware, context };
@@ -264,8 +279,6 @@ function emptySession({ principal, threadId }: RunKey, agentId: string): Session
     pending: [],
   };
 }
-
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 // A thread that the server owns may have become too long: what the store let go of is gone for all.
 function asStored(
