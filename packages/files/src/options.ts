@@ -8,7 +8,7 @@ import {
 import type { Awaitable, Clock, InputFile, Principal } from "@holodeck/agui-core";
 import type { FetchedFile, UrlAllowList } from "./fetch-url.ts";
 import type { OcrJob } from "./job.ts";
-import type { UploadsOptions } from "./uploads.ts";
+import type { UploadsOptions } from "./upload-store.ts";
 
 /** Who asks for a file, and how much of it there may be. */
 export interface ResolveContext {
@@ -162,8 +162,17 @@ function toOcr(given: boolean | OcrOptions): OcrJob | undefined {
 function toUploads(given: boolean | UploadsOptions): UploadsOptions | undefined {
   if (given === false) return undefined;
   if (given === true) return {};
-  assertOptions("extractFiles({ uploads })", given, ["path", "ttlMs", "dir", "maxBytes"]);
-  const { path, ttlMs, maxBytes } = given;
+  assertOptions("extractFiles({ uploads })", given, ["path", "ttlMs", "store", "dir", "maxBytes"]);
+  const { path, ttlMs, store, dir, maxBytes } = given;
+  if (store !== undefined && store !== "disk" && store !== "sessions") {
+    throw wrong("uploads.store", '"disk" or "sessions"', store);
+  }
+  if (dir !== undefined && (typeof dir !== "string" || dir === "")) {
+    throw wrong("uploads.dir", "the path of a folder", dir);
+  }
+  if (dir !== undefined && store === "sessions") {
+    throw wrong("uploads.dir", 'left out with store: "sessions"', dir);
+  }
   if (path !== undefined && !/^\/[^?#]*$/.test(path)) {
     throw wrong("uploads.path", 'a path that starts with "/"', path);
   }

@@ -1,4 +1,4 @@
-import { AgentError } from "@holodeck/agui-core";
+import { AgentError } from "./errors.ts";
 
 /** What stands before the content of a part. */
 export interface PartHead {
@@ -76,7 +76,7 @@ export class MultipartParser {
     const first = this.#delimiter.subarray(2);
     const seen = Math.min(first.length, bytes.length - at);
     if (!startsWith(bytes, first.subarray(0, seen), at)) {
-      throw malformed("it does not begin with its boundary.");
+      throw malformedForm("it does not begin with its boundary.");
     }
     if (seen < first.length) return undefined;
     this.#state = "boundary";
@@ -88,14 +88,14 @@ export class MultipartParser {
     const [one, two] = [bytes[at], bytes[at + 1]];
     if (one === dash && two === dash) this.#state = "done";
     else if (one === CR && two === LF) this.#state = "head";
-    else throw malformed("a boundary is followed by something else.");
+    else throw malformedForm("a boundary is followed by something else.");
     return at + 2;
   }
 
   #readHead(bytes: Uint8Array, at: number): number | undefined {
     const end = find(bytes, headerEnd, at);
     if ((end === -1 ? bytes.length : end) - at > maxHeaderBytes) {
-      throw malformed(`a part has more than ${maxHeaderBytes} bytes of headers.`);
+      throw malformedForm(`a part has more than ${maxHeaderBytes} bytes of headers.`);
     }
     if (end === -1) return undefined;
     this.#listener.begin(readHead(bytes.subarray(at, end)));
@@ -125,13 +125,13 @@ export class MultipartParser {
 
 function readHead(bytes: Uint8Array): PartHead {
   const headers = new Map<string, string>();
-  for (const line of decode(bytes).split("\r\n")) {
+  for (const line of decodeField(bytes).split("\r\n")) {
     const colon = line.indexOf(":");
     if (colon > 0) headers.set(line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim());
   }
   const disposition = headers.get("content-disposition") ?? "";
   if (!/^form-data\s*(;|$)/i.test(disposition)) {
-    throw malformed("a part has no Content-Disposition of form-data.");
+    throw malformedForm("a part has no Content-Disposition of form-data.");
   }
   const extended = /;\s*filename\*=utf-8''([^;]*)/i.exec(disposition)?.[1];
   return {
@@ -152,20 +152,29 @@ function unescapeUri(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw malformed("a filename is not valid UTF-8.");
+    throw malformedForm("a filename is not valid UTF-8.");
   }
+}
+
+/** The boundary that a form's content type names. */
+export function boundaryOf(contentType: string): string {
+  const match = /;\s*boundary=(?:"([^"]+)"|([^;\s"]+))/i.exec(contentType);
+  const boundary = match?.[1] ?? match?.[2] ?? "";
+  if (/^[\x20-\x7e]{1,70}$/.test(boundary)) return boundary;
+  throw malformedForm("its content-type has no boundary of 1 to 70 characters.");
 }
 
 /** The text of a field or of a part's headers. */
-export function decode(bytes: Uint8Array): string {
+export function decodeField(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw malformed("a field or a header is not valid UTF-8.");
+    throw malformedForm("a field or a header is not valid UTF-8.");
   }
 }
 
-export function malformed(reason: string): AgentError {
+/** A refusal that says what is wrong with a form. */
+export function malformedForm(reason: string): AgentError {
   return new AgentError("invalid-request", `The multipart body is not valid: ${reason}`);
 }
 

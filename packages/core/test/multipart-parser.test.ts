@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MultipartParser } from "../src/multipart-parser.ts";
-import type { PartHead } from "../src/multipart-parser.ts";
+import { MultipartParser } from "../src/index.ts";
+import type { PartHead } from "../src/index.ts";
 
 interface Read extends PartHead {
   bytes: number[];
