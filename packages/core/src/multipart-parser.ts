@@ -11,7 +11,7 @@ export interface PartHead {
 /** Called as a form is read, in the order in which it arrives. */
 export interface PartListener {
   begin(head: PartHead): void;
-  /** A view of what was written; copy what is to be kept. */
+  /** A view of what was written, mostly: copy it if the writer uses its memory again. */
   data(bytes: Uint8Array): void;
   end(): void;
 }
@@ -22,6 +22,7 @@ const dash = 45;
 const KiB = 1024;
 const maxHeaderBytes = 8 * KiB;
 const headerEnd = Uint8Array.of(CR, LF, CR, LF);
+const nothing = new Uint8Array(0);
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
@@ -32,7 +33,7 @@ export class MultipartParser {
   readonly #delimiter: Uint8Array;
   readonly #listener: PartListener;
   #state: "start" | "boundary" | "head" | "content" | "done" = "start";
-  #rest: Uint8Array = new Uint8Array(0);
+  #rest: Uint8Array = nothing;
 
   constructor(boundary: string, listener: PartListener) {
     this.#delimiter = new TextEncoder().encode(`\r\n--${boundary}`);
@@ -52,7 +53,7 @@ export class MultipartParser {
       at = next;
     }
     // A copy: the caller may use its buffer again.
-    this.#rest = this.isDone ? new Uint8Array(0) : bytes.slice(this.#consumed(bytes, at));
+    this.#rest = this.isDone ? nothing : bytes.slice(this.#consumed(bytes, at));
   }
 
   /** Where the next step begins; nothing when more bytes are needed. */
@@ -116,10 +117,15 @@ export class MultipartParser {
     return end + this.#delimiter.length;
   }
 
-  // Content is passed on but for what may be the beginning of a boundary.
+  // Content is passed on but for what may be the beginning of a boundary. Mostly there is none: what is
+  // kept has to be joined with the next piece, all of which is copied then.
   #consumed(bytes: Uint8Array, at: number): number {
     if (this.#state !== "content") return at;
-    return Math.max(at, bytes.length - this.#delimiter.length + 1);
+    const from = Math.max(at, bytes.length - this.#delimiter.length + 1);
+    for (let start = bytes.indexOf(CR, from); start !== -1; start = bytes.indexOf(CR, start + 1)) {
+      if (startsWith(bytes, this.#delimiter.subarray(0, bytes.length - start), start)) return start;
+    }
+    return bytes.length;
   }
 }
 

@@ -680,7 +680,10 @@ export interface Call {
   /** Aborted when the client leaves before it has its whole answer. Absent: nobody can tell. */
   readonly signal?: AbortSignal | undefined;
   header(name: string): string | undefined;
-  /** The body as it arrives, unread, of a route that takes multipart. Stop reading and the rest is dropped. */
+  /**
+   * The body as it arrives, unread, of a route that takes multipart. Each piece is the reader's own. Stop
+   * reading and the rest is dropped.
+   */
   bytes(): AsyncIterable<Uint8Array>;
 }
 

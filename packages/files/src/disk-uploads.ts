@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@holodeck/agui-core";
+import { openBatchFile } from "./batch-file.ts";
 import { createDiskFile, makeTempFolder } from "./spool.ts";
 import { createUploadCounter, uploadDefaults } from "./upload-store.ts";
 import type { StoredUpload, UploadsOptions, UploadStore } from "./upload-store.ts";
@@ -90,14 +91,15 @@ async function receive(
   bytes: AsyncIterable<Uint8Array>,
   take: (more: number) => void,
 ): Promise<number> {
-  const file = await open(path, "wx", 0o600);
+  const file = await openBatchFile(path);
   let size = 0;
   try {
     for await (const chunk of bytes) {
       take(chunk.byteLength);
-      await file.writeFile(chunk);
       size += chunk.byteLength;
+      await file.write(chunk);
     }
+    await file.end();
   } finally {
     await file.close();
   }

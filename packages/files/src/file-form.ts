@@ -35,7 +35,7 @@ export async function openFileForm(
       head = next;
     },
     data(bytes) {
-      if (isFile) waiting.push(bytes.slice());
+      if (isFile) waiting.push(bytes);
     },
     end() {
       isFile = false;

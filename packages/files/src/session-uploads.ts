@@ -24,8 +24,7 @@ export function createSessionUploads(
         const writer = waiting.open();
         for await (const chunk of bytes) {
           count.take(chunk.byteLength);
-          // The sender's buffer may be used again.
-          await writer.write(chunk.slice());
+          await writer.write(chunk);
         }
         const file = await writer.end({ name, mimeType: "application/octet-stream" });
         const mimeType = await check(file);

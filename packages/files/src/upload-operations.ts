@@ -1,8 +1,10 @@
+import type { Json } from "@holodeck/agui-core";
+
 const text = { type: "string" };
 const binary = { type: "string", format: "binary" };
 
 /** `POST /files` in a document of OpenAPI. */
-export const uploadOperation = {
+export const uploadOperation: Json = {
   operationId: "uploadFile",
   summary: "Upload a file once and refer to it by its id",
   tags: ["files"],
@@ -39,7 +41,7 @@ export const uploadOperation = {
 };
 
 /** `DELETE /files/:id` in a document of OpenAPI. */
-export const deleteOperation = {
+export const deleteOperation: Json = {
   operationId: "deleteFile",
   summary: "Remove an upload before it expires",
   tags: ["files"],

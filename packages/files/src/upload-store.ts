@@ -51,7 +51,10 @@ export interface NewUpload {
 const GiB = 1024 ** 3;
 const hour = 3_600_000;
 
-export const uploadDefaults = { ttlMs: hour, maxBytes: GiB } as const;
+export const uploadDefaults: Required<Pick<UploadsOptions, "ttlMs" | "maxBytes">> = {
+  ttlMs: hour,
+  maxBytes: GiB,
+};
 
 /** Counts the bytes of uploads as they arrive. */
 export interface UploadCounter {

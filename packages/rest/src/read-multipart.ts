@@ -102,7 +102,7 @@ export async function readMultipart(
         throw tooLarge(`A file is larger than ${fileBytes} bytes.`);
       }
       if (content > uploadBytes) throw uploadTooLarge(limits);
-      current!.chunks.push(bytes.slice());
+      current!.chunks.push(bytes);
     },
     end() {
       complete.push(current!);
