@@ -141,7 +141,7 @@ export function resolveFilesOptions(options: ExtractFilesOptions): FilesSettings
     memoryBytes: positive("memoryBytes", options.memoryBytes ?? 512 * MiB),
     inflatedBytes: positive("inflatedBytes", options.inflatedBytes ?? 100 * MiB),
     spoolBytes: positive("spoolBytes", options.spoolBytes ?? MiB),
-    tempDir: options.tempDir,
+    tempDir: folder("tempDir", options.tempDir),
     resolveUrl: checkUrl(options.resolveUrl),
     resolveFileId: checkFunction("resolveFileId", options.resolveFileId),
     uploads: toUploads(uploads),
@@ -167,9 +167,7 @@ function toUploads(given: boolean | UploadsOptions): UploadsOptions | undefined 
   if (store !== undefined && store !== "disk" && store !== "sessions") {
     throw wrong("uploads.store", '"disk" or "sessions"', store);
   }
-  if (dir !== undefined && (typeof dir !== "string" || dir === "")) {
-    throw wrong("uploads.dir", "the path of a folder", dir);
-  }
+  folder("uploads.dir", dir);
   if (dir !== undefined && store === "sessions") {
     throw wrong("uploads.dir", 'left out with store: "sessions"', dir);
   }
@@ -208,6 +206,11 @@ function checkUrl(given: ExtractFilesOptions["resolveUrl"]): FilesSettings["reso
 function checkFunction<T>(name: string, value: T): T {
   if (value === undefined || typeof value === "function") return value;
   throw wrong(name, "a function", value);
+}
+
+function folder(name: string, value: string | undefined): string | undefined {
+  if (value === undefined || (typeof value === "string" && value !== "")) return value;
+  throw wrong(name, "the path of a folder", value);
 }
 
 function positive(name: string, value: number): number {

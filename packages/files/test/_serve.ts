@@ -117,6 +117,24 @@ export const ways: Record<string, (message: string, files: readonly Sent[]) => R
     }),
 };
 
+/** Of AI SDK 4, which sends files beside the text of a message. */
+ways["useChat of AI SDK 4"] = (message, files) =>
+  toJson("/api/chat", {
+    id: `chat-${Math.random()}`,
+    messages: [
+      {
+        id: "m1",
+        role: "user",
+        content: message,
+        experimental_attachments: files.map(({ name, mimeType, bytes }) => ({
+          name,
+          contentType: mimeType,
+          url: `data:${mimeType};base64,${base64(bytes)}`,
+        })),
+      },
+    ],
+  });
+
 export function toAgui(content: unknown, more: Record<string, unknown> = {}): Request {
   return toJson("/agui", {
     threadId: `t-${Math.random()}`,

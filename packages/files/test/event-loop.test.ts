@@ -104,8 +104,6 @@ async function compare(): Promise<number> {
   const [withFiles, without] = await Promise.all([reading.p99(), other.p99()]);
   await Promise.all(runs);
   expect(runs.length).toBeGreaterThan(100);
-  if (process.env.SHOW)
-    process.stderr.write(`${JSON.stringify({ withFiles, without, runs: runs.length })}\n`);
   // A delay below the finest that is counted in says nothing.
   return withFiles / Math.max(without, resolutionMs);
 }
