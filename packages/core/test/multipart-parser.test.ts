@@ -99,3 +99,38 @@ test.for([
 ])("refuses %s", ([text, reason]) => {
   expect(() => read("b", [new TextEncoder().encode(text)])).toThrow(reason);
 });
+
+test("takes content for content, however much it looks like a boundary, in whatever pieces", () => {
+  const boundary = fc.stringMatching(/^[-ab]{1,4}$/);
+  const pieces = fc.array(
+    fc.constantFrom("\r", "\n", "\r\n", "-", "--", "\r\n-", "\r\n--", "a", "b", "\r\r\n--", "\0"),
+    { maxLength: 20 },
+  );
+  fc.assert(
+    fc.property(
+      boundary,
+      fc.array(pieces, { minLength: 1, maxLength: 3 }),
+      fc.infiniteStream(fc.integer({ min: 1, max: 9 })),
+      (edge, given, cuts) => {
+        const contents = given.map((parts) => parts.join(""));
+        // A real form chooses a boundary that is in none of its parts.
+        fc.pre(contents.every((text) => !`\r\n${text}\r\n`.slice(0, -1).includes(`\r\n--${edge}`)));
+        const head = 'Content-Disposition: form-data; name="a"; filename="b"\r\n\r\n';
+        const body = contents.map((text) => `--${edge}\r\n${head}${text}\r\n`).join("");
+        const whole = new TextEncoder().encode(`${body}--${edge}--\r\n`);
+        const chunks: Uint8Array[] = [];
+        for (let at = 0; at < whole.length;) {
+          const size = cuts.next().value!;
+          chunks.push(whole.slice(at, at + size));
+          at += size;
+        }
+        for (const split of [chunks, [whole.slice()]]) {
+          const { parts, isDone } = read(edge, split);
+          expect(parts.map(({ bytes }) => String.fromCharCode(...bytes))).toEqual(contents);
+          expect(isDone).toBe(true);
+        }
+      },
+    ),
+    { numRuns: Number(process.env.MULTIPART_RUNS ?? 300) },
+  );
+});

@@ -14,6 +14,9 @@ export const types = {
   md: "text/markdown",
 } as const;
 
+/** For `expect.poll`: a busy machine is no reason to fail. */
+export const patience = { interval: 5, timeout: 15_000 } as const;
+
 export interface Sent {
   readonly name: string;
   readonly mimeType: string;

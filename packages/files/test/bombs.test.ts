@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeDocx, makePdf, makePptx, makeXlsx } from "./_make.ts";
 import { toPdf, toStream } from "./_pages.ts";
 import { makePng } from "./_png.ts";
-import { serveEcho, textOf, types, ways } from "./_serve.ts";
+import { serveEcho, textOf, types, ways, patience } from "./_serve.ts";
 import type { Echo, Sent } from "./_serve.ts";
 
 const KiB = 1024;
@@ -92,7 +92,7 @@ describe.each(bombs)("42 kB with 4 GB in them as $name", (file) => {
       detail: `"${file.name}" takes too much memory to read.`,
     });
     expectBounded(answer);
-    await expect.poll(() => readdir(tempDir)).toEqual([]);
+    await expect.poll(() => readdir(tempDir), patience).toEqual([]);
   });
 });
 
@@ -166,7 +166,7 @@ test("refuses a PDF that unpacks to more than memory may grow by", async () => {
   // A gigabyte would be twice as much: what it grew by in one look is not taken back.
   expectBounded(answer);
   await own.handler.close();
-  await expect.poll(() => readdir(tempDir)).toEqual([]);
+  await expect.poll(() => readdir(tempDir), patience).toEqual([]);
 });
 
 describe("a PNG of 20,000 × 20,000 dots", () => {

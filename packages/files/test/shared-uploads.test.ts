@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startRedis } from "../../sessions/test/_redis.ts";
 import { extractFiles } from "../src/index.ts";
 import { makePdf } from "./_make.ts";
-import { serveEcho, textOf, toAgui, types } from "./_serve.ts";
+import { serveEcho, textOf, toAgui, types, patience } from "./_serve.ts";
 import type { Echo } from "./_serve.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "shared-uploads-"));
@@ -120,7 +120,7 @@ describe.each(places)("an upload in $name", ({ open }) => {
     expect((await refer(reading, id)).status).toBe(200);
     expect(reading.seen.files).toMatchObject([{ size: large.byteLength, mimeType: types.txt }]);
     expect(Buffer.compare(reading.seen.bytes[0]!, large)).toBe(0);
-    await expect.poll(() => readdir(tempDir)).toEqual([]);
+    await expect.poll(() => readdir(tempDir), patience).toEqual([]);
     expect((await remove(reading, id)).status).toBe(204);
   });
 
