@@ -173,7 +173,10 @@ describe("what is too long", () => {
         expect(shown.length).toBeLessThanOrEqual(maxChars);
         expect(shown.isWellFormed()).toBe(true);
         expect(cuts).toBe(whole.length > maxChars ? 1 : 0);
-        if (whole.length <= maxChars) return expect(shown).toBe(whole);
+        if (whole.length <= maxChars) {
+          expect(shown).toBe(whole);
+          return;
+        }
         expect(shown.endsWith(marker)).toBe(true);
         const kept = shown.slice(0, -marker.length);
         expect(whole.startsWith(kept)).toBe(true);
