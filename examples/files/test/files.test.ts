@@ -22,7 +22,9 @@ afterAll(() => server.close());
 
 async function run(command: string, ...[from, to]: [string?, string?]): Promise<string> {
   const own = command.replaceAll("http://127.0.0.1:8000", server.url).replace(from ?? "", to ?? "");
-  const { stdout } = await promisify(execFile)("bash", ["-c", `${own} -s`], { cwd: folder });
+  const { stdout } = await promisify(execFile)("bash", ["-c", own.replace("curl ", "curl -s ")], {
+    cwd: folder,
+  });
   return stdout;
 }
 
