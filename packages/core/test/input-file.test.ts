@@ -22,7 +22,7 @@ test("a sanitised name is never a path, never empty, and harmless as it is", () 
       expect(safe).not.toMatch(/^\.*$/);
       expect(safe).toBe(safe.trim());
       expect(safe).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
-      expect(safe.isWellFormed()).toBe(true);
+      expect(safe).not.toMatch(/\p{Cs}/u);
       expect(Array.from(safe).length).toBeLessThanOrEqual(255);
       // Whoever cleans it again changes nothing.
       expect(sanitiseName(safe, "other")).toBe(safe);

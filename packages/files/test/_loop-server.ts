@@ -3,13 +3,14 @@ import { createAgentHandler } from "@holodeck/agui";
 import { serve } from "@holodeck/agui-node";
 import { extractFiles } from "../src/index.ts";
 import { resolutionMs } from "./_loop-options.ts";
+import { textOf } from "./_serve.ts";
 import type { LoopAnswer, LoopQuestion } from "./_loop-options.ts";
 
 const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
 const handler = createAgentHandler(
   {
     // Says the end of what it was given, which only one who has read all pages knows.
-    tail: async ({ messages }) => String(messages.at(-1)?.content).slice(-600),
+    tail: async ({ messages }) => textOf(messages.at(-1)!).slice(-600),
   },
   {
     logger: { debug() {}, info() {}, warn() {}, error() {} },

@@ -1,9 +1,12 @@
 // Runs from a folder that has the sources and none of the readers; see missing.test.ts.
 import { readFileSync } from "node:fs";
 import { createAgentHandler } from "@holodeck/agui";
+import type { FileProcessor } from "@holodeck/agui-core";
 
 const [source, path] = process.argv.slice(2) as [string, string];
-const { extractFiles } = (await import(source)) as typeof import("../src/index.ts");
+const { extractFiles } = (await import(source)) as {
+  extractFiles(options: { ocr: boolean }): FileProcessor;
+};
 const logged: string[] = [];
 const handler = createAgentHandler(async () => "done", {
   logger: {
