@@ -1,5 +1,5 @@
 import type { ToolCall } from "@ag-ui/core";
-import { parseRecord } from "../client/json.ts";
+import { asText, parseRecord } from "../client/json.ts";
 import { JsonForm } from "./json-form.tsx";
 import { LocationForm } from "./location-form.tsx";
 import { Palette } from "./palette.tsx";
@@ -15,9 +15,9 @@ export function ClientTool({ call }: { call: ToolCall }) {
   return (
     <div class="ask" role="group" aria-label={`Answer ${call.function.name}`}>
       {call.function.name === "pick_color" ? (
-        <Palette question={String(question ?? "Pick a colour.")} onPick={answer} />
+        <Palette question={asText(question) ?? "Pick a colour."} onPick={answer} />
       ) : call.function.name === "get_location" ? (
-        <LocationForm reason={String(reason ?? "Where are you?")} onSubmit={answer} />
+        <LocationForm reason={asText(reason) ?? "Where are you?"} onSubmit={answer} />
       ) : (
         <JsonForm label="The result, as JSON or text" onSubmit={answer} />
       )}
