@@ -1,6 +1,6 @@
 import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { limits } from "../shell/server-state.ts";
+import { limits, server } from "../shell/server-state.ts";
 import { Icon } from "../ui/icons.tsx";
 import { AttachmentList } from "./attachment-list.tsx";
 import { refusalOf, toPart } from "./attachments.ts";
@@ -20,7 +20,8 @@ export function Composer() {
     files.map(({ file }) => file),
     limits.value,
   );
-  const canSend = isIdle && !refusal && (text.trim() !== "" || files.length > 0);
+  // Who is talked to is known once the server has said so.
+  const canSend = isIdle && server.value && !refusal && (text.trim() !== "" || files.length > 0);
 
   // A question to be edited comes from its message.
   useEffect(
