@@ -294,6 +294,17 @@ describe.skipIf(executablePath === undefined)("the chat", () => {
     expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
   });
 
+  test("waits for a server that is away", async () => {
+    await page.route("**/agui/info", (route) => route.abort());
+    await page.reload();
+    await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
+    await page.unroute("**/agui/info");
+    await page.getByRole("heading", { name: "Talk to Main" }).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    // The browser's own word for it.
+    expect(complaints.splice(0).every((one) => one.includes("ERR_FAILED"))).toBe(true);
+  });
+
   test("on a phone one half is seen at a time", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     const inspector = page.getByRole("complementary", { name: "Inspector" });
