@@ -3,6 +3,13 @@ import { dirname, join } from "node:path";
 import { startCli } from "./_cli.ts";
 import type { Cli, CliOptions } from "./_cli.ts";
 
+/** For `beforeAll`: the page is built by `npm test`, but not by vitest alone. */
+export const buildPage = async (): Promise<void> => {
+  const script = "../../../.ci/page.mjs";
+  const { buildPage } = (await import(script)) as { buildPage(): Promise<void> };
+  await buildPage();
+};
+
 export interface Served extends Cli {
   readonly url: string;
   readonly port: number;
