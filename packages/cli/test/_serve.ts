@@ -50,7 +50,11 @@ export async function ask(
   return readAnswer(response);
 }
 
-export function post(url: string, body: object, { path = "/agui" } = {}): Promise<Response> {
+export function post(
+  url: string,
+  body: object,
+  { path = "/agui" }: { path?: string } = {},
+): Promise<Response> {
   return fetch(`${url}${path}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
