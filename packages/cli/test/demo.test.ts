@@ -36,7 +36,7 @@ test("shows something else for every question it suggests", async () => {
     examples.map(async (example) => {
       const { events } = await ask(example, { clientTools: offer("pick_color", "get_location") });
       return events
-        .map(({ type, delta, toolCallName }) => `${type}${delta ?? toolCallName}`)
+        .map(({ type, delta, toolCallName }) => JSON.stringify([type, delta, toolCallName]))
         .join();
     }),
   );
@@ -78,7 +78,7 @@ test.each([
 ])("finds the city: %s", async (question, city) => {
   const { toolCalls, text, state, events } = await ask(question);
   expect(toolCalls).toMatchObject([{ name: "get_weather", args: { city } }]);
-  const result = JSON.parse(String(toolCalls[0]?.result)) as { celsius: number };
+  const result = JSON.parse(toolCalls[0]?.result as string) as { celsius: number };
   expect(text).toContain(`**${result.celsius} °C** in ${city}`);
   expect(state).toEqual({ weather: result });
   expect(events.filter(({ type }) => type === "TOOL_CALL_ARGS").length).toBeGreaterThan(2);
