@@ -8,7 +8,7 @@ import type { Serving } from "@holodeck/agui-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDemo } from "../src/demo/index.ts";
 
-const warnings: { runId?: string; repairs?: Record<string, number> }[] = [];
+const warnings: { agentId?: string; runId?: string; repairs?: Record<string, number> }[] = [];
 const logger: Logger = {
   debug() {},
   info() {},
@@ -162,21 +162,28 @@ test("makes a valid run of what the sloppy agent says, and tells of the repairs"
     "I never began this message, and I will not end it. Still you can read it.",
   );
   expect(events.at(-1)).toMatchObject({ type: "RUN_FINISHED" });
-  const told = warnings.find(({ runId }) => runId === "sloppy-run")?.repairs ?? {};
-  expect(Object.keys(told)).toEqual(
-    expect.arrayContaining(["not-started", "left-open", "legacy-thinking", "after-end", "run-ids"]),
-  );
+  // They are told when the run is over, which its client may know earlier.
+  await expect
+    .poll(() => Object.keys(warnings.find(({ runId }) => runId === "sloppy-run")?.repairs ?? {}))
+    .toEqual(
+      expect.arrayContaining([
+        "not-started",
+        "left-open",
+        "legacy-thinking",
+        "after-end",
+        "run-ids",
+      ]),
+    );
   expect(suggestionsOf(events)).toBeUndefined();
 });
 
 test("needs no repairs for any agent but the sloppy one", async () => {
-  const before = warnings.length;
   for (const question of ["Search the archive", "Plan a trip", "Weather", "Think", "Tidy up"]) {
     const agent = agentAt("demo");
     say(agent, question);
     await run(agent);
   }
-  expect(warnings.slice(before)).toEqual([]);
+  expect(warnings.filter(({ agentId }) => agentId !== "sloppy")).toEqual([]);
 });
 
 const dot =
