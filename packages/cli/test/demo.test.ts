@@ -158,7 +158,9 @@ test("ticks off a plan in the state, step by step", async () => {
 
 test("shows what it does besides talking", async () => {
   const { activities, steps, events } = await ask("Search the archive");
-  expect(activities).toMatchObject([{ type: "search", content: { title: "Searched", found: 3 } }]);
+  expect(activities).toMatchObject([
+    { type: "search", content: { title: "Searched 3 places", found: 3 } },
+  ]);
   expect(steps).toEqual(["search"]);
   expect(events.map(({ type }) => type)).toEqual(
     expect.arrayContaining(["ACTIVITY_DELTA", "SUBAGENT_STARTED", "SUBAGENT_FINISHED"]),

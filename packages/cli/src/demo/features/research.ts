@@ -8,11 +8,13 @@ export const research: Feature = {
   words: /\b(search|research|activity|archive|look up)\b/i,
   async answer({ context, say, pause }) {
     const { emit } = context;
+    const of = sources.length;
     const id = await emit.step("search", async () => {
       const activity = emit.activity("search", {
         title: "Searching",
+        status: "running",
         found: 0,
-        of: sources.length,
+        of,
       });
       for (const [index, source] of sources.entries()) {
         await pause(250);
@@ -21,8 +23,8 @@ export const research: Feature = {
           messageId: activity,
           activityType: "search",
           patch: [
+            { op: "replace", path: "/title", value: `Searching ${source}` },
             { op: "replace", path: "/found", value: index + 1 },
-            { op: "add", path: "/last", value: source },
           ],
         });
       }
@@ -34,11 +36,8 @@ export const research: Feature = {
         await pause(150);
       }
     });
-    emit.activity(
-      "search",
-      { title: "Searched", found: sources.length, of: sources.length },
-      { id },
-    );
-    await say(`I searched ${sources.length} places; a second agent has read them.`);
+    const title = `Searched ${of} places`;
+    emit.activity("search", { title, status: "done", found: of, of }, { id });
+    await say("I searched three places; a second agent has read what I found.");
   },
 };
