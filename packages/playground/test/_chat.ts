@@ -1,0 +1,55 @@
+import type { Locator, Page } from "playwright-core";
+import { expect } from "vitest";
+
+// Two cores may be busy with other suites.
+const patience = 15_000;
+
+/** The page as its user knows it. */
+export function chatOf(page: Page): {
+  readonly box: Locator;
+  readonly log: Locator;
+  readonly stop: Locator;
+  readonly inspector: Locator;
+  ask(question: string): Promise<void>;
+  /** What was answered to the last question, as it reads. */
+  answer(): Promise<string>;
+  /** Waits until there is nothing under way. */
+  idle(): Promise<void>;
+  tab(name: string): Promise<void>;
+} {
+  page.setDefaultTimeout(patience);
+  const box = page.getByRole("textbox", { name: "Your question" });
+  const log = page.getByRole("log", { name: "Conversation" });
+  const stop = page.getByRole("button", { name: "Stop" });
+  const inspector = page.getByRole("complementary", { name: "Inspector" });
+  return {
+    box,
+    log,
+    stop,
+    inspector,
+    async ask(question) {
+      await box.fill(question);
+      await box.press("Enter");
+      await log.getByText(question, { exact: true }).last().waitFor();
+    },
+    async answer() {
+      const parts = await log
+        .locator('article[aria-label="Question"]')
+        .last()
+        .locator('xpath=following-sibling::article[@aria-label="Answer"]')
+        .allInnerTexts();
+      return parts.join("\n").replaceAll(/\s+/g, " ").trim();
+    },
+    async idle() {
+      await page.getByRole("button", { name: "Send" }).waitFor();
+    },
+    async tab(name) {
+      await inspector.getByRole("tab", { name }).click();
+    },
+  };
+}
+
+/** Waits for a text that takes a run to appear. */
+export function poll<T>(read: () => T | Promise<T>): ReturnType<typeof expect.poll<T>> {
+  return expect.poll(read, { timeout: patience, interval: 25 });
+}
