@@ -27,6 +27,11 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
     io.out.write(usage());
     return 0;
   }
+  if (name === "--version" || name === "-v") {
+    const { version } = await import("./version.ts");
+    io.out.write(`${version}\n`);
+    return 0;
+  }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) {
     io.err.write(`There is no command "${name}".\n\n${usage()}`);

@@ -1,0 +1,40 @@
+import { isAgentError } from "@holodeck/agui";
+import { AgentFault, showFault } from "../agent-fault.ts";
+import { CliError } from "../cli-error.ts";
+
+/** What a reader of `agent.yaml` throws: everything that is wrong with the file. */
+interface FileFaults extends Error {
+  readonly faults: readonly { line: number; column: number; message: string }[];
+}
+
+export interface ExplainOptions {
+  /** The file that was asked for. */
+  readonly file: string | undefined;
+  readonly cwd: string;
+  /** With the stack. */
+  readonly debug: boolean;
+}
+
+/** A failure in the words that people get to see. */
+export function explainFailure(error: unknown, options: ExplainOptions): string {
+  const text = describe(error, options);
+  if (!options.debug) return `${text}\n`;
+  const root = error instanceof CliError && error.cause instanceof Error ? error.cause : error;
+  const stack = root instanceof Error ? (root.stack ?? "") : "";
+  return `${text}\n${stack === "" ? "" : `\n${stack}\n`}`;
+}
+
+function describe(error: unknown, { file, cwd }: ExplainOptions): string {
+  if (error instanceof AgentFault) return showFault(error.message, error.place, cwd);
+  if (isFileFaults(error)) return error.message;
+  if (error instanceof CliError) return error.message;
+  // An agent that is not ready says why in its cause.
+  const cause = isAgentError(error) ? error.cause : undefined;
+  if (cause instanceof Error) return `${(error as Error).message} ${cause.message}`;
+  const message = error instanceof Error ? error.message : String(error);
+  return file === undefined ? message : `${file}: ${message}`;
+}
+
+function isFileFaults(error: unknown): error is FileFaults {
+  return error instanceof Error && Array.isArray((error as Partial<FileFaults>).faults);
+}

@@ -1,0 +1,81 @@
+import { hostname } from "node:os";
+import { isIP } from "node:net";
+import { AgentError } from "@holodeck/agui";
+import type { Exchange } from "@holodeck/agui-core";
+
+export interface GuardOptions {
+  /** What the server listens on. */
+  readonly host: string;
+  /** Known once it listens. */
+  readonly port: () => number;
+  /** `*`, or origins that may do what the page may. */
+  readonly corsOrigins: readonly string[];
+}
+
+/** Throws for a request that a page of another site has sent, or had sent by a browser. */
+export type Guard = (exchange: Pick<Exchange, "method" | "header">) => void;
+
+/**
+ * Everybody on a machine can be made to send requests to `localhost` by a page they visit. The page
+ * must not get through: neither by a name of its own that leads here, nor by a form.
+ */
+export function createGuard(options: GuardOptions): Guard {
+  const isHost = createHostCheck(options);
+  const origins = new Set(options.corsOrigins);
+
+  return (exchange) => {
+    const host = exchange.header("host")?.toLowerCase() ?? "";
+    if (!isHost(host)) {
+      const right = `http://${urlHost(options.host)}:${options.port()}`;
+      throw new AgentError(
+        "forbidden",
+        `The host "${host.slice(0, 100)}" is not one that this server is known by; use ${right}, or serve with --host.`,
+      );
+    }
+    if (["GET", "HEAD", "OPTIONS"].includes(exchange.method)) return;
+    const origin = exchange.header("origin");
+    if (origins.has("*") || (origin !== undefined && origins.has(origin))) return;
+    const site = exchange.header("sec-fetch-site");
+    const isForeign = origin !== undefined && origin !== `http://${host}`;
+    if (isForeign || site === "cross-site" || (origin === undefined && site === "same-site")) {
+      throw new AgentError("forbidden", foreignPage(origin));
+    }
+  };
+}
+
+function foreignPage(origin: string | undefined): string {
+  const known = origin === undefined || origin === "null" ? undefined : origin.slice(0, 100);
+  return `Pages of ${known ?? "other sites"} may not use this server; allow them with --cors-origins ${known ?? "http://localhost:3000"}.`;
+}
+
+function createHostCheck({ host, port }: GuardOptions): (header: string) => boolean {
+  if (isWildcard(host)) {
+    // A page can give its own name any address, but it cannot be named by an address.
+    const own = hostname().toLowerCase();
+    const names = new Set(["localhost", own, `${own}.local`]);
+    return (header) => {
+      const name = nameOf(header);
+      return name !== undefined && (names.has(name) || isIP(name) !== 0);
+    };
+  }
+  const names = new Set(["localhost", "127.0.0.1", "[::1]", urlHost(host).toLowerCase()]);
+  return (header) => {
+    const [, name = "", digits = "80"] = /^(.*?)(?::(\d+))?$/.exec(header) ?? [];
+    return names.has(name) && Number(digits) === port();
+  };
+}
+
+function nameOf(header: string): string | undefined {
+  const found = /^(?:\[([\da-f:.%]+)\]|([^:[\]/]+))(?::\d+)?$/i.exec(header);
+  return found?.[1] ?? found?.[2];
+}
+
+/** Whether everybody on the network can reach it. */
+export function isWildcard(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}
+
+/** As it stands in a URL. */
+export function urlHost(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,119 @@
+import { resolve } from "node:path";
+import { memorySessions } from "@holodeck/agui";
+import type { Limits, SessionStore } from "@holodeck/agui";
+import { CliError, usageError } from "../cli-error.ts";
+
+/** Where threads are kept. */
+export interface OpenStore {
+  readonly sessions: SessionStore;
+  /** For people; without a password. */
+  readonly name: string;
+  /** Ends the store and what it stands on. */
+  close(): Promise<void>;
+}
+
+export interface OpenStoreOptions {
+  readonly limits: Limits;
+  readonly maxMessages: number | undefined;
+  readonly cwd: string;
+}
+
+/** `memory`, `sqlite:PATH` or `redis://…`. */
+export async function openStore(where: string, options: OpenStoreOptions): Promise<OpenStore> {
+  if (where === "memory") return openMemory(options);
+  if (where.startsWith("sqlite:")) return openSqlite(where.slice("sqlite:".length), options);
+  if (/^rediss?:\/\//.test(where)) return openRedis(where, options);
+  throw usageError(
+    `"${where}" is nowhere to keep sessions; say memory, sqlite:PATH or redis://HOST:PORT, like --sessions sqlite:./threads.db.`,
+  );
+}
+
+function bounds({ limits, maxMessages }: OpenStoreOptions): {
+  maxSessions: number;
+  runLogEvents: number;
+  runLogBytes: number;
+  runLogMs: number;
+  maxMessagesPerThread?: number;
+} {
+  const { maxSessions, runLogEvents, runLogBytes, runLogMs } = limits;
+  return {
+    maxSessions,
+    runLogEvents,
+    runLogBytes,
+    runLogMs,
+    ...(maxMessages === undefined ? {} : { maxMessagesPerThread: maxMessages }),
+  };
+}
+
+function openMemory(options: OpenStoreOptions): OpenStore {
+  const sessions = memorySessions({ ...bounds(options), logBytes: options.limits.logBytes });
+  return { sessions, name: "memory", close: async () => sessions.close() };
+}
+
+async function openSqlite(path: string, options: OpenStoreOptions): Promise<OpenStore> {
+  if (path === "") {
+    throw usageError("sqlite: needs the path of a file, like --sessions sqlite:./threads.db.");
+  }
+  const { sqliteSessions } = await import("@holodeck/agui-sessions/sqlite");
+  const file = resolve(options.cwd, path);
+  const sessions = sqliteSessions({ ...bounds(options), path: file });
+  try {
+    // Opened now: a file that cannot be used is better told before anybody asks for a thread.
+    await sessions.count?.();
+  } catch (error) {
+    throw new CliError(`The database ${path} cannot be used: ${reasonOf(error)}`, { cause: error });
+  }
+  return { sessions, name: `sqlite:${path}`, close: async () => sessions.close() };
+}
+
+async function openRedis(url: string, options: OpenStoreOptions): Promise<OpenStore> {
+  if (!URL.canParse(url)) {
+    throw usageError(`"${url}" is not the address of a Redis, like redis://127.0.0.1:6379.`);
+  }
+  const name = withoutSecrets(url);
+  const [{ createClient }, { redisSessions }] = await Promise.all([
+    import("redis"),
+    import("@holodeck/agui-sessions/redis"),
+  ]);
+  let isOpen = false;
+  const client = createClient({
+    url,
+    socket: {
+      connectTimeout: 3_000,
+      // Who cannot be reached at the start is told so; later it may come back.
+      reconnectStrategy: (retries) => isOpen && Math.min(retries * 100, 2_000),
+    },
+  });
+  // Commands tell their callers what went wrong; unheard, an error would end the process.
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    await client.ping();
+  } catch (error) {
+    if (client.isOpen) client.destroy();
+    throw new CliError(`Redis at ${name} cannot be reached: ${reasonOf(error)}`, { cause: error });
+  }
+  isOpen = true;
+  const sessions = redisSessions({ ...bounds(options), client });
+  return {
+    sessions,
+    name,
+    async close() {
+      await sessions.close();
+      if (client.isOpen) client.destroy();
+    },
+  };
+}
+
+function withoutSecrets(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+}
+
+// Of several failures at once (an address of each kind) the first says enough.
+function reasonOf(error: unknown): string {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const { message, cause } = first as Error;
+  const text = (cause instanceof Error ? cause.message : message) || String(first);
+  return text.endsWith(".") ? text : `${text}.`;
+}

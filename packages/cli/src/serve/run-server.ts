@@ -1,0 +1,159 @@
+import { jsonLogger } from "@holodeck/agui";
+import type { Logger } from "@holodeck/agui";
+import { usageError } from "../cli-error.ts";
+import type { Io } from "../io.ts";
+import type { LoadedAgent } from "../loaded-agent.ts";
+import { version } from "../version.ts";
+import { createBanner } from "./banner.ts";
+import { consoleLogger } from "./console-logger.ts";
+import { createApp } from "./create-app.ts";
+import type { ServeFlags } from "./flags.ts";
+import { createGenerations } from "./generations.ts";
+import type { Generations } from "./generations.ts";
+import { createGuard, isWildcard, urlHost } from "./guards.ts";
+import { toHandlerOptions, toLimits } from "./handler-options.ts";
+import { keepOpen } from "./keep-open.ts";
+import { listen } from "./listen.ts";
+import type { Listening } from "./listen.ts";
+import { loadAgent } from "./load-agent.ts";
+import { openBrowser } from "./open-browser.ts";
+import { openStore } from "./open-store.ts";
+import type { OpenStore } from "./open-store.ts";
+import { hasPage } from "./page.ts";
+import { createRepairBook } from "./repair-book.ts";
+import { readSettings } from "./settings.ts";
+import type { ServeSettings } from "./settings.ts";
+import { untilSignal } from "./until-signal.ts";
+import { watchAgent } from "./watch-agent.ts";
+import type { AgentWatch } from "./watch-agent.ts";
+
+const drainMs = 5_000;
+
+/** What is there while an agent is served. */
+interface Site {
+  readonly agents: Generations;
+  readonly server: Listening;
+  readonly store: OpenStore;
+  readonly url: string;
+  readonly withPage: boolean;
+}
+
+/** Serves an agent until a signal ends it; resolves with the exit code. */
+export async function runServer(flags: ServeFlags, io: Io): Promise<number> {
+  const settings = readSettings(flags, io.env);
+  const watching = flags.watch ? startWatching(flags, io) : undefined;
+  const loaded = await loadAgent(flags.file, io);
+  const site = await open(loaded, { flags, settings, io });
+  const close = (): Promise<void> => shutDown(site, watching);
+  const ended = untilSignal(() => {
+    sayWhatIsOpen(site, io);
+    return close();
+  }, io);
+  try {
+    await site.agents.current.handler.start();
+    await announce(loaded, site, { flags, settings, io });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  watching?.start(site.agents, loaded);
+  return ended;
+}
+
+function startWatching({ file, debug }: ServeFlags, io: Io): AgentWatch {
+  if (file !== undefined) return watchAgent(file, io, { debug });
+  throw usageError("--watch needs a file to watch, like holodeck serve agent.ts --watch.");
+}
+
+interface Given {
+  readonly flags: ServeFlags;
+  readonly settings: ServeSettings;
+  readonly io: Io;
+}
+
+async function open(loaded: LoadedAgent, { flags, settings, io }: Given): Promise<Site> {
+  const closers: (() => Promise<void> | undefined)[] = [() => loaded.close?.()];
+  try {
+    const store = await chooseStore(loaded, { flags, settings, io });
+    closers.unshift(() => store.close());
+    const logger = createLogger(settings, io);
+    const repairs = createRepairBook();
+    const sessions = keepOpen(store.sessions);
+    const parts = { flags, settings, sessions, logger, repairs };
+    const agents = await createGenerations(loaded, {
+      toOptions: (agent) => toHandlerOptions(agent, parts),
+      logger,
+    });
+    const withPage = flags.playground && hasPage(io);
+    const { host, corsOrigins } = settings;
+    const guard = createGuard({ host, corsOrigins, port: () => server.port });
+    const app = createApp({ guard, repairs, hasPage: withPage, sessions: store.name, agents });
+    const server: Listening = await listen(app, { host, port: settings.port, logger });
+    const url = `http://${isWildcard(host) ? "localhost" : urlHost(host)}:${server.port}`;
+    return { agents, server, store, url, withPage };
+  } catch (error) {
+    for (const close of closers) await close();
+    throw error;
+  }
+}
+
+/** Flags first, then the file. A store of the file's stays the one of its first reading. */
+async function chooseStore(
+  { options }: LoadedAgent,
+  { flags, settings, io }: Given,
+): Promise<OpenStore> {
+  const { sessions } = options;
+  if (flags.sessions === undefined && sessions) {
+    return { sessions, name: "as the file says", close: async () => sessions.close() };
+  }
+  const { maxMessages } = settings;
+  const limits = toLimits(options, settings);
+  return openStore(flags.sessions ?? "memory", { limits, maxMessages, cwd: io.cwd });
+}
+
+function createLogger({ logFormat, logLevel, debug }: ServeSettings, { err }: Io): Logger {
+  if (logFormat === "json") return jsonLogger({ level: logLevel });
+  return consoleLogger((line) => void err.write(line), { level: logLevel, stacks: debug });
+}
+
+async function announce(
+  loaded: LoadedAgent,
+  { agents, store, url, withPage }: Site,
+  { flags, settings, io }: Given,
+): Promise<void> {
+  const { handler, options } = agents.current;
+  const banner = await createBanner({
+    version,
+    source: loaded.name,
+    handler,
+    url,
+    basePath: options.basePath?.replace(/\/$/, "") ?? "",
+    hasPage: withPage,
+    sessions: store.name,
+    limits: agents.limits,
+    watch: flags.watch,
+    pid: process.pid,
+  });
+  io.out.write(banner);
+  if (isWildcard(settings.host)) {
+    io.err.write(
+      `Warning: it listens on ${settings.host}. Anybody on the network can talk to the agent; --host 127.0.0.1 keeps it to this machine.\n`,
+    );
+  }
+  if (flags.open && withPage) openBrowser(`${url}/`, io);
+}
+
+function sayWhatIsOpen({ agents }: Site, { out }: Io): void {
+  const { open } = agents;
+  if (open === 0) return;
+  const runs = open === 1 ? "1 run" : `${open} runs`;
+  out.write(`Waiting up to ${drainMs / 1_000} s for ${runs} to end; Ctrl-C again ends at once.\n`);
+}
+
+async function shutDown({ agents, server, store }: Site, watching?: AgentWatch): Promise<void> {
+  watching?.close();
+  server.stopAccepting();
+  await agents.close(drainMs);
+  await server.close();
+  await store.close();
+}

@@ -1,0 +1,61 @@
+import { extname } from "node:path";
+import { AgentFault } from "../agent-fault.ts";
+import type { Io } from "../io.ts";
+import type { LoadedAgent } from "../loaded-agent.ts";
+import { explainFailure } from "./explain-failure.ts";
+import type { Generations } from "./generations.ts";
+import { loadAgent } from "./load-agent.ts";
+import { createModuleHook } from "./module-hook.ts";
+import { watchFiles } from "./watch-files.ts";
+
+/** Serves an agent anew when one of its files changes. */
+export interface AgentWatch {
+  start(agents: Generations, loaded: LoadedAgent): void;
+  close(): void;
+}
+
+/** To be called before the file is read for the first time: what it imports is noticed on the way. */
+export function watchAgent(file: string, io: Io, options: { debug: boolean }): AgentWatch {
+  let agents: Generations | undefined;
+  let reading: Promise<void> | undefined;
+  let isStale = false;
+  const files = watchFiles(() => {
+    isStale = true;
+    reading ??= readAll().finally(() => (reading = undefined));
+  });
+  const isYaml = /^\.ya?ml$/i.test(extname(file));
+  const hook = isYaml ? undefined : createModuleHook((path) => files.add([path]));
+
+  async function readAll(): Promise<void> {
+    // What changes while it is read makes it be read again.
+    while (isStale && agents) {
+      isStale = false;
+      await read(agents);
+    }
+  }
+
+  async function read(current: Generations): Promise<void> {
+    hook?.renew();
+    try {
+      const loaded = await loadAgent(file, io);
+      files.add(loaded.files);
+      await current.replace(loaded);
+      io.out.write(`${file} was read again.\n`);
+    } catch (error) {
+      if (error instanceof AgentFault) files.add(error.files);
+      const reason = explainFailure(error, { file, cwd: io.cwd, ...options });
+      io.err.write(`${reason}\nThe agent that was there before goes on.\n`);
+    }
+  }
+
+  return {
+    start(running, loaded) {
+      agents = running;
+      files.add(loaded.files);
+    },
+    close() {
+      agents = undefined;
+      files.close();
+    },
+  };
+}
