@@ -1,0 +1,36 @@
+import type { Exchange } from "../../model.ts";
+
+/** What of an exchange decides how the same is asked in code. */
+export type Asked = Pick<Exchange, "wire" | "agentId" | "threadId" | "input" | "request">;
+
+// What each wire's address ends with, behind where the handler is mounted.
+const suffixes: Readonly<Record<Asked["wire"], RegExp>> = {
+  "agui-sse": /\/agui$/,
+  "agui-proto": /\/agui$/,
+  vercel: /\/api\/chat$/,
+  rest: /\/agent\/[^/]+\/chat(?:\/stream)?$/,
+};
+
+/** Where the handler stands: the address of a request without what the wire adds. */
+export function mountOf({ request, wire }: Asked): string {
+  const { origin, pathname } = new URL(request.url);
+  return origin + pathname.replace(suffixes[wire], "").replace(/\/$/, "");
+}
+
+/** AG-UI's endpoint; CopilotKit's `runtimeUrl`. */
+export function aguiUrl(asked: Asked): string {
+  return `${mountOf(asked)}/agui`;
+}
+
+/** The agent, unless it is the one that answers anyway. */
+export function namedAgent({ agentId }: Asked): string | undefined {
+  return agentId === "" || agentId === "default" ? undefined : agentId;
+}
+
+/** Headers that a client does not send by itself. */
+export function ownHeaders({ request }: Asked): Record<string, string> | undefined {
+  const own = Object.entries(request.headers).filter(
+    ([name]) => !/^(?:accept|content-type|content-length|host)$/i.test(name),
+  );
+  return own.length > 0 ? Object.fromEntries(own) : undefined;
+}

@@ -1,0 +1,100 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import type { Exchange } from "../../model.ts";
+import { moveBy } from "../shared/list-keys.ts";
+import { VirtualList } from "../shared/virtual-list.tsx";
+import type { Entry } from "./entries.ts";
+import { EventDetail } from "./event-detail.tsx";
+import { EventRow } from "./event-row.tsx";
+import type { Family } from "./families.ts";
+import { FilterBar } from "./filter-bar.tsx";
+import { RepairsList } from "./repairs-list.tsx";
+import { filterEntries, toRows } from "./rows.ts";
+
+export interface EventsTabProps {
+  readonly exchange: Exchange;
+  readonly entries: readonly Entry[];
+}
+
+/** The events of an exchange as they come. */
+export function EventsTab({ exchange, entries }: EventsTabProps): JSX.Element {
+  const text = useSignal("");
+  const hidden = useSignal<ReadonlySet<Family>>(new Set());
+  const isFolded = useSignal(true);
+  const following = useSignal(true);
+  // Of rows the first event is kept in mind: a row that grows or is unfolded keeps its place.
+  const active = useSignal<number | undefined>(undefined);
+  const isOpen = useSignal(false);
+
+  const found = useMemo(
+    () => filterEntries(entries, { text: text.value, hidden: hidden.value }),
+    [entries, text.value, hidden.value],
+  );
+  const rows = useMemo(() => toRows(found, { isFolded: isFolded.value }), [found, isFolded.value]);
+  const place = rows.findLastIndex(({ first }) => first.index <= (active.value ?? -1));
+  const at = place < 0 ? undefined : place;
+
+  const select = (index: number, open: boolean): void => {
+    active.value = rows[index]?.first.index;
+    if (open) isOpen.value = true;
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === "Escape" && isOpen.value) isOpen.value = false;
+    else if ((event.key === "Enter" || event.key === " ") && at !== undefined) isOpen.value = true;
+    else {
+      const next = moveBy(event.key, at, rows.length);
+      if (next === undefined) return;
+      following.value = false;
+      select(next, false);
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const row = (index: number): JSX.Element => (
+    <EventRow
+      key={rows[index]!.first.index}
+      row={rows[index]!}
+      position={index + 1}
+      count={rows.length}
+      isActive={index === at}
+      onOpen={() => select(index, true)}
+    />
+  );
+
+  return (
+    <div class="events">
+      <RepairsList exchange={exchange} />
+      <FilterBar
+        entries={entries}
+        shown={found.length}
+        text={text}
+        hidden={hidden}
+        isFolded={isFolded}
+      />
+      <div class="list-frame">
+        <VirtualList
+          label="Events"
+          role="listbox"
+          count={rows.length}
+          row={row}
+          active={at}
+          activeId={at === undefined ? undefined : `event-${rows[at]!.first.index}`}
+          following={following}
+          onKeyDown={onKeyDown}
+        />
+        {rows.length === 0 && (
+          <p class="empty">{entries.length === 0 ? "No event yet." : "No event is like that."}</p>
+        )}
+        {!following.value && rows.length > 0 && (
+          <button type="button" class="button to-end" onClick={() => (following.value = true)}>
+            ↓ Latest
+          </button>
+        )}
+      </div>
+      {isOpen.value && at !== undefined && (
+        <EventDetail row={rows[at]!} onClose={() => (isOpen.value = false)} />
+      )}
+    </div>
+  );
+}

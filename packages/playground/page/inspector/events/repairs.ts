@@ -1,0 +1,67 @@
+import type { RepairKind } from "@holodeck/agui-core";
+
+/** What had to be put right in what an agent, or middleware, said. */
+export interface StageRepairs {
+  readonly stage: string;
+  readonly repairs: Readonly<Record<string, number>>;
+  /** The first of them in words. */
+  readonly first?: string;
+}
+
+/** What is known of a run's repairs. */
+export type Repairs =
+  | { readonly kind: "waiting" }
+  | { readonly kind: "untold" }
+  | { readonly kind: "told"; readonly stages: readonly StageRepairs[] }
+  | { readonly kind: "failed"; readonly reason: string };
+
+/** What each kind of repair means, to who wrote the agent. */
+export const repairMeanings: Readonly<Record<RepairKind, string>> = {
+  "after-end": "Came after the end of the run. It was dropped.",
+  "chunk-conflict":
+    "A chunk contradicts the message or call it continues. Its word on that was ignored.",
+  "duplicate-start": "Started what was open already. It was dropped, or the first one was closed.",
+  "left-open": "Left open at the end of the run. It was closed.",
+  "legacy-thinking": "A THINKING event of AG-UI 0.0. It was translated to REASONING.",
+  malformed: "Not usable as the event it claims to be. It was wrapped as RAW.",
+  "missing-field": "A required field is missing. It was filled in.",
+  "not-an-event": "Neither an event nor text. It was dropped.",
+  "not-json": "Cannot be written as JSON. It was left out or described.",
+  "not-open": "Ended what is not open. It was dropped, or given a start.",
+  "not-started": "Content of what never started. It was started.",
+  "null-field": "null in an optional field. It was left out.",
+  reopened: "Content of what had ended. It was started again.",
+  "run-ids": "The ids of another run. They were replaced.",
+  "run-started": "A second RUN_STARTED. It was dropped.",
+  "state-delta": "A patch that does not apply to the state. A snapshot was sent instead.",
+  subagent: "A subagent's id that was used before, or a parent that was never announced.",
+  "unknown-type": "A type that AG-UI does not have. It was wrapped as RAW.",
+  "wrong-owner": "Attributed to someone else than what it continues. It was given to the owner.",
+  "wrong-type": "A field of the wrong type. It was converted or left out.",
+};
+
+/** Asks the server what it repaired in a run. Only `holodeck serve` tells. */
+export async function fetchRepairs(runId: string, base: string): Promise<Repairs> {
+  try {
+    const url = new URL(`_holodeck/runs/${encodeURIComponent(runId)}/repairs`, base);
+    const response = await fetch(url, { headers: { accept: "application/json" } });
+    if (response.status === 404) return { kind: "untold" };
+    if (!response.ok) return { kind: "failed", reason: `The server answered ${response.status}.` };
+    const { repairs } = (await response.json()) as { repairs?: unknown };
+    return { kind: "told", stages: Array.isArray(repairs) ? repairs.filter(isStage) : [] };
+  } catch (error) {
+    return { kind: "failed", reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** How many repairs there were in all. */
+export function countRepairs(repairs: Repairs): number {
+  if (repairs.kind !== "told") return 0;
+  const counts = repairs.stages.flatMap((stage) => Object.values(stage.repairs));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+function isStage(value: unknown): value is StageRepairs {
+  const { repairs } = (value ?? {}) as { repairs?: unknown };
+  return typeof repairs === "object" && repairs !== null;
+}

@@ -1,0 +1,31 @@
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { formatCount } from "./format.ts";
+import { highlight } from "./highlight.ts";
+import type { Language } from "./highlight.ts";
+
+// More is nothing to read, and slow to colour.
+const maxShown = 40_000;
+
+export interface CodeBlockProps {
+  readonly label: string;
+  readonly code: string;
+  readonly language: Language;
+}
+
+/** Code in colours. What is too long to read is cut, and says so. */
+export function CodeBlock({ label, code, language }: CodeBlockProps): JSX.Element {
+  const shown = code.slice(0, maxShown);
+  const tokens = useMemo(() => highlight(shown, language), [shown, language]);
+  const rest = code.length - shown.length;
+  return (
+    <>
+      <pre class="code" role="region" aria-label={label} tabIndex={0}>
+        <code>
+          {tokens.map(({ text, kind }) => (kind ? <span class={kind}>{text}</span> : text))}
+        </code>
+      </pre>
+      {rest > 0 && <p class="note">{formatCount(rest, "more character")} when copied.</p>}
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+import type { Signal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+/** Pixels; the class `row` in inspector.css says the same. */
+export const rowHeight = 28;
+// Rows beyond the edges, so that a fast scroll does not show an empty list.
+const spare = 8;
+
+export interface VirtualListProps {
+  readonly label: string;
+  readonly role: "listbox" | "tree" | "region";
+  readonly count: number;
+  readonly row: (index: number) => ComponentChildren;
+  /** The row that the keyboard is on; it is scrolled into view when it changes. */
+  readonly active?: number | undefined;
+  readonly activeId?: string | undefined;
+  /** True: the end stays in view while rows are added. Scrolling up and to the end changes it. */
+  readonly following?: Signal<boolean>;
+  readonly onKeyDown?: (event: KeyboardEvent) => void;
+  /** Told how wide it is, at first and whenever that changes. */
+  readonly onWidth?: (width: number) => void;
+}
+
+/** A list of any length of which only the rows that can be seen are in the page. */
+export function VirtualList(props: VirtualListProps): JSX.Element {
+  const { label, role, count, active, following, onWidth } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const lastTop = useRef(0);
+  const [view, setView] = useState({ top: 0, height: 0 });
+
+  const look = useCallback(() => {
+    const { scrollTop, clientHeight, scrollHeight } = box.current!;
+    const isAtEnd = scrollTop + clientHeight >= scrollHeight - rowHeight / 2;
+    // Only somebody who scrolls up wants to stay; a list that grows moves nothing.
+    if (following && isAtEnd) following.value = true;
+    else if (following && scrollTop < lastTop.current - 1) following.value = false;
+    lastTop.current = scrollTop;
+    setView((before) =>
+      before.top === scrollTop && before.height === clientHeight
+        ? before
+        : { top: scrollTop, height: clientHeight },
+    );
+  }, [following]);
+
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(() => {
+      look();
+      onWidth?.(box.current!.clientWidth);
+    });
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, [look, onWidth]);
+
+  useLayoutEffect(() => {
+    if (following?.value) box.current!.scrollTop = box.current!.scrollHeight;
+    look();
+  }, [count, following?.value, look]);
+
+  useLayoutEffect(() => {
+    if (active !== undefined) reveal(box.current!, active);
+  }, [active]);
+
+  const first = Math.max(0, Math.floor(view.top / rowHeight) - spare);
+  const end = Math.min(count, Math.ceil((view.top + view.height) / rowHeight) + spare);
+  const indexes = Array.from({ length: Math.max(0, end - first) }, (_, at) => first + at);
+  const isActiveShown = active !== undefined && active >= first && active < end;
+  return (
+    <div
+      ref={box}
+      class="list"
+      role={role}
+      aria-label={label}
+      aria-activedescendant={isActiveShown ? props.activeId : undefined}
+      tabIndex={0}
+      onScroll={look}
+      onKeyDown={props.onKeyDown}
+    >
+      <div role="presentation" style={{ height: `${first * rowHeight}px` }} />
+      {indexes.map(props.row)}
+      <div role="presentation" style={{ height: `${Math.max(0, count - end) * rowHeight}px` }} />
+    </div>
+  );
+}
+
+function reveal(box: HTMLElement, index: number): void {
+  const top = index * rowHeight;
+  if (top < box.scrollTop) box.scrollTop = top;
+  else if (top + rowHeight > box.scrollTop + box.clientHeight) {
+    box.scrollTop = top + rowHeight - box.clientHeight;
+  }
+}
