@@ -43,6 +43,14 @@ export interface Exchange {
   readonly error: Signal<string | undefined>;
   /** `performance.now()` when it was sent. */
   readonly startedAt: number;
+  /** How much of the oldest frames' bytes was let go of, so that memory stays bounded. */
+  readonly dropped?: Signal<DroppedBytes>;
+}
+
+/** Frames that still have their events, but not their bytes. */
+export interface DroppedBytes {
+  readonly frames: number;
+  readonly bytes: number;
 }
 
 /** What the agent's state is now, and which JSON pointers the last event changed. */

@@ -1,0 +1,32 @@
+import { Composer } from "./composer.tsx";
+import { DropZone } from "./drop-zone.tsx";
+import { EmptyState } from "./empty-state.tsx";
+import { ErrorBanner } from "./error-banner.tsx";
+import { chat } from "./instance.ts";
+import { MessageList } from "./message-list.tsx";
+import { RunNews } from "./run-news.tsx";
+import { Suggestions } from "./suggestions.tsx";
+
+/** The left half: the conversation, and the box to go on with it. */
+export function ChatPane() {
+  const isEmpty = chat.messages.value.length === 0 && chat.status.value !== "loading";
+  return (
+    <section
+      class="chat"
+      aria-label="Chat"
+      onKeyDown={(event) => {
+        if (event.key === "Escape") void chat.stop();
+      }}
+    >
+      <DropZone>
+        {isEmpty && chat.failure.value === undefined ? <EmptyState /> : <MessageList />}
+        <div class="chat-foot">
+          <ErrorBanner />
+          <Suggestions />
+          <Composer />
+        </div>
+      </DropZone>
+      <RunNews />
+    </section>
+  );
+}

@@ -1,0 +1,26 @@
+import type { ToolCall } from "@ag-ui/core";
+import { parseRecord } from "../client/json.ts";
+import { JsonForm } from "./json-form.tsx";
+import { LocationForm } from "./location-form.tsx";
+import { Palette } from "./palette.tsx";
+import { chat } from "./instance.ts";
+
+/** A call that this page answers. */
+export function ClientTool({ call }: { call: ToolCall }) {
+  const answer = (result: unknown): void => void chat.answerCall(call.id, result);
+  if (chat.answered.value.has(call.id)) {
+    return <p class="note">Answered. The other questions are next.</p>;
+  }
+  const { question, reason } = parseRecord(call.function.arguments) ?? {};
+  return (
+    <div class="ask" role="group" aria-label={`Answer ${call.function.name}`}>
+      {call.function.name === "pick_color" ? (
+        <Palette question={String(question ?? "Pick a colour.")} onPick={answer} />
+      ) : call.function.name === "get_location" ? (
+        <LocationForm reason={String(reason ?? "Where are you?")} onSubmit={answer} />
+      ) : (
+        <JsonForm label="The result, as JSON or text" onSubmit={answer} />
+      )}
+    </div>
+  );
+}

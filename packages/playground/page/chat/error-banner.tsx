@@ -1,0 +1,23 @@
+import { Icon } from "../ui/icons.tsx";
+import { chat } from "./instance.ts";
+
+/** Why it did not work, and another try. */
+export function ErrorBanner() {
+  const failure = chat.failure.value;
+  if (failure === undefined) return null;
+  const canRetry = chat.messages.value.some(({ role }) => role === "user");
+  return (
+    <div class="error-banner" role="alert">
+      <Icon name="alert" />
+      <p>{failure}</p>
+      {canRetry && (
+        <button type="button" onClick={() => void chat.regenerate()}>
+          Try again
+        </button>
+      )}
+      <button type="button" class="round" aria-label="Dismiss" onClick={chat.dismissFailure}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}

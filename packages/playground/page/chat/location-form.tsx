@@ -1,0 +1,39 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Icon } from "../ui/icons.tsx";
+
+interface LocationFormProps {
+  readonly reason: string;
+  onSubmit(location: { place: string }): void;
+}
+
+/** Where the user is, in their own words: the page asks the browser for nothing. */
+export function LocationForm({ reason, onSubmit }: LocationFormProps) {
+  const [place, setPlace] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus({ preventScroll: true }), []);
+  return (
+    <form
+      class="ask-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (place.trim() !== "") onSubmit({ place: place.trim() });
+      }}
+    >
+      <label>
+        {reason}
+        <input
+          ref={input}
+          type="text"
+          placeholder="Bern, Switzerland"
+          value={place}
+          onInput={({ currentTarget }) => setPlace(currentTarget.value)}
+        />
+      </label>
+      <div class="ask-row">
+        <button type="submit" class="primary" disabled={place.trim() === ""}>
+          <Icon name="pin" /> Send the place
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,83 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { state } from "../model.ts";
+import { Approval } from "./approval.tsx";
+import { MessageView } from "./message-view.tsx";
+import type { ToolResult } from "./message-view.tsx";
+import { chat } from "./instance.ts";
+import { planIn } from "./plan.ts";
+import { PlanCard } from "./plan-card.tsx";
+import { StepLines } from "./step-lines.tsx";
+import { TurnActions } from "./turn-actions.tsx";
+
+// Nearer to the end than this means to be at the end.
+const nearEnd = 80;
+
+export function MessageList() {
+  const list = useRef<HTMLDivElement>(null);
+  const isFollowing = useRef(true);
+  const messages = chat.messages.value;
+  const open = chat.open.value;
+  const status = chat.status.value;
+  const results = new Map<string, ToolResult>();
+  for (const message of messages) {
+    if (message.role === "tool") results.set(message.toolCallId, message);
+  }
+  const lastQuestion = messages.findLast(({ role }) => role === "user")?.id;
+  const plan = planIn(state.value.value);
+  const freeQuestions = chat.interrupts.value.filter(
+    ({ toolCallId }) => !messages.some((one) => hasCall(one, toolCallId)),
+  );
+
+  // The end stays in view while an answer grows, unless the reader has scrolled away.
+  useLayoutEffect(() => {
+    const element = list.current;
+    if (element && isFollowing.current) element.scrollTop = element.scrollHeight;
+  });
+
+  return (
+    <div
+      class="messages"
+      ref={list}
+      tabIndex={0}
+      role="log"
+      aria-live="off"
+      aria-label="Conversation"
+      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+        isFollowing.current = scrollHeight - scrollTop - clientHeight < nearEnd;
+      }}
+    >
+      <div class="column">
+        {messages.map((message) => {
+          const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
+          const ids = [message.id, ...calls.map(({ id }) => id)];
+          return (
+            <MessageView
+              key={message.id}
+              message={message}
+              results={calls.map(({ id }) => results.get(id))}
+              openIds={ids.filter((id) => open.has(id)).join(" ")}
+              isLastQuestion={message.id === lastQuestion}
+            />
+          );
+        })}
+        <StepLines />
+        {plan && <PlanCard plan={plan} />}
+        {freeQuestions.map((interrupt) => (
+          <Approval key={interrupt.id} interrupt={interrupt} />
+        ))}
+        {status === "loading" && <p class="note">Opening the conversation…</p>}
+        {status === "reconnecting" && <p class="note">The connection was lost. Coming back…</p>}
+        {status === "running" && open.size === 0 && (
+          <p class="waiting">
+            <span class="pulse" aria-hidden="true" /> Working…
+          </p>
+        )}
+        <TurnActions />
+      </div>
+    </div>
+  );
+}
+
+function hasCall(message: (typeof chat.messages.value)[number], id: string | undefined): boolean {
+  return message.role === "assistant" && Boolean(message.toolCalls?.some((one) => one.id === id));
+}

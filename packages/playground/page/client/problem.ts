@@ -1,0 +1,29 @@
+/** What a refusal says: problem details in words, or else the status. */
+export async function problemText(response: Response): Promise<string> {
+  const fallback = `The server answered ${response.status}${response.statusText ? ` ${response.statusText}` : ""}.`;
+  const type = response.headers.get("content-type") ?? "";
+  const text = await response.text().catch(() => "");
+  if (!type.includes("json")) return fallback;
+  try {
+    return readProblem(JSON.parse(text)) ?? fallback;
+  } catch {
+    // Said to be JSON and is not: the status has to do.
+    return fallback;
+  }
+}
+
+function readProblem(problem: unknown): string | undefined {
+  if (typeof problem !== "object" || problem === null) return undefined;
+  const { detail, title, errors } = problem as Record<string, unknown>;
+  const said = [detail, title].find((one) => typeof one === "string" && one !== "");
+  if (typeof said !== "string") return undefined;
+  const faults = Array.isArray(errors) ? errors.flatMap(faultText) : [];
+  const news = faults.filter((fault) => !said.includes(fault)).slice(0, 3);
+  return [said, ...news].join(" ");
+}
+
+function faultText(fault: unknown): string[] {
+  const { path, message } = (fault ?? {}) as Record<string, unknown>;
+  if (typeof message !== "string") return [];
+  return [typeof path === "string" && !message.includes(path) ? `${path}: ${message}` : message];
+}

@@ -1,0 +1,82 @@
+import { computed, signal } from "@preact/signals";
+import type { ReadonlySignal, Signal } from "@preact/signals";
+import { base, chat, lasting, memory } from "../chat/instance.ts";
+import { listThreads, readInfo, readLimits } from "../client/server.ts";
+import type { AgentInfo, FileLimits, ServerInfo, ThreadInfo } from "../client/server.ts";
+import { wire } from "../model.ts";
+import type { Wire } from "../model.ts";
+
+/** What the server has said of itself. */
+export const server: Signal<ServerInfo | undefined> = signal(undefined);
+
+/** Why it has said nothing. */
+export const unreachable: Signal<string | undefined> = signal(undefined);
+
+/** Until the server tells: its usual limits. */
+export const limits: Signal<FileLimits> = signal({
+  files: 10,
+  inlineFileBytes: 10 * 1024 * 1024,
+});
+
+export const threads: Signal<readonly ThreadInfo[]> = signal([]);
+
+/** The agent that is talked to. */
+export const agent: ReadonlySignal<AgentInfo | undefined> = computed(() =>
+  server.value?.agents.find(({ id }) => id === chat.agentId.value),
+);
+
+/** Asks the server what it is, and opens the thread that the address names. */
+export async function boot(): Promise<void> {
+  try {
+    const [info, bounds] = await Promise.all([readInfo(base), readLimits(base)]);
+    server.value = info;
+    limits.value = bounds;
+    unreachable.value = undefined;
+  } catch (error) {
+    unreachable.value =
+      error instanceof TypeError ? "The server cannot be reached." : String(error);
+    return;
+  }
+  const { agents, defaultAgent, wires } = server.value;
+  const remembered = lasting.getItem(wireKey) as Wire | null;
+  if (remembered && wires.includes(remembered)) wire.value = remembered;
+  const { thread, agent: wanted } = readAddress();
+  const known = agents.find(({ id }) => id === wanted)?.id ?? defaultAgent;
+  void refreshThreads();
+  if (thread) await chat.openThread(thread, known);
+  else chat.begin(known);
+}
+
+const wireKey = "holodeck.wire";
+
+export function chooseWire(next: Wire): void {
+  wire.value = next;
+  lasting.setItem(wireKey, next);
+}
+
+/** The threads that the server lists, under the titles that this browser knows; else what this browser knows. */
+export async function refreshThreads(): Promise<void> {
+  const own = memory.threads();
+  // A list that cannot be had now is asked for again after the next run.
+  const listed = server.value && (await listThreads(base, server.value).catch(() => undefined));
+  const titles = new Map(own.map(({ id, name }) => [id, name]));
+  threads.value = (listed ?? own).map((one) => {
+    const name = one.name ?? titles.get(one.id);
+    return name === undefined ? one : { ...one, name };
+  });
+}
+
+function readAddress(): { thread?: string; agent?: string } {
+  const words = new URLSearchParams(location.hash.slice(1));
+  const thread = words.get("thread");
+  const named = words.get("agent");
+  return { ...(thread && { thread }), ...(named && { agent: named }) };
+}
+
+/** Puts the thread into the address, so that a reload finds it. An empty one has nothing to be found. */
+export function writeAddress(): void {
+  const words = new URLSearchParams({ agent: chat.agentId.value });
+  if (chat.messages.value.length > 0) words.set("thread", chat.threadId.value);
+  const hash = `#${words}`;
+  if (location.hash !== hash) history.replaceState(null, "", hash);
+}

@@ -1,0 +1,75 @@
+import { useEffect, useRef } from "preact/hooks";
+import { chat } from "../chat/instance.ts";
+import type { ThreadInfo } from "../client/server.ts";
+import { Icon } from "../ui/icons.tsx";
+import { isDrawerOpen, tab } from "./layout.ts";
+import { refreshThreads, threads } from "./server-state.ts";
+
+/** The conversations that there are, to go back to one. */
+export function ThreadDrawer() {
+  const panel = useRef<HTMLElement>(null);
+  const isOpen = isDrawerOpen.value;
+  useEffect(() => {
+    if (!isOpen) return;
+    void refreshThreads();
+    panel.current?.querySelector<HTMLElement>("button")?.focus();
+  }, [isOpen]);
+  if (!isOpen) return null;
+  return (
+    <>
+      <div class="scrim" onClick={close} />
+      <nav
+        id="threads"
+        class="threads"
+        aria-label="Conversations"
+        ref={panel}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") close();
+        }}
+      >
+        <header>
+          <h2>Conversations</h2>
+          <button type="button" class="round" aria-label="Close" onClick={close}>
+            <Icon name="close" />
+          </button>
+        </header>
+        {threads.value.length === 0 && <p class="note">None yet. Ask something.</p>}
+        <ul>
+          {threads.value.map((thread) => (
+            <li key={thread.id}>
+              <button
+                type="button"
+                aria-current={thread.id === chat.threadId.value}
+                onClick={() => void open(thread)}
+              >
+                <span class="thread-name">
+                  {thread.name ?? `Conversation ${thread.id.slice(-6)}`}
+                </span>
+                <time dateTime={new Date(thread.usedAt).toISOString()}>{when(thread.usedAt)}</time>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </nav>
+    </>
+  );
+}
+
+function close(): void {
+  isDrawerOpen.value = false;
+  document.querySelector<HTMLElement>("[aria-controls=threads]")?.focus();
+}
+
+async function open({ id, agentId }: ThreadInfo): Promise<void> {
+  close();
+  tab.value = "chat";
+  await chat.openThread(id, agentId ?? chat.agentId.value);
+}
+
+function when(time: number): string {
+  const date = new Date(time);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday
+    ? date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
+    : date.toLocaleDateString();
+}

@@ -1,0 +1,44 @@
+import { memo } from "preact/compat";
+import { renderBlock, toBlocks } from "./markdown.ts";
+import type { Block } from "./markdown.ts";
+
+/** A text of an agent's. While it grows, only its last block is rendered again. */
+export function MarkdownView({ text }: { text: string }) {
+  return (
+    <div class="markdown" onClick={copyCode}>
+      {toBlocks(text).map((block, index) => (
+        <BlockView key={index} block={block} />
+      ))}
+    </div>
+  );
+}
+
+const BlockView = memo(
+  ({ block }: { block: Block }) => (
+    // What comes out of renderBlock was sanitised there.
+    <div class="block" dangerouslySetInnerHTML={{ __html: renderBlock(block) }} />
+  ),
+  (before, after) => before.block.raw === after.block.raw && before.block.type === after.block.type,
+);
+
+function copyCode({ target }: MouseEvent): void {
+  if (!(target instanceof HTMLButtonElement) || !target.classList.contains("code-copy")) return;
+  const code = target.closest(".code")?.querySelector("code")?.textContent ?? "";
+  void copyText(code).then((isCopied) => {
+    target.textContent = isCopied ? "Copied" : "Not allowed";
+    setTimeout(() => {
+      target.textContent = "Copy";
+    }, 1500);
+  });
+}
+
+/** Puts a text on the clipboard. False: the browser does not let us. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // No permission, or no secure context: the caller says so.
+    return false;
+  }
+}
