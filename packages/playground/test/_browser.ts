@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -12,6 +13,8 @@ import {
   reportMissing,
 } from "../../../.ci/chromium.ts";
 
+/** Where pictures of the page are kept; nothing of it is tracked. */
+export const screenshots: string = fileURLToPath(new URL("./screenshots/", import.meta.url));
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** A browser beside `holodeck serve`. */
@@ -99,7 +102,12 @@ export async function visit(site: Site, options: VisitOptions = {}): Promise<Wat
       reportViolation(`${violatedDirective} ${blockedURI}`);
     });
   });
-  onTestFinished(async () => {
+  const page = await context.newPage();
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === "fail") {
+      const name = task.name.replaceAll(/[^a-z0-9]+/gi, "-");
+      await page.screenshot({ path: join(screenshots, `failed-${name}.png`) });
+    }
     await context.close();
     const { origin } = new URL(site.url);
     const outside = requests.filter(
@@ -108,7 +116,6 @@ export async function visit(site: Site, options: VisitOptions = {}): Promise<Wat
     expect(outside).toEqual([]);
     expect(faults).toEqual([]);
   });
-  const page = await context.newPage();
   await page.goto(`${site.url}${path}`);
   return { page, requests, faults };
 }

@@ -20,7 +20,7 @@ export function chatOf(page: Page): {
   page.setDefaultTimeout(patience);
   const box = page.getByRole("textbox", { name: "Your question" });
   const log = page.getByRole("log", { name: "Conversation" });
-  const stop = page.getByRole("button", { name: "Stop" });
+  const stop = page.getByRole("button", { name: "Stop", exact: true });
   const inspector = page.getByRole("complementary", { name: "Inspector" });
   return {
     box,
@@ -41,7 +41,7 @@ export function chatOf(page: Page): {
       return parts.join("\n").replaceAll(/\s+/g, " ").trim();
     },
     async idle() {
-      await page.getByRole("button", { name: "Send" }).waitFor();
+      await page.getByRole("button", { name: "Send", exact: true }).waitFor();
     },
     async tab(name) {
       await inspector.getByRole("tab", { name }).click();

@@ -1,19 +1,16 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openSite, visit } from "./_browser.ts";
+import { openSite, screenshots, visit } from "./_browser.ts";
 import type { Site } from "./_browser.ts";
 import { chatOf, poll } from "./_chat.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const shots = fileURLToPath(new URL("./screenshots/", import.meta.url));
 let site: Site | undefined;
 
 beforeAll(async () => {
-  mkdirSync(shots, { recursive: true });
   const env = { HOLODECK_DEMO_PACE: "0.1" };
   site = await openSite("packages/playground/test/page-looks.test.ts", { env });
 }, 120_000);
@@ -58,7 +55,7 @@ describe.each([
     const chat = chatOf(page);
     const faults: string[] = [];
     async function look(name: string): Promise<void> {
-      await page.screenshot({ path: join(shots, `${width}-${colorScheme}-${name}.png`) });
+      await page.screenshot({ path: join(screenshots, `${width}-${colorScheme}-${name}.png`) });
       faults.push(...(await faultsOf(page)).map((fault) => `${name}: ${fault}`));
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       if (wide > 0) faults.push(`${name}: ${wide} px too wide`);

@@ -151,25 +151,31 @@ describe("a conversation", () => {
 });
 
 describe("tools", () => {
-  test("shows arguments as they grow, and the result", async () => {
+  test("shows a call with its result", async () => {
     const page = await open();
-    await page.evaluate(() => {
-      const seen: string[] = [];
-      Object.assign(globalThis, { seen });
-      new MutationObserver(() => {
-        const text = document.querySelector('[aria-label="Tool get_weather"] pre')?.textContent;
-        if (text && seen.at(-1) !== text) seen.push(text);
-      }).observe(document.body, { subtree: true, childList: true, characterData: true });
-    });
     await page.chat.ask("What is the weather in San Francisco?");
     const tool = page.chat.log.getByRole("region", { name: "Tool get_weather" });
     await tool.getByText("Result").waitFor();
     await page.chat.idle();
     expect(await tool.innerText()).toMatch(/San Francisco[^]*Result[^]*celsius/);
+    expect(await page.chat.answer()).toContain("°C in San Francisco");
+  });
+
+  test("shows arguments as they grow", async () => {
+    const page = await open();
+    await page.evaluate(() => {
+      const seen: string[] = [];
+      Object.assign(globalThis, { seen });
+      new MutationObserver(() => {
+        const text = document.querySelector('[aria-label="Tool send_mail"] pre')?.textContent;
+        if (text && seen.at(-1) !== text) seen.push(text);
+      }).observe(document.body, { subtree: true, childList: true, characterData: true });
+    });
+    await page.chat.ask("Send a mail to ada@example.com");
+    await page.getByRole("group", { name: "Approval" }).waitFor();
     const seen = await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
     expect(seen.length).toBeGreaterThan(1);
     expect(seen[0]!.length).toBeLessThan(seen.at(-1)!.length);
-    expect(await page.chat.answer()).toContain("°C in San Francisco");
   });
 
   test("sends the mail when it is approved", async () => {
@@ -299,8 +305,8 @@ describe("the inspector", () => {
 
   test("shows a plan tick off, and what each delta changed in the state", async () => {
     const page = await open();
-    await page.chat.tab("State");
     await page.chat.ask("Plan a trip");
+    await page.chat.tab("State");
     const plan = page.getByRole("region", { name: "Plan: A weekend away" });
     await plan.getByText("2 of 4").waitFor();
     await plan.getByText("4 of 4").waitFor();
