@@ -1,4 +1,4 @@
-// `npm run demo [-- --port 8000]`: installs if needed and serves the demo agent from its sources.
+// `npm run demo [-- --port 8000]`: installs if needed and is `holodeck serve` from its sources, without a file: the demo agent.
 import { install, requireNode, runHere } from "./lib.mjs";
 import { buildPage } from "./page.mjs";
 
@@ -10,7 +10,8 @@ process.exit(
     process.execPath,
     "--conditions=@holodeck/source",
     "--import=tsx",
-    "examples/demo/server.ts",
+    "packages/cli/src/bin.ts",
+    "serve",
     ...process.argv.slice(2),
   ]),
 );

@@ -136,9 +136,7 @@ function isWholeRun(events) {
   return (
     events[0] === "RUN_STARTED" &&
     events.at(-1) === "RUN_FINISHED" &&
-    ["TEXT_MESSAGE_CONTENT", "TOOL_CALL_RESULT", "STATE_SNAPSHOT"].every((type) =>
-      events.includes(type),
-    )
+    events.includes("TEXT_MESSAGE_CONTENT")
   );
 }
 

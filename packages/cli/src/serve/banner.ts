@@ -1,4 +1,6 @@
 import type { AgentHandler, Limits } from "@holodeck/agui";
+import { groupEndpoints, tryIt } from "./endpoints.ts";
+import type { ApiDocument, Endpoint } from "./endpoints.ts";
 
 export interface BannerOptions {
   readonly version: string;
@@ -14,8 +16,6 @@ export interface BannerOptions {
   readonly watch: boolean;
   readonly pid: number;
 }
-
-type Paths = Readonly<Record<string, Readonly<Record<string, { tags?: readonly string[] }>>>>;
 
 interface Discovery {
   readonly agents: Readonly<Record<string, { readonly id: string; readonly name: string }>>;
@@ -35,16 +35,17 @@ export async function createBanner(options: BannerOptions): Promise<string> {
     ["Sessions", options.sessions],
     ...wrapRow("Limits", showLimits(options.limits)),
   ];
-  const { paths = {} } = (await handler.openapi()) as { paths?: Paths };
-  const groups = groupRoutes(info.routes, { paths, basePath: options.basePath });
+  const groups = groupEndpoints(info.routes, (await handler.openapi()) as ApiDocument, options);
   // What belongs to no protocol stands last.
-  const tags = [...protocols, ...groups.keys()].filter((tag) => groups.has(tag));
+  const tags = new Set([...protocols, ...groups.keys()].filter((tag) => groups.has(tag)));
   const title = `holodeck ${options.version} serves ${options.source}${options.watch ? ", and watches it" : ""}`;
   return [
     title,
     table(rows),
-    ...[...new Set(tags)].map((tag) => `  ${labelOf(tag)}\n${showRoutes(groups.get(tag)!, url)}`),
-    tryIt(info.routes, url),
+    ...[...tags].map(
+      (tag) => `  ${labelOf(tag)}\n${groups.get(tag)!.map(showEndpoint).join("\n")}`,
+    ),
+    tryIt(groups),
     `Ctrl-C stops it (process ${options.pid}).`,
   ]
     .filter((part) => part !== "")
@@ -93,48 +94,11 @@ function showTime(ms: number): string {
   return ms % 1_000 === 0 ? `${ms / 1_000} s` : `${ms} ms`;
 }
 
-/** The routes of each protocol, in the order of discovery. One that several speak stands with each. */
-function groupRoutes(
-  routes: readonly string[],
-  { paths, basePath }: { paths: Paths; basePath: string },
-): Map<string, string[]> {
-  const byShape = new Map(Object.entries(paths).map(([path, item]) => [shapeOf(path), item]));
-  const groups = new Map<string, string[]>();
-  for (const route of routes) {
-    const [method = "", path = ""] = route.split(" ");
-    const item = byShape.get(shapeOf(path.slice(basePath.length)));
-    for (const tag of item?.[method.toLowerCase()]?.tags ?? ["other"]) {
-      groups.set(tag, [...(groups.get(tag) ?? []), route]);
-    }
-  }
-  return groups;
-}
-
-// Parameters have other signs in OpenAPI, and sometimes other names.
-function shapeOf(path: string): string {
-  return path.replaceAll(/:[^/]+|\{[^/]+\}/g, "*");
-}
-
 // As `--protocol` calls it.
 function labelOf(tag: string): string {
   return tag === "agui" ? "ag-ui" : tag;
 }
 
-function showRoutes(routes: readonly string[], url: string): string {
-  return routes
-    .map((route) => {
-      const [method = "", path = ""] = route.split(" ");
-      return `    ${method.padEnd(6)} ${url}${path}`;
-    })
-    .join("\n");
-}
-
-// The first that a person can ask with nothing but curl.
-function tryIt(routes: readonly string[], url: string): string {
-  const agui = routes.find((route) => /^POST \S*\/agui$/.test(route));
-  const rest = routes.find((route) => /^POST \S*\/chat$/.test(route));
-  const path = (agui ?? rest)?.split(" ")[1]?.replaceAll(/:[^/]+/g, "default");
-  if (path === undefined) return "";
-  const body = agui ? { messages: [{ role: "user", content: "hi" }] } : { message: "hi" };
-  return `Try it:\n\n  curl -N -X POST ${url}${path} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+function showEndpoint({ method, url }: Endpoint): string {
+  return `    ${method.padEnd(6)} ${url}`;
 }
