@@ -7,7 +7,7 @@ import type { Frame } from "../page/model.ts";
 import { frame } from "./_frames.ts";
 
 const utf8 = new TextEncoder();
-const marks: Record<string, string> = { "␍␊": "\r\n", "␊": "\n", "␍": "\r", "↩": "" };
+const marks: Record<string, string> = { "\\r\\n": "\r\n", "\\n": "\n", "\\r": "\r", "↩": "" };
 
 describe("bytes in hexadecimal", () => {
   test("stand beside what of them is readable", () => {
@@ -46,10 +46,10 @@ describe("bytes in hexadecimal", () => {
 describe("bytes as text", () => {
   test("show how each line ends", () => {
     expect(textLines(utf8.encode("data: 1\r\nid: 2\n\n: ping\rend"), 80)).toEqual([
-      { kind: "text", text: "data: 1", end: "␍␊" },
-      { kind: "text", text: "id: 2", end: "␊" },
-      { kind: "text", text: "", end: "␊" },
-      { kind: "text", text: ": ping", end: "␍" },
+      { kind: "text", text: "data: 1", end: "\\r\\n" },
+      { kind: "text", text: "id: 2", end: "\\n" },
+      { kind: "text", text: "", end: "\\n" },
+      { kind: "text", text: ": ping", end: "\\r" },
       { kind: "text", text: "end" },
     ]);
   });
@@ -70,7 +70,9 @@ describe("bytes as text", () => {
   });
 
   test("show control characters and the mark of a byte order", () => {
-    expect(textLines(utf8.encode("\uFEFFa\u0000b\u001bc\u007f"), 80)[0]?.text).toBe("\uFEFFa␀b␛c␡");
+    expect(textLines(utf8.encode("\uFEFFa\u0000b\tc\u007f"), 80)[0]?.text).toBe(
+      String.raw`${"\uFEFF"}a\u0000b\tc\u007f`,
+    );
   });
 });
 
@@ -79,11 +81,11 @@ describe("the frames of an answer", () => {
     const lines = toByteLines([frame(0, 12, { type: "RAW" }), frame(1, 30.26)], sse);
     expect(lines).toEqual([
       { kind: "head", text: "#0 · 12 ms · 22 B · RAW" },
-      { kind: "text", text: 'data: {"type":"RAW"}', end: "␊" },
-      { kind: "text", text: "", end: "␊" },
+      { kind: "text", text: 'data: {"type":"RAW"}', end: "\\n" },
+      { kind: "text", text: "", end: "\\n" },
       { kind: "head", text: "#1 · 30 ms · 3 B · no event" },
-      { kind: "text", text: ":", end: "␊" },
-      { kind: "text", text: "", end: "␊" },
+      { kind: "text", text: ":", end: "\\n" },
+      { kind: "text", text: "", end: "\\n" },
     ]);
   });
 

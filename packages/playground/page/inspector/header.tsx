@@ -1,4 +1,3 @@
-import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { current, exchanges } from "../model.ts";
 import type { Exchange, ExchangeStatus, Wire } from "../model.ts";
@@ -25,11 +24,12 @@ const wireNames: Readonly<Record<Wire, string>> = {
 
 export interface HeaderProps {
   readonly exchange: Exchange;
-  readonly selected: Signal<string>;
+  /** Somebody wants to see what was repaired. */
+  readonly onRepairs: () => void;
 }
 
 /** Which exchange this is, and how it went. */
-export function Header({ exchange, selected }: HeaderProps): JSX.Element {
+export function Header({ exchange, onRepairs }: HeaderProps): JSX.Element {
   const { status, runId, error, wire } = exchange;
   const repairs = countRepairs(repairsOf(exchange).value);
   return (
@@ -40,19 +40,20 @@ export function Header({ exchange, selected }: HeaderProps): JSX.Element {
         </span>
         <span class="wire">{wireNames[wire]}</span>
         {repairs > 0 && (
-          <button type="button" class="badge" onClick={() => (selected.value = "events")}>
+          <button type="button" class="badge" onClick={onRepairs}>
             {formatCount(repairs, "repair")}
           </button>
         )}
+      </div>
+      <div class="bar run-id">
+        {runId.value !== undefined && (
+          <>
+            <code title="The run's id">{runId.value}</code>
+            <CopyButton what="run id" text={() => runId.value ?? ""} />
+          </>
+        )}
         {exchanges.value.length > 1 && <Picker exchange={exchange} />}
       </div>
-      {runId.value !== undefined && (
-        <div class="bar run-id">
-          <span>Run</span>
-          <code title={runId.value}>{runId.value}</code>
-          <CopyButton what="run id" text={() => runId.value ?? ""} />
-        </div>
-      )}
       {error.value !== undefined && <p class="problem">{error.value}</p>}
     </header>
   );

@@ -44,16 +44,23 @@ function Shown({
 }): JSX.Element {
   const frames = exchange.frames.value;
   const entries = useMemo(() => toEntries(frames), [frames]);
+  const isRepairsOpen = useSignal(false);
+  const showRepairs = (): void => {
+    selected.value = "events";
+    isRepairsOpen.value = true;
+  };
   return (
     <>
-      <Header exchange={exchange} selected={selected} />
+      <Header exchange={exchange} onRepairs={showRepairs} />
       <Tabs
         selected={selected}
         tabs={[
           {
             id: "events",
             name: "Events",
-            panel: () => <EventsTab exchange={exchange} entries={entries} />,
+            panel: () => (
+              <EventsTab exchange={exchange} entries={entries} isRepairsOpen={isRepairsOpen} />
+            ),
           },
           {
             id: "state",

@@ -7,7 +7,7 @@ import { formatBytes, formatMs } from "../shared/format.ts";
 export interface ByteLine {
   readonly kind: "head" | "text" | "hex" | "note";
   readonly text: string;
-  /** How the line ends on the wire: `␍␊`, `␊`, `↩` where it was only broken to fit. */
+  /** How the line ends on the wire: `\r\n`, `\n`, or `↩` where it was only broken to fit. */
   readonly end?: string;
   /** The readable column of a hex view. */
   readonly ascii?: string;

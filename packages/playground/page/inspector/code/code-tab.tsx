@@ -65,7 +65,7 @@ export function CodeTab({ exchange }: { exchange: Exchange }): JSX.Element {
             </button>
           ))}
         </div>
-        <CopyButton what={name} text={() => code} />
+        <CopyButton key={name} what={name} text={() => code} />
       </div>
       {install !== "" && (
         <p class="note">

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Exchange } from "../../model.ts";
@@ -15,10 +16,11 @@ import { filterEntries, toRows } from "./rows.ts";
 export interface EventsTabProps {
   readonly exchange: Exchange;
   readonly entries: readonly Entry[];
+  readonly isRepairsOpen: Signal<boolean>;
 }
 
 /** The events of an exchange as they come. */
-export function EventsTab({ exchange, entries }: EventsTabProps): JSX.Element {
+export function EventsTab({ exchange, entries, isRepairsOpen }: EventsTabProps): JSX.Element {
   const text = useSignal("");
   const hidden = useSignal<ReadonlySet<Family>>(new Set());
   const isFolded = useSignal(true);
@@ -64,7 +66,7 @@ export function EventsTab({ exchange, entries }: EventsTabProps): JSX.Element {
 
   return (
     <div class="events">
-      <RepairsList exchange={exchange} />
+      <RepairsList exchange={exchange} isOpen={isRepairsOpen} />
       <FilterBar
         entries={entries}
         shown={found.length}

@@ -1,3 +1,4 @@
+import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { RepairKind } from "@holodeck/agui-core";
 import type { Exchange } from "../../model.ts";
@@ -6,8 +7,13 @@ import { countRepairs, repairMeanings } from "./repairs.ts";
 import type { StageRepairs } from "./repairs.ts";
 import { repairsOf } from "./repairs-of.ts";
 
+export interface RepairsListProps {
+  readonly exchange: Exchange;
+  readonly isOpen: Signal<boolean>;
+}
+
 /** What the guard had to put right in a run. */
-export function RepairsList({ exchange }: { exchange: Exchange }): JSX.Element | null {
+export function RepairsList({ exchange, isOpen }: RepairsListProps): JSX.Element | null {
   const repairs = repairsOf(exchange).value;
   if (repairs.kind === "waiting") return null;
   if (repairs.kind === "untold") {
@@ -21,7 +27,11 @@ export function RepairsList({ exchange }: { exchange: Exchange }): JSX.Element |
   const count = countRepairs(repairs);
   if (count === 0) return <p class="note">Nothing had to be repaired.</p>;
   return (
-    <details class="repairs" open>
+    <details
+      class="repairs"
+      open={isOpen.value}
+      onToggle={(event) => (isOpen.value = event.currentTarget.open)}
+    >
       <summary>{formatCount(count, "repair")} by the guard</summary>
       {repairs.stages.map((stage) => (
         <Stage key={stage.stage} {...stage} />

@@ -58,8 +58,10 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   }, [count, following?.value, look]);
 
   useLayoutEffect(() => {
-    if (active !== undefined) reveal(box.current!, active);
-  }, [active]);
+    if (active === undefined) return;
+    reveal(box.current!, active);
+    look();
+  }, [active, look]);
 
   const first = Math.max(0, Math.floor(view.top / rowHeight) - spare);
   const end = Math.min(count, Math.ceil((view.top + view.height) / rowHeight) + spare);

@@ -37,7 +37,7 @@ export function TreeLine({ id, row, isActive, onPick }: TreeLineProps): JSX.Elem
       <span class="twist" aria-hidden="true">
         {isOpen === undefined ? "" : isOpen ? "▾" : "▸"}
       </span>
-      <span class="key">{key === "" && depth === 0 ? "state" : key}</span>
+      <span class="key">{depth === 0 ? "state" : key}:</span>
       <span class={`value ${row.kind}`}>{row.text}</span>
       {isOpen === false && changesInside > 0 && (
         <span class="inside">{changesInside} changed inside</span>
