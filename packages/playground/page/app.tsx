@@ -5,7 +5,7 @@ import { Inspector } from "./inspector/inspector.tsx";
 import { current } from "./model.ts";
 import { HalfTabs } from "./shell/half-tabs.tsx";
 import { inspectorWidth, isInspectorOpen, tab } from "./shell/layout.ts";
-import { boot, refreshThreads, unreachable, writeAddress } from "./shell/server-state.ts";
+import { agent, boot, refreshThreads, unreachable, writeAddress } from "./shell/server-state.ts";
 import { Splitter } from "./shell/splitter.tsx";
 import { ThreadDrawer } from "./shell/thread-drawer.tsx";
 import { TopBar } from "./shell/top-bar.tsx";
@@ -23,6 +23,10 @@ export function App() {
     chat.agentId.value,
     chat.messages.value.length > 0,
   ]);
+  const name = agent.value?.name;
+  useEffect(() => {
+    if (name) document.title = `${name} · Playground`;
+  }, [name]);
   // By script, which the page's policy allows; a style attribute it does not.
   useEffect(() => main.current?.style.setProperty("--inspector", `${width}%`), [width]);
   return (

@@ -1,30 +1,36 @@
 import type { Interrupt } from "@ag-ui/core";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isRecord } from "../client/json.ts";
-import { JsonForm } from "./json-form.tsx";
+import { focusComposer, focusOn } from "./focus.ts";
 import { chat } from "./instance.ts";
+import { JsonForm } from "./json-form.tsx";
 
 /** A question of the agent's to a person: yes or no, or what else it asks for. */
 export function Approval({ interrupt }: { interrupt: Interrupt }) {
   const [reason, setReason] = useState("");
-  const first = useRef<HTMLDivElement>(null);
+  const group = useRef<HTMLDivElement>(null);
   const { id, message } = interrupt;
   const isAnswered = chat.answered.value.has(id);
-  // What is asked is what comes next.
-  useEffect(() => first.current?.querySelector("button")?.focus({ preventScroll: true }), [id]);
+  // The question, not the button: a key pressed too early must not be a yes.
+  useEffect(() => focusOn(group.current), [id]);
+
+  function send(payload?: unknown): void {
+    focusComposer();
+    void chat.answerInterrupt(id, payload);
+  }
 
   function answer(approved: boolean): void {
     const why = !approved && reason.trim() !== "" ? { reason: reason.trim() } : {};
-    void chat.answerInterrupt(id, { approved, ...why });
+    send({ approved, ...why });
   }
 
   return (
-    <div class="ask" role="group" aria-label="Approval">
+    <div class="ask" role="group" aria-label="Approval" tabIndex={-1} ref={group}>
       <p>{message ?? "The agent asks for your approval."}</p>
       {isAnswered ? (
         <p class="note">Answered. The other questions are next.</p>
       ) : isYesOrNo(interrupt) ? (
-        <div class="ask-row" ref={first}>
+        <div class="ask-row">
           <button type="button" class="primary" onClick={() => answer(true)}>
             Approve
           </button>
@@ -40,11 +46,7 @@ export function Approval({ interrupt }: { interrupt: Interrupt }) {
           />
         </div>
       ) : (
-        <JsonForm
-          label="Your answer as JSON"
-          onSubmit={(value) => void chat.answerInterrupt(id, value)}
-          onCancel={() => void chat.answerInterrupt(id)}
-        />
+        <JsonForm label="Your answer as JSON" onSubmit={send} onCancel={() => send()} />
       )}
     </div>
   );

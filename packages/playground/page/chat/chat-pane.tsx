@@ -1,3 +1,5 @@
+import { useEffect } from "preact/hooks";
+import { isDrawerOpen } from "../shell/layout.ts";
 import { Composer } from "./composer.tsx";
 import { DropZone } from "./drop-zone.tsx";
 import { EmptyState } from "./empty-state.tsx";
@@ -10,14 +12,12 @@ import { Suggestions } from "./suggestions.tsx";
 /** The left half: the conversation, and the box to go on with it. */
 export function ChatPane() {
   const isEmpty = chat.messages.value.length === 0 && chat.status.value !== "loading";
+  useEffect(() => {
+    document.addEventListener("keydown", stopOnEscape);
+    return () => document.removeEventListener("keydown", stopOnEscape);
+  }, []);
   return (
-    <section
-      class="chat"
-      aria-label="Chat"
-      onKeyDown={(event) => {
-        if (event.key === "Escape") void chat.stop();
-      }}
-    >
+    <section class="chat" aria-label="Chat">
       <DropZone>
         {isEmpty && chat.failure.value === undefined ? <EmptyState /> : <MessageList />}
         <div class="chat-foot">
@@ -29,4 +29,8 @@ export function ChatPane() {
       <RunNews />
     </section>
   );
+}
+
+function stopOnEscape({ key, defaultPrevented }: KeyboardEvent): void {
+  if (key === "Escape" && !defaultPrevented && !isDrawerOpen.value) void chat.stop();
 }

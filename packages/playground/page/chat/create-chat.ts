@@ -29,6 +29,8 @@ export interface Chat extends Answers {
   readonly steps: ReadonlySignal<readonly Step[]>;
   readonly suggestions: ReadonlySignal<readonly string[]>;
   readonly interrupts: ReadonlySignal<readonly Interrupt[]>;
+  /** The question in whose turn the state has changed last. */
+  readonly stateTurn: ReadonlySignal<string | undefined>;
   readonly status: ReadonlySignal<ChatStatus>;
   /** Why the last run failed, in a sentence. */
   readonly failure: ReadonlySignal<string | undefined>;
@@ -63,6 +65,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
   const steps = signal<readonly Step[]>([]);
   const suggestions = signal<readonly string[]>([]);
   const interrupts = signal<readonly Interrupt[]>([]);
+  const stateTurn = signal<string | undefined>(undefined);
   const status = signal<ChatStatus>("idle");
   const failure = signal<string | undefined>(undefined);
   /** Whether the last run has ended in order, so that what it left open can be answered. */
@@ -77,7 +80,9 @@ export function createChat({ base, memory }: ChatOptions): Chat {
       steps.value = folded.steps;
       suggestions.value = folded.suggestions;
       interrupts.value = folded.interrupts;
-      if (state.value !== folded.state) state.value = folded.state;
+      if (state.value === folded.state) return;
+      state.value = folded.state;
+      stateTurn.value = folded.messages.findLast(({ role }) => role === "user")?.id;
     });
   }
 
@@ -194,6 +199,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
     steps,
     suggestions,
     interrupts,
+    stateTurn,
     status,
     failure,
     async ask(content, replaces) {

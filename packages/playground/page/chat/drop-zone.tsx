@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { addFiles } from "./use-files.ts";
 
 /** Takes files that are dropped anywhere on it. */
@@ -7,6 +7,14 @@ export function DropZone({ children }: { children: ComponentChildren }) {
   const [isOver, setOver] = useState(false);
   // Entering a child is told before leaving its parent.
   const depth = useRef(0);
+  // A file that misses would be opened by the browser, in place of the page.
+  useEffect(() => {
+    const types = ["dragover", "drop"] as const;
+    for (const type of types) addEventListener(type, keep);
+    return () => {
+      for (const type of types) removeEventListener(type, keep);
+    };
+  }, []);
   return (
     <div
       class="drop-zone"
@@ -19,9 +27,7 @@ export function DropZone({ children }: { children: ComponentChildren }) {
         depth.current = Math.max(0, depth.current - 1);
         if (depth.current === 0) setOver(false);
       }}
-      onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => {
-        event.preventDefault();
         depth.current = 0;
         setOver(false);
         addFiles([...(event.dataTransfer?.files ?? [])]);
@@ -31,4 +37,8 @@ export function DropZone({ children }: { children: ComponentChildren }) {
       {isOver && <div class="drop-hint">Drop files to attach them</div>}
     </div>
   );
+}
+
+function keep(event: Event): void {
+  event.preventDefault();
 }

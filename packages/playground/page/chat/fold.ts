@@ -1,6 +1,7 @@
 import type { BaseEvent, Interrupt, JsonPatchOperation, Message } from "@ag-ui/core";
 import { applyPatch, createReducer, PatchError } from "@holodeck/agui-core";
 import type { SeenState } from "../model.ts";
+import { createPrediction } from "./predict-state.ts";
 
 /** A step of the run, or a subagent at work. */
 export interface Step {
@@ -29,6 +30,7 @@ export interface Fold {
 export function createFold(history: readonly Message[], before: SeenState): Fold {
   const reducer = createReducer(history);
   const steps = new Map<string, Step>();
+  const prediction = createPrediction();
   let state = before;
   let suggestions: readonly string[] = [];
   let interrupts: readonly Interrupt[] = [];
@@ -50,6 +52,7 @@ export function createFold(history: readonly Message[], before: SeenState): Fold
 
   function apply(event: BaseEvent): void {
     reducer.apply(event);
+    prediction.apply(event);
     const { type, stepName, subagentRunId, name, value, outcome } = event;
     switch (type) {
       case "STATE_SNAPSHOT":
@@ -82,7 +85,7 @@ export function createFold(history: readonly Message[], before: SeenState): Fold
     read: () => ({
       messages: reducer.messages,
       open: new Set(reducer.open().map(({ id }) => id)),
-      state,
+      state: prediction.over(state),
       steps: [...steps.values()],
       suggestions,
       interrupts,

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Icon } from "../ui/icons.tsx";
 
 interface LocationFormProps {
@@ -9,8 +9,6 @@ interface LocationFormProps {
 /** Where the user is, in their own words: the page asks the browser for nothing. */
 export function LocationForm({ reason, onSubmit }: LocationFormProps) {
   const [place, setPlace] = useState("");
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus({ preventScroll: true }), []);
   return (
     <form
       class="ask-form"
@@ -22,7 +20,6 @@ export function LocationForm({ reason, onSubmit }: LocationFormProps) {
       <label>
         {reason}
         <input
-          ref={input}
           type="text"
           placeholder="Bern, Switzerland"
           value={place}

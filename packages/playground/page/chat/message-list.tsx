@@ -1,4 +1,5 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { Fragment } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { state } from "../model.ts";
 import { Approval } from "./approval.tsx";
 import { MessageView } from "./message-view.tsx";
@@ -24,15 +25,23 @@ export function MessageList() {
   }
   const lastQuestion = messages.findLast(({ role }) => role === "user")?.id;
   const plan = planIn(state.value.value);
+  const planAt = endOfTurn(messages, chat.stateTurn.value);
   const freeQuestions = chat.interrupts.value.filter(
     ({ toolCallId }) => !messages.some((one) => hasCall(one, toolCallId)),
   );
 
   // The end stays in view while an answer grows, unless the reader has scrolled away.
-  useLayoutEffect(() => {
+  function follow(): void {
     const element = list.current;
     if (element && isFollowing.current) element.scrollTop = element.scrollHeight;
-  });
+  }
+  useLayoutEffect(follow);
+  // What grows below the list takes its room.
+  useEffect(() => {
+    const observer = new ResizeObserver(follow);
+    if (list.current) observer.observe(list.current);
+    return () => observer.disconnect();
+  }, []);
 
   return (
     <div
@@ -47,21 +56,22 @@ export function MessageList() {
       }}
     >
       <div class="column">
-        {messages.map((message) => {
+        {messages.map((message, index) => {
           const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
           const ids = [message.id, ...calls.map(({ id }) => id)];
           return (
-            <MessageView
-              key={message.id}
-              message={message}
-              results={calls.map(({ id }) => results.get(id))}
-              openIds={ids.filter((id) => open.has(id)).join(" ")}
-              isLastQuestion={message.id === lastQuestion}
-            />
+            <Fragment key={message.id}>
+              <MessageView
+                message={message}
+                results={calls.map(({ id }) => results.get(id))}
+                openIds={ids.filter((id) => open.has(id)).join(" ")}
+                isLastQuestion={message.id === lastQuestion}
+              />
+              {message.id === lastQuestion && <StepLines />}
+              {plan && index === planAt && <PlanCard plan={plan} />}
+            </Fragment>
           );
         })}
-        <StepLines />
-        {plan && <PlanCard plan={plan} />}
         {freeQuestions.map((interrupt) => (
           <Approval key={interrupt.id} interrupt={interrupt} />
         ))}
@@ -76,6 +86,13 @@ export function MessageList() {
       </div>
     </div>
   );
+}
+
+/** The place of the last message before the next question. */
+function endOfTurn(messages: typeof chat.messages.value, question: string | undefined): number {
+  const at = messages.findIndex(({ id }) => id === question);
+  const next = messages.findIndex(({ role }, index) => index > at && role === "user");
+  return next < 0 ? messages.length - 1 : next - 1;
 }
 
 function hasCall(message: (typeof chat.messages.value)[number], id: string | undefined): boolean {

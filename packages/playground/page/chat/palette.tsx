@@ -1,5 +1,3 @@
-import { useEffect, useRef } from "preact/hooks";
-
 // The colours themselves are in chat.css: a style attribute is what the page's policy forbids.
 const colors = [
   ["red", "#d7263d"],
@@ -16,12 +14,10 @@ interface PaletteProps {
 }
 
 export function Palette({ question, onPick }: PaletteProps) {
-  const list = useRef<HTMLDivElement>(null);
-  useEffect(() => list.current?.querySelector("button")?.focus({ preventScroll: true }), []);
   return (
     <>
       <p>{question}</p>
-      <div class="palette" ref={list}>
+      <div class="palette">
         {colors.map(([name, hex]) => (
           <button key={name} type="button" class="swatch" onClick={() => onPick({ name, hex })}>
             <span class={`swatch-color swatch-${name}`} aria-hidden="true" />

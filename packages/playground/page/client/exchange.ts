@@ -91,8 +91,7 @@ export function send(plan: Plan): Sent {
         if (isOpen(status.value)) end("stopped");
       } else if (isOpen(status.value)) {
         if (status.value === "waiting") end("failed", "The server could not be reached.");
-        else
-          end("cut", reason instanceof TypeError ? lost : `The answer cannot be read: ${reason}`);
+        else end("cut", reason instanceof RangeError ? garbled : lost);
       }
     } finally {
       log.flush();
@@ -125,8 +124,9 @@ function isOpen(status: ExchangeStatus): boolean {
   return status === "waiting" || status === "streaming";
 }
 
-// Browsers and Node say it with a TypeError, each in words of its own.
 const lost = "The connection was lost.";
+// The protobuf codec throws these.
+const garbled = "The answer cannot be read.";
 
 // Not every browser lets a stream be iterated.
 async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {

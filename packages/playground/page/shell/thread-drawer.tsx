@@ -24,7 +24,9 @@ export function ThreadDrawer() {
         aria-label="Conversations"
         ref={panel}
         onKeyDown={(event) => {
-          if (event.key === "Escape") close();
+          if (event.key !== "Escape") return;
+          event.preventDefault();
+          close();
         }}
       >
         <header>
