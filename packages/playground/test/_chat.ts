@@ -29,6 +29,7 @@ export function chatOf(page: Page): {
     inspector,
     async ask(question) {
       await box.fill(question);
+      await page.locator("button[aria-label=Send]:enabled").waitFor();
       await box.press("Enter");
       await log.getByText(question, { exact: true }).last().waitFor();
     },

@@ -1,6 +1,6 @@
 import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { limits } from "../shell/server-state.ts";
+import { limits, server } from "../shell/server-state.ts";
 import { Icon } from "../ui/icons.tsx";
 import { AttachmentList } from "./attachment-list.tsx";
 import { refusalOf, toPart } from "./attachments.ts";
@@ -20,7 +20,9 @@ export function Composer() {
     files.map(({ file }) => file),
     limits.value,
   );
-  const canSend = isIdle && !refusal && (text.trim() !== "" || files.length > 0);
+  // Whom it goes to is known when the server has told.
+  const isReady = isIdle && server.value !== undefined;
+  const canSend = isReady && !refusal && (text.trim() !== "" || files.length > 0);
 
   // A question to be edited comes from its message.
   useEffect(

@@ -75,6 +75,8 @@ function readAddress(): { thread?: string; agent?: string } {
 
 /** Puts the thread into the address, so that a reload finds it. An empty one has nothing to be found. */
 export function writeAddress(): void {
+  // Until then the address has what is yet to be opened.
+  if (!server.value || chat.status.value === "loading") return;
   const words = new URLSearchParams({ agent: chat.agentId.value });
   if (chat.messages.value.length > 0) words.set("thread", chat.threadId.value);
   const hash = `#${words}`;
