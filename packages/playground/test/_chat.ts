@@ -54,3 +54,16 @@ export function chatOf(page: Page): {
 export function poll<T>(read: () => T | Promise<T>): ReturnType<typeof expect.poll<T>> {
   return expect.poll(read, { timeout: patience, interval: 25 });
 }
+
+/** Notes every text that an element shows, from now on: what passes too quickly to be waited for. */
+export async function record(page: Page, selector: string): Promise<() => Promise<string[]>> {
+  await page.evaluate((wanted) => {
+    const seen: string[] = [];
+    Object.assign(globalThis, { seen });
+    new MutationObserver(() => {
+      const text = document.querySelector(wanted)?.textContent;
+      if (text && seen.at(-1) !== text) seen.push(text);
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  }, selector);
+  return () => page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
+}
