@@ -26,39 +26,47 @@ interface AxeResult {
 }
 
 /** What axe finds serious or critical, in words. */
-async function faultsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: { run(): Promise<AxeResult> } }).axe.run(),
-  );
+async function faultsOf(page: Page, rules: readonly string[] | undefined): Promise<string[]> {
+  const isThere = await page.evaluate(() => "axe" in globalThis);
+  if (!isThere) await page.evaluate(axe);
+  const { violations } = await page.evaluate((only) => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(options: object): Promise<AxeResult> };
+    };
+    return axe.run({ resultTypes: ["violations"], ...(only && { runOnly: only }) });
+  }, rules);
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
 }
 
 describe.each([
-  { width: 1280, height: 800, colorScheme: "light" },
-  { width: 1280, height: 800, colorScheme: "dark" },
-  { width: 390, height: 844, colorScheme: "light" },
-  { width: 390, height: 844, colorScheme: "dark" },
-] as const)("at $width px, $colorScheme", ({ width, height, colorScheme }) => {
+  { width: 1280, height: 800 },
+  { width: 390, height: 844 },
+])("at $width px", ({ width, height }) => {
   const isPhone = width < 900;
 
-  test("has nothing serious for axe, and does not scroll sideways", async () => {
+  test("has nothing serious for axe in either theme, and does not scroll sideways", async () => {
     const { page } = await visit(site!, {
       viewport: { width, height },
-      colorScheme,
       // The page's policy does not let axe in.
       bypassCSP: true,
-      ...(isPhone && { hasTouch: true, isMobile: true, deviceScaleFactor: 2 }),
+      ...(isPhone && { hasTouch: true, isMobile: true }),
     });
     const chat = chatOf(page);
     const faults: string[] = [];
+
     async function look(name: string): Promise<void> {
-      await page.screenshot({ path: join(screenshots, `${width}-${colorScheme}-${name}.png`) });
-      faults.push(...(await faultsOf(page)).map((fault) => `${name}: ${fault}`));
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        const at = `${width}-${colorScheme}-${name}`;
+        await page.screenshot({ path: join(screenshots, `${at}.png`) });
+        // A theme changes colours and nothing else.
+        const rules = colorScheme === "dark" ? ["color-contrast"] : undefined;
+        faults.push(...(await faultsOf(page, rules)).map((fault) => `${at}: ${fault}`));
+      }
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      if (wide > 0) faults.push(`${name}: ${wide} px too wide`);
+      if (wide > 0) faults.push(`${width}-${name}: ${wide} px too wide`);
     }
 
     await page.getByRole("list", { name: "Questions to begin with" }).waitFor();
@@ -70,17 +78,16 @@ describe.each([
     await chat.ask("Think about why the sky is blue");
     await chat.log.getByText("about five times as much").waitFor();
     await chat.idle();
-    await chat.ask("What is the weather in Paris?");
-    await poll(() => chat.answer()).toContain("°C in Paris");
     await chat.ask("Plan a trip");
     await page.getByText("4 of 4").waitFor();
     await chat.idle();
-    await look("tools");
+    await look("plan");
     await chat.ask("Send a mail to ada@example.com");
     await page.getByRole("group", { name: "Approval" }).waitFor();
     await look("approval");
     await page.getByRole("button", { name: "Deny" }).click();
     await poll(() => chat.answer()).toContain("I did not send");
+    await chat.idle();
     await chat.ask("Let me pick a colour");
     await page.getByRole("group", { name: "Answer pick_color" }).waitFor();
     await look("palette");
@@ -94,15 +101,14 @@ describe.each([
     await look("threads");
     await page.keyboard.press("Escape");
     await chat.ask("Plan a trip");
-    await chat.stop.waitFor();
-    await chat.idle();
+    await page.getByRole("list", { name: "Suggested questions" }).waitFor();
     if (isPhone) await page.getByRole("button", { name: "Inspector" }).click();
     for (const tab of ["Events", "State", "Timing", "Bytes", "Code"]) {
       await chat.tab(tab);
       await look(`inspector-${tab.toLowerCase()}`);
     }
     expect(faults).toEqual([]);
-  });
+  }, 120_000);
 });
 
 describe("by keyboard alone", () => {

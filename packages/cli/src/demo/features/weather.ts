@@ -3,7 +3,7 @@ import { defineTool } from "@holodeck/agui-tools";
 import type { Feature } from "../feature.ts";
 import { pause } from "../pause.ts";
 
-const skies = ["clear", "cloudy", "rainy", "windy"] as const;
+const skies = ["clear", "cloudy", "overcast", "hazy"] as const;
 
 /** The same weather for the same city, always. */
 export function createWeatherTool(pace: number): ServerTool {
