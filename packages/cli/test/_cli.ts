@@ -11,6 +11,9 @@ import { onTestFinished } from "vitest";
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url));
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 
+// For a machine that is busy with something else; then what was printed is shown.
+const patienceMs = 60_000;
+
 export interface CliOptions {
   cwd?: string;
   /** Added to a bare environment; `undefined` takes a variable away. */
@@ -89,16 +92,19 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Cli
     },
     waitFor(pattern) {
       return new Promise((resolve, reject) => {
+        const finish = (settle: () => void): void => {
+          clearTimeout(timer);
+          listeners.delete(look);
+          settle();
+        };
+        const fail = (how: string): void =>
+          finish(() => reject(new Error(`${how} without ${pattern}.\n${out}\n${err}`)));
         const look = (): void => {
           const found = pattern.exec(`${out}\n${err}`);
-          if (found) {
-            listeners.delete(look);
-            resolve(found);
-          } else if (end) {
-            listeners.delete(look);
-            reject(new Error(`It ended (${end.code}) without ${pattern}.\n${out}\n${err}`));
-          }
+          if (found) finish(() => resolve(found));
+          else if (end) fail(`It ended (${end.code})`);
         };
+        const timer = setTimeout(() => fail(`It went on for ${patienceMs} ms`), patienceMs);
         listeners.add(look);
         look();
       });

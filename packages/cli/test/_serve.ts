@@ -1,7 +1,18 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { vi } from "vitest";
 import { startCli } from "./_cli.ts";
 import type { Cli, CliOptions } from "./_cli.ts";
+
+// From its sources the command takes a second or two to start, and many times that on a busy machine.
+vi.setConfig({ testTimeout: 90_000 });
+
+/** For `beforeAll`: the page is built by `npm test`, but not by vitest alone. */
+export const buildPage = async (): Promise<void> => {
+  const script = "../../../.ci/page.mjs";
+  const { buildPage } = (await import(script)) as { buildPage(): Promise<void> };
+  await buildPage();
+};
 
 export interface Served extends Cli {
   readonly url: string;

@@ -1,4 +1,3 @@
-import { isAgentError } from "@holodeck/agui";
 import { AgentFault, showFault } from "../agent-fault.ts";
 import { CliError } from "../cli-error.ts";
 
@@ -28,10 +27,10 @@ function describe(error: unknown, { file, cwd }: ExplainOptions): string {
   if (error instanceof AgentFault) return showFault(error.message, error.place, cwd);
   if (isFileFaults(error)) return error.message;
   if (error instanceof CliError) return error.message;
-  // An agent that is not ready says why in its cause.
-  const cause = isAgentError(error) ? error.cause : undefined;
-  if (cause instanceof Error) return `${(error as Error).message} ${cause.message}`;
   const message = error instanceof Error ? error.message : String(error);
+  // An agent that is not ready says why in its cause. By its name: wrong words need no library.
+  const { name, cause } = (error ?? {}) as Partial<Error>;
+  if (name === "AgentError" && cause instanceof Error) return `${message} ${cause.message}`;
   return file === undefined ? message : `${file}: ${message}`;
 }
 

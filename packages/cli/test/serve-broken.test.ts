@@ -1,0 +1,86 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { runCli, scratch } from "./_cli.ts";
+import type { CliEnd } from "./_cli.ts";
+import { write } from "./_serve.ts";
+
+function serve(files: Readonly<Record<string, string>>, ...flags: string[]): Promise<CliEnd> {
+  const cwd = scratch();
+  write(cwd, files);
+  return runCli(["serve", Object.keys(files)[0]!, "--port", "0", "--no-playground", ...flags], {
+    cwd,
+  });
+}
+
+describe("a broken agent file", () => {
+  test("that cannot be parsed is shown with file, line and column, and is not served", async () => {
+    const { code, out, err } = await serve({
+      "agent.ts": `interface Words {\n  a: string;\n}\n\nexport default async function* () {\n  yield "a" +;\n}\n`,
+    });
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toBe(
+      `agent.ts:6:14: SyntaxError: Unexpected token\n\n  6 |   yield "a" +;\n                   ^\n`,
+    );
+  });
+
+  test("that throws while it is imported is shown where it throws, a sibling's line included", async () => {
+    const { code, out, err } = await serve({
+      "agent.ts": `import { word } from "./lib/word.ts";\nexport default async () => word;\n`,
+      "lib/word.ts": `type Word = string;\n\nfunction find(name: string): Word {\n  if (name) throw new TypeError("no such word");\n  return name;\n}\nexport const word: Word = find("x");\n`,
+    });
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toBe(
+      `${join("lib", "word.ts")}:4:19: TypeError: no such word\n\n` +
+        `  4 |   if (name) throw new TypeError("no such word");\n                        ^\n`,
+    );
+  });
+
+  test.for([
+    ["no agent", `export const other = 1;\n`, "agent.ts:1:1: There is no agent in it; export one"],
+    ["a number", `type A = 1;\n\nexport default 42;\n`, "agent.ts:3:1: "],
+    [
+      "a bad map",
+      `const b = "b";\nexport const agent = { a: async () => "a", b };\n`,
+      'agent.ts:2:1: Agent "b"',
+    ],
+    [
+      "wrong options",
+      `export default async () => "a";\nexport const options = { limits: { bodyByte: 1 } };\n`,
+      "agent.ts:2:1: limits.bodyByte",
+    ],
+    [
+      "a package that is not there",
+      `// A comment.\nimport { x } from "no-such-package";\nexport default x;\n`,
+      "agent.ts:2:1: Cannot find module 'no-such-package'",
+    ],
+  ] as const)("with %s is shown with its line", async ([, source, message]) => {
+    const { code, out, err } = await serve({ "agent.ts": source });
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain(message);
+    const line = Number(/^agent\.ts:(\d+)/.exec(err)?.[1]);
+    expect(err).toContain(`\n  ${line} | ${source.split("\n")[line - 1]}\n`);
+    expect(err).not.toMatch(/^ +at /m);
+  });
+
+  test("has the whole stack with --debug", async () => {
+    const { code, err } = await serve({ "agent.mjs": `\nthrow new Error("oh no");\n` }, "--debug");
+    expect(code).toBe(1);
+    expect(err).toMatch(/^agent\.mjs:2:7: oh no\n/);
+    expect(err).toMatch(/^ +at .*agent\.mjs:2/m);
+  });
+
+  test("that is not there is said to be missing", async () => {
+    const { code, err } = await runCli(["serve", "nowhere.ts"], { cwd: scratch() });
+    expect({ code, err }).toEqual({ code: 1, err: "nowhere.ts: There is no such file.\n" });
+  });
+});
+
+describe("an agent that is not ready", () => {
+  test("is not served, and says why", async () => {
+    const { code, out, err } = await serve({
+      "agent.ts": `export default { run: async () => "a", async ready() { throw new Error("the model is away."); } };\n`,
+    });
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain("Agent 'default' is not ready. the model is away.");
+  });
+});

@@ -1,0 +1,88 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  freePort,
+  hasRedis,
+  killRedis,
+  onFreePort,
+  spawnRedis,
+} from "../../sessions/test/_redis.ts";
+import { runCli, scratch } from "./_cli.ts";
+import { post, startServe, write } from "./_serve.ts";
+
+// Tells how many messages of the thread the server has kept.
+const counting = `export default async (input) => String(input.messages.length);\n`;
+
+interface Said {
+  content: string;
+  session_id: string;
+}
+
+async function say(url: string, session?: string): Promise<Said> {
+  const body = { message: "hi", ...(session && { session_id: session }) };
+  const response = await post(url, body, { path: "/agent/default/chat" });
+  return (await response.json()) as Said;
+}
+
+describe("--sessions", () => {
+  test("sqlite:PATH keeps threads over a restart", async () => {
+    const cwd = scratch();
+    write(cwd, { "agent.mjs": counting });
+    const args = ["agent.mjs", "--no-playground", "--sessions", "sqlite:threads.db"];
+    const before = await startServe(args, { cwd });
+    expect(before.out).toMatch(/^ {2}Sessions +sqlite:threads\.db$/m);
+    const { content, session_id } = await say(before.url);
+    expect(content).toBe("1");
+    before.kill("SIGTERM");
+    expect(await before.ended).toMatchObject({ code: 0 });
+    expect(existsSync(join(cwd, "threads.db"))).toBe(true);
+
+    const after = await startServe(args, { cwd, env: { AGUI_MAX_MESSAGES: "4" } });
+    expect((await say(after.url, session_id)).content).toBe("3");
+    const info = await (await fetch(`${after.url}/_holodeck/info`)).json();
+    expect(info).toMatchObject({ sessions: "sqlite:threads.db" });
+    // Seven by now, were it not for the environment.
+    await say(after.url, session_id);
+    expect((await say(after.url, session_id)).content).toBe("4");
+  });
+
+  test("sqlite:PATH that cannot be opened is one sentence", async () => {
+    const { code, out, err } = await runCli(
+      ["serve", "--port", "0", "--sessions", "sqlite:no/such/x.db"],
+      {
+        cwd: scratch(),
+      },
+    );
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/^The database no\/such\/x\.db cannot be used: [^\n]+\.\n$/);
+  });
+
+  test("redis://… keeps threads over a restart, and its password to itself", async ({ skip }) => {
+    if (!hasRedis("holodeck serve --sessions redis://")) return skip();
+    const { port, server } = await onFreePort(async (free) => ({
+      port: free,
+      server: await spawnRedis(free, ["--appendonly", "no", "--requirepass", "secret"]),
+    }));
+    onTestFinished(() => killRedis(server));
+    const file = write(scratch(), { "agent.mjs": counting });
+    const args = [file, "--no-playground", "--sessions", `redis://:secret@127.0.0.1:${port}/0`];
+    const before = await startServe(args);
+    expect(before.out).toContain(`redis://127.0.0.1:${port}/0`);
+    const { session_id } = await say(before.url);
+    before.kill("SIGTERM");
+    expect(await before.ended).toMatchObject({ code: 0 });
+    const after = await startServe(args);
+    expect((await say(after.url, session_id)).content).toBe("3");
+    expect(before.out + before.err + after.out + after.err).not.toContain("secret");
+  });
+
+  test("redis://… that is away is one sentence", async () => {
+    const port = await freePort();
+    const where = `redis://user:secret@127.0.0.1:${port}`;
+    const { code, out, err } = await runCli(["serve", "--port", "0", "--sessions", where]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/^Redis at redis:\/\/127\.0\.0\.1:\d+ cannot be reached: [^\n]+\.\n$/);
+    expect(err).not.toContain("secret");
+  });
+});
