@@ -38,6 +38,8 @@ export interface InspectorPage {
   readonly url: string;
   /** What the server answers for the repairs of a run; 404 for others. */
   readonly repairs: Map<string, unknown>;
+  /** How often somebody asked for them. */
+  readonly asked: () => number;
   close(): Promise<void>;
 }
 
@@ -52,10 +54,12 @@ export async function serveInspector(): Promise<InspectorPage> {
     build: { outDir, emptyOutDir: true },
   });
   const repairs = new Map<string, unknown>();
+  let asked = 0;
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
-    const asked = /^\/_holodeck\/runs\/([^/]+)\/repairs$/.exec(pathname)?.[1];
-    const answer = asked === undefined ? undefined : repairs.get(decodeURIComponent(asked));
+    const runId = /^\/_holodeck\/runs\/([^/]+)\/repairs$/.exec(pathname)?.[1];
+    if (runId !== undefined) asked += 1;
+    const answer = runId === undefined ? undefined : repairs.get(decodeURIComponent(runId));
     if (answer !== undefined) return response.end(JSON.stringify(answer));
     const file = join(outDir, pathname === "/" ? "index.html" : pathname);
     if (!existsSync(file)) return response.writeHead(404).end();
@@ -68,6 +72,7 @@ export async function serveInspector(): Promise<InspectorPage> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     repairs,
+    asked: () => asked,
     async close() {
       const closed = once(server, "close");
       server.close();

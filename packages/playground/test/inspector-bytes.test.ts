@@ -102,10 +102,15 @@ describe("the frames of an answer", () => {
   test("say how many are not kept", () => {
     expect(toByteLines([frame(7, 0)], sse)[0]).toEqual({
       kind: "note",
-      text: "The first 7 frames are not kept any more.",
+      text: "The bytes of 7 frames are not kept any more.",
     });
     const emptied = { ...frame(0, 0, { type: "RAW" }), bytes: new Uint8Array() };
-    expect(toByteLines([emptied], sse)[1]?.kind).toBe("note");
+    expect(toByteLines([emptied, frame(1, 0)], { ...sse, dropped: 1200 })).toMatchObject([
+      { kind: "note", text: "The bytes of 1 frame (1.2 kB) are not kept any more." },
+      { kind: "head", text: "#1 · 0 ms · 3 B · no event" },
+      { text: ":" },
+      { text: "" },
+    ]);
   });
 
   test("are read once, until the width is another", () => {

@@ -207,11 +207,26 @@ describe("HttpAgent", () => {
   });
 });
 
+describe("where a handler is mounted", () => {
+  test.for([
+    ["agui-sse", "https://host/agui", "https://host/agui"],
+    ["agui-proto", "https://host/a/b/agui?x=1", "https://host/a/b/agui"],
+    ["agui-sse", "https://host/a/agui/runs/r%2F1/events", "https://host/a/agui"],
+    ["agui-sse", "https://host/agui/agent/one/connect", "https://host/agui"],
+    ["vercel", "https://host/api/chat?sdkVersion=6", "https://host/agui"],
+    ["rest", "https://host/x/agent/one/chat/stream", "https://host/x/agui"],
+  ] as const)("is seen in what %s asked: %s", ([wire, address, found]) => {
+    const request = { ...asked().request, url: address };
+    expect(toCopilotKitCode(asked({ wire, request }))).toContain(`runtimeUrl = "${found}";`);
+  });
+});
+
 describe("code for React", () => {
   const modules = (dir: string, name: string): string[] => [
     join(workspace, dir, "node_modules", name),
   ];
 
+  // A compiler is slow where others work, too.
   test("compiles", async () => {
     const picture = { type: "data", value: "AAAA", mimeType: "image/png" } as const;
     const input = {
@@ -268,14 +283,15 @@ declare module "@copilotkit/react-core/v2" {
     };
     const files = { include: ["*.tsx", "*.d.ts", "http-agent.ts"] };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, ...files }));
-    const compile = run(process.execPath, [tsc, "-p", folder, "--pretty", "false"]);
+    const flags = ["-p", folder, "--pretty", "false"];
+    const compile = run(process.execPath, [tsc, ...flags], { timeout: 100_000 });
     expect(await compile.catch((error: { stdout: string }) => error)).toMatchObject({ stdout: "" });
-  });
+  }, 120_000);
 
   test("has the address of the mount, the agent and the thread", () => {
     const request = { ...asked().request, url: "https://host/mounted/api/chat?x=1" };
     const other = asked({ wire: "vercel", agentId: "second one", request });
-    expect(toUseChatCode(other)).toContain('api: "https://host/mounted/api/chat"');
+    expect(toUseChatCode(other)).toContain('api: "https://host/mounted/api/chat?sdkVersion=6"');
     expect(toUseChatCode(other)).toContain('agentId: "second one"');
     expect(toUseChatCode(other)).toContain("Calls of tools are left out");
     expect(toCopilotKitCode(other)).toContain('const runtimeUrl = "https://host/mounted/agui";');

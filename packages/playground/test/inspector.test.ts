@@ -205,6 +205,14 @@ describe.skipIf(!browser)("the inspector", () => {
       await options().filter({ hasText: "event 49." }).waitFor();
       await more(50);
       await options().filter({ hasText: "event 99." }).waitFor();
+      // A line above the list takes some of its room when the run has ended.
+      const isAtEnd = () =>
+        page.getByRole("listbox").evaluate((list) => {
+          return list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
+        });
+      await page.setViewportSize({ width: 640, height: 500 });
+      await expect.poll(isAtEnd).toBe(true);
+      await page.setViewportSize({ width: 640, height: 800 });
       await page.getByRole("listbox").hover();
       await page.mouse.wheel(0, -600);
       await page.getByRole("button", { name: "Latest" }).waitFor();
@@ -248,6 +256,15 @@ describe.skipIf(!browser)("the inspector", () => {
       await page.getByText("first: left-open, TEXT_MESSAGE_START").waitFor();
     });
 
+    test("of an agent that went on after its run had ended", async () => {
+      served.repairs.set("run-1", { repairs: [] });
+      const before = served.asked();
+      await show();
+      await expect.poll(served.asked).toBeGreaterThan(before);
+      served.repairs.set("run-1", { repairs: [{ stage: "agent", repairs: { "after-end": 1 } }] });
+      await page.getByRole("button", { name: "1 repair" }).waitFor();
+    });
+
     test("says when there were none, and who would know", async () => {
       served.repairs.set("run-2", { repairs: [] });
       await show({ runId: "run-2" });
@@ -261,7 +278,7 @@ describe.skipIf(!browser)("the inspector", () => {
     test("as a tree in which the last change is marked, and each one before", async () => {
       await show();
       await tab("State").click();
-      const marked = page.locator(".tree-line.changed, .tree-line.added");
+      const marked = page.locator(".tree-line.is-changed, .tree-line.is-added");
       await expect.poll(() => marked.allTextContents()).toEqual(["~changed done:true"]);
       await page.getByText("Change 4 of 4 · STATE_DELTA").waitFor();
       await page.getByRole("button", { name: "Change before" }).click();
@@ -363,7 +380,7 @@ describe.skipIf(!browser)("the inspector", () => {
     await push(page, [{ index: 3, at: 5, bytes, events: [event] as unknown as Frame["events"] }]);
     await tab("Bytes").click();
     await page.getByText(`length 4 + ${message.length}`).waitFor();
-    await page.getByText("The first 3 frames are not kept any more.").waitFor();
+    await page.getByText("The bytes of 3 frames are not kept any more.").waitFor();
     await page.getByText("00000000  00 00 00").waitFor();
     expect((await page.locator(".ascii").allTextContents()).join("")).toContain("Hello");
   });
@@ -381,7 +398,7 @@ describe.skipIf(!browser)("the inspector", () => {
       await page.getByRole("button", { name, exact: true }).click();
       await page.getByRole("button", { name: `Copy ${name}` }).click();
       await expect.poll(copied).toContain(part);
-      expect(await page.locator("pre.code").textContent()).toBe(await copied());
+      expect(await page.locator("pre.source").textContent()).toBe(await copied());
     }
   });
 

@@ -35,7 +35,7 @@ export function Header({ exchange, onRepairs }: HeaderProps): JSX.Element {
   return (
     <header class="masthead">
       <div class="bar">
-        <span class={`status ${status.value}`} role="status">
+        <span class={`status is-${status.value}`} role="status">
           {statusNames[status.value]}
         </span>
         <span class="wire">{wireNames[wire]}</span>

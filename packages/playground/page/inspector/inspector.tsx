@@ -27,7 +27,7 @@ export function Inspector({ exchange }: { exchange: Exchange | undefined }): JSX
       {exchange ? (
         <Shown key={idOf(exchange)} exchange={exchange} selected={selected} />
       ) : (
-        <p class="empty">
+        <p class="blank">
           Nothing was sent yet. Ask something, and see here what goes over the wire.
         </p>
       )}
@@ -70,7 +70,7 @@ function Shown({
           {
             id: "timing",
             name: "Timing",
-            panel: () => <TimingTab frames={frames} entries={entries} />,
+            panel: () => <TimingTab exchange={exchange} frames={frames} entries={entries} />,
           },
           {
             id: "bytes",

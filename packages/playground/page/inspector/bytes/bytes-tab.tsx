@@ -24,15 +24,16 @@ export function BytesTab({ exchange, frames }: BytesTabProps): JSX.Element {
   const { wire, request } = exchange;
   const columns = useSignal(80);
   const following = useSignal(false);
+  const dropped = exchange.dropped?.value.bytes ?? 0;
   const lines = useMemo(
-    () => toByteLines(frames, { wire, columns: columns.value }),
-    [frames, wire, columns.value],
+    () => toByteLines(frames, { wire, columns: columns.value, dropped }),
+    [frames, wire, columns.value, dropped],
   );
   const onWidth = useCallback(
     (width: number) => (columns.value = Math.floor((width - padding) / charWidth)),
     [columns],
   );
-  const total = frames.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const total = frames.reduce((sum, { bytes }) => sum + bytes.length, dropped);
   return (
     <div class="bytes">
       <RequestView request={request} />

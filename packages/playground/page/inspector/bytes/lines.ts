@@ -1,7 +1,7 @@
 import type { Frame, Wire } from "../../model.ts";
 import { hexLines } from "./hex.ts";
 import { textLines } from "./text-lines.ts";
-import { formatBytes, formatMs } from "../shared/format.ts";
+import { formatBytes, formatCount, formatMs } from "../shared/format.ts";
 
 /** One line of the view of bytes; all have the same height. */
 export interface ByteLine {
@@ -17,36 +17,31 @@ export interface LinesOptions {
   readonly wire: Wire;
   /** Characters that fit into a line. */
   readonly columns: number;
+  /** How many bytes are not kept any more, where that is known. */
+  readonly dropped?: number;
 }
 
-/** The answer as it came, frame by frame. */
+/** The answer as it came, frame by frame. Of frames that lost their bytes it only says how many. */
 export function toByteLines(frames: readonly Frame[], options: LinesOptions): ByteLine[] {
-  const dropped = frames[0]?.index ?? 0;
-  const lines: ByteLine[] = [];
-  if (dropped > 0) {
-    const what = dropped === 1 ? "The first frame is" : `The first ${dropped} frames are`;
-    lines.push({ kind: "note", text: `${what} not kept any more.` });
-  }
-  for (const frame of frames) lines.push(...linesOf(frame, options));
-  return lines;
+  const kept = frames.filter(({ bytes, events }) => bytes.length > 0 || events.length === 0);
+  const lines = kept.flatMap((frame) => linesOf(frame, options));
+  const lost = (frames[0]?.index ?? 0) + frames.length - kept.length;
+  if (lost === 0) return lines;
+  const size = options.dropped ? ` (${formatBytes(options.dropped)})` : "";
+  const text = `The bytes of ${formatCount(lost, "frame")}${size} are not kept any more.`;
+  return [{ kind: "note", text }, ...lines];
 }
 
 // While an answer streams in, only the last frames are new.
-const known = new WeakMap<Frame, LinesOptions & { lines: ByteLine[] }>();
+const known = new WeakMap<Frame, { columns: number; lines: ByteLine[] }>();
 
 function linesOf(frame: Frame, { wire, columns }: LinesOptions): ByteLine[] {
   const before = known.get(frame);
-  if (before?.columns === columns && before.wire === wire) return before.lines;
-  const lines = [headOf(frame, wire), ...bodyOf(frame, { wire, columns })];
-  known.set(frame, { wire, columns, lines });
+  if (before?.columns === columns) return before.lines;
+  const read = wire === "agui-proto" ? hexLines : textLines;
+  const lines = [headOf(frame, wire), ...read(frame.bytes, columns)];
+  known.set(frame, { columns, lines });
   return lines;
-}
-
-function bodyOf({ bytes, events }: Frame, { wire, columns }: LinesOptions): ByteLine[] {
-  if (bytes.length === 0 && events.length > 0) {
-    return [{ kind: "note", text: "The bytes of this frame are not kept any more." }];
-  }
-  return wire === "agui-proto" ? hexLines(bytes, columns) : textLines(bytes, columns);
 }
 
 function headOf({ index, at, bytes, events }: Frame, wire: Wire): ByteLine {

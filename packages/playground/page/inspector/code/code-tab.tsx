@@ -52,12 +52,12 @@ export function CodeTab({ exchange }: { exchange: Exchange }): JSX.Element {
   return (
     <div class="code-tab">
       <div class="bar">
-        <div class="chips" role="group" aria-label="Kind of code">
+        <div class="family-chips" role="group" aria-label="Kind of code">
           {kinds.map((kind, index) => (
             <button
               key={kind.name}
               type="button"
-              class="chip"
+              class="family-chip"
               aria-pressed={index === chosen.value}
               onClick={() => (chosen.value = index)}
             >
@@ -68,7 +68,7 @@ export function CodeTab({ exchange }: { exchange: Exchange }): JSX.Element {
         <CopyButton key={name} what={name} text={() => code} />
       </div>
       {install !== "" && (
-        <p class="note">
+        <p class="remark">
           <code>{install}</code>
         </p>
       )}

@@ -3,10 +3,11 @@ import type { Exchange } from "../../model.ts";
 /** What of an exchange decides how the same is asked in code. */
 export type Asked = Pick<Exchange, "wire" | "agentId" | "threadId" | "input" | "request">;
 
-// What each wire's address ends with, behind where the handler is mounted.
+// What an address ends with, behind where the handler is mounted: where runs begin, and where one comes back to them.
+const agui = /\/agui(?:\/runs\/[^/]+\/events|\/agent\/[^/]+\/(?:run|connect))?$/;
 const suffixes: Readonly<Record<Asked["wire"], RegExp>> = {
-  "agui-sse": /\/agui$/,
-  "agui-proto": /\/agui$/,
+  "agui-sse": agui,
+  "agui-proto": agui,
   vercel: /\/api\/chat$/,
   rest: /\/agent\/[^/]+\/chat(?:\/stream)?$/,
 };

@@ -7,7 +7,8 @@ import { toUiMessages } from "./to-ui-messages.ts";
 export function toUseChatCode(asked: Asked): string {
   const agentId = namedAgent(asked);
   const options = {
-    api: `${mountOf(asked)}/api/chat`,
+    // Without it the answer would be one that AI SDK 5.0 can read.
+    api: `${mountOf(asked)}/api/chat?sdkVersion=6`,
     headers: ownHeaders(asked),
     body: agentId === undefined ? undefined : { agentId },
   };

@@ -86,7 +86,7 @@ export function EventsTab({ exchange, entries, isRepairsOpen }: EventsTabProps):
           onKeyDown={onKeyDown}
         />
         {rows.length === 0 && (
-          <p class="empty">{entries.length === 0 ? "No event yet." : "No event is like that."}</p>
+          <p class="blank">{entries.length === 0 ? "No event yet." : "No event is like that."}</p>
         )}
         {!following.value && rows.length > 0 && (
           <button type="button" class="button to-end" onClick={() => (following.value = true)}>

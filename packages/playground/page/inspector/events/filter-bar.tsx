@@ -44,12 +44,12 @@ export function FilterBar({ entries, shown, text, hidden, isFolded }: FilterBarP
         </label>
         <span class="count">{shown === entries.length ? total : `${shown} of ${total}`}</span>
       </div>
-      <div class="chips" role="group" aria-label="Kinds of events">
+      <div class="family-chips" role="group" aria-label="Kinds of events">
         {countFamilies(entries).map(([family, count]) => (
           <button
             key={family}
             type="button"
-            class="chip"
+            class="family-chip"
             aria-pressed={!hidden.value.has(family)}
             onClick={() => toggle(family)}
           >

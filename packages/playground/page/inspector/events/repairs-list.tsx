@@ -18,14 +18,15 @@ export function RepairsList({ exchange, isOpen }: RepairsListProps): JSX.Element
   if (repairs.kind === "waiting") return null;
   if (repairs.kind === "untold") {
     return (
-      <p class="note">
+      <p class="remark">
         Repairs of a run: only <code>holodeck serve</code> tells.
       </p>
     );
   }
-  if (repairs.kind === "failed") return <p class="note">Repairs are not known. {repairs.reason}</p>;
+  if (repairs.kind === "failed")
+    return <p class="remark">Repairs are not known. {repairs.reason}</p>;
   const count = countRepairs(repairs);
-  if (count === 0) return <p class="note">Nothing had to be repaired.</p>;
+  if (count === 0) return <p class="remark">Nothing had to be repaired.</p>;
   return (
     <details
       class="repairs"
@@ -36,7 +37,7 @@ export function RepairsList({ exchange, isOpen }: RepairsListProps): JSX.Element
       {repairs.stages.map((stage) => (
         <Stage key={stage.stage} {...stage} />
       ))}
-      <p class="note">
+      <p class="remark">
         <code>strict: true</code> turns the first repair into an error.
       </p>
     </details>

@@ -20,12 +20,12 @@ export function CodeBlock({ label, code, language }: CodeBlockProps): JSX.Elemen
   const rest = code.length - shown.length;
   return (
     <>
-      <pre class="code" role="region" aria-label={label} tabIndex={0}>
+      <pre class="source" role="region" aria-label={label} tabIndex={0}>
         <code>
           {tokens.map(({ text, kind }) => (kind ? <span class={kind}>{text}</span> : text))}
         </code>
       </pre>
-      {rest > 0 && <p class="note">{formatCount(rest, "more character")} when copied.</p>}
+      {rest > 0 && <p class="remark">{formatCount(rest, "more character")} when copied.</p>}
     </>
   );
 }

@@ -43,19 +43,21 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     );
   }, [following]);
 
+  const stay = useCallback(() => {
+    if (following?.peek()) box.current!.scrollTop = box.current!.scrollHeight;
+    look();
+  }, [following, look]);
+
   useLayoutEffect(() => {
     const observer = new ResizeObserver(() => {
-      look();
+      stay();
       onWidth?.(box.current!.clientWidth);
     });
     observer.observe(box.current!);
     return () => observer.disconnect();
-  }, [look, onWidth]);
+  }, [stay, onWidth]);
 
-  useLayoutEffect(() => {
-    if (following?.value) box.current!.scrollTop = box.current!.scrollHeight;
-    look();
-  }, [count, following?.value, look]);
+  useLayoutEffect(stay, [count, following?.value, stay]);
 
   useLayoutEffect(() => {
     if (active === undefined) return;

@@ -10,18 +10,18 @@ export function ChangeList({ step }: { step: StateStep | undefined }): JSX.Eleme
   if (!step) return null;
   if (step.problem !== undefined) return <p class="problem">Changed nothing. {step.problem}</p>;
   const { changes } = step;
-  if (changes.length === 0) return <p class="note">Said the same again.</p>;
+  if (changes.length === 0) return <p class="remark">Said the same again.</p>;
   const rest = changes.length - maxShown;
   return (
     <ul class="changes" aria-label="What changed">
       {changes.slice(0, maxShown).map(({ kind, pointer }) => (
-        <li key={pointer} class={`change ${kind}`}>
+        <li key={pointer} class={`change is-${kind}`}>
           <span aria-hidden="true">{signs[kind]}</span>
           <span class="unseen">{kind} </span>
           <code>{pointer || "(all)"}</code>
         </li>
       ))}
-      {rest > 0 && <li class="note">and {rest} more</li>}
+      {rest > 0 && <li class="remark">and {rest} more</li>}
     </ul>
   );
 }

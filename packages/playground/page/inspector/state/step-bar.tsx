@@ -11,10 +11,10 @@ export interface StepBarProps {
 
 /** Leads through the changes of a run, one by one. */
 export function StepBar({ steps, at, onPick }: StepBarProps): JSX.Element {
-  if (steps.length === 0) return <p class="note">No event of this run speaks of the state.</p>;
+  if (steps.length === 0) return <p class="remark">No event of this run speaks of the state.</p>;
   const text = describe(steps, at);
   return (
-    <div class="steps">
+    <div class="step-bar">
       <div class="bar">
         <button type="button" class="button" disabled={at === 0} onClick={() => onPick(at - 1)}>
           ‹<span class="unseen"> Change before</span>

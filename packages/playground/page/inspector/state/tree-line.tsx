@@ -15,7 +15,7 @@ export function TreeLine({ id, row, isActive, onPick }: TreeLineProps): JSX.Elem
   const { key, depth, isOpen, change, changesInside } = row;
   return (
     <div
-      class={`row tree-line ${change ?? ""}`}
+      class={`row tree-line ${change ? `is-${change}` : ""}`}
       role="treeitem"
       id={id}
       aria-level={depth + 1}
@@ -38,7 +38,7 @@ export function TreeLine({ id, row, isActive, onPick }: TreeLineProps): JSX.Elem
         {isOpen === undefined ? "" : isOpen ? "▾" : "▸"}
       </span>
       <span class="key">{depth === 0 ? "state" : key}:</span>
-      <span class={`value ${row.kind}`}>{row.text}</span>
+      <span class={`value is-${row.kind}`}>{row.text}</span>
       {isOpen === false && changesInside > 0 && (
         <span class="inside">{changesInside} changed inside</span>
       )}

@@ -37,7 +37,7 @@ export function Sparkline({ entries, end, firstToken }: SparklineProps): JSX.Ele
         <span>deltas over time</span>
         <span>{formatMs(end)}</span>
       </div>
-      <figcaption class="note">{text}.</figcaption>
+      <figcaption class="remark">{text}.</figcaption>
     </figure>
   );
 }

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Frame } from "../../model.ts";
+import type { Exchange, Frame } from "../../model.ts";
 import type { Entry } from "../events/entries.ts";
 import { familyOf } from "../events/families.ts";
 import { FamilyMark } from "../shared/family-mark.tsx";
@@ -9,13 +9,15 @@ import { Sparkline } from "./sparkline.tsx";
 import { measure } from "./timing.ts";
 
 export interface TimingTabProps {
+  readonly exchange: Exchange;
   readonly frames: readonly Frame[];
   readonly entries: readonly Entry[];
 }
 
 /** How long everything took. */
-export function TimingTab({ frames, entries }: TimingTabProps): JSX.Element {
-  const timing = useMemo(() => measure(frames, entries), [frames, entries]);
+export function TimingTab({ exchange, frames, entries }: TimingTabProps): JSX.Element {
+  const dropped = exchange.dropped?.value.bytes;
+  const timing = useMemo(() => measure(frames, entries, dropped), [frames, entries, dropped]);
   const { tokens, isEstimate, longestGap } = timing;
   const about = isEstimate ? "≈ " : "";
   const hint = isEstimate ? "estimated: characters ÷ 4" : "as the run's end told";

@@ -26,8 +26,8 @@ export interface Timing {
   readonly counts: readonly (readonly [type: string, count: number])[];
 }
 
-/** Measures an exchange by what came, and when. */
-export function measure(frames: readonly Frame[], entries: readonly Entry[]): Timing {
+/** Measures an exchange by what came, and when; `dropped` are bytes that its frames have lost. */
+export function measure(frames: readonly Frame[], entries: readonly Entry[], dropped = 0): Timing {
   const deltas = entries.filter(({ event }) => deltaOf(event));
   const chars = deltas.reduce((sum, { event }) => sum + deltaOf(event)!.length, 0);
   const told = toldTokens(entries);
@@ -48,7 +48,7 @@ export function measure(frames: readonly Frame[], entries: readonly Entry[]): Ti
     deltas: deltas.length,
     deltasPerSecond: perSecond(deltas.length),
     longestGap: longestGap(entries),
-    bytes: frames.reduce((sum, { bytes }) => sum + bytes.length, 0),
+    bytes: frames.reduce((sum, { bytes }) => sum + bytes.length, dropped),
     events: entries.length,
     counts: countTypes(entries),
   };
