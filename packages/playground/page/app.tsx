@@ -5,7 +5,14 @@ import { Inspector } from "./inspector/inspector.tsx";
 import { current } from "./model.ts";
 import { HalfTabs } from "./shell/half-tabs.tsx";
 import { inspectorWidth, isInspectorOpen, tab } from "./shell/layout.ts";
-import { agent, boot, refreshThreads, unreachable, writeAddress } from "./shell/server-state.ts";
+import {
+  agent,
+  boot,
+  refreshThreads,
+  server,
+  unreachable,
+  writeAddress,
+} from "./shell/server-state.ts";
 import { Splitter } from "./shell/splitter.tsx";
 import { ThreadDrawer } from "./shell/thread-drawer.tsx";
 import { TopBar } from "./shell/top-bar.tsx";
@@ -16,13 +23,11 @@ export function App() {
   const width = inspectorWidth.value;
   useEffect(() => void boot(), []);
   useEffect(() => {
-    if (status === "idle") void refreshThreads();
+    if (status === "idle" && server.value) void refreshThreads();
   }, [status]);
-  useEffect(writeAddress, [
-    chat.threadId.value,
-    chat.agentId.value,
-    chat.messages.value.length > 0,
-  ]);
+  const { threadId, agentId, messages } = chat;
+  const isEmpty = messages.value.length === 0;
+  useEffect(writeAddress, [server.value, threadId.value, agentId.value, isEmpty, status]);
   const name = agent.value?.name;
   useEffect(() => {
     if (name) document.title = `${name} · Playground`;

@@ -240,7 +240,7 @@ test("a thread that nobody knows is empty", async () => {
 
 test("an answer is made anew, and a question is edited", async () => {
   let runs = 0;
-  await open(async (input) => `${++runs}: ${String(input.messages.at(-1)?.content)}`);
+  await open(async (input) => `${++runs}: ${input.messages.at(-1)?.content as string}`);
   await chat.ask("A");
   await chat.regenerate();
   expect(said()).toEqual(["user: A", "assistant: 2: A"]);
@@ -343,7 +343,7 @@ async function openPaying(via: Wire): Promise<void> {
 function said(): string[] {
   return chat.messages.value.flatMap((message: Message) =>
     (message.role === "user" || message.role === "assistant") && message.content
-      ? `${message.role}: ${String(message.content)}`
+      ? `${message.role}: ${message.content as string}`
       : [],
   );
 }

@@ -20,9 +20,8 @@ export function Composer() {
     files.map(({ file }) => file),
     limits.value,
   );
-  // Whom it goes to is known when the server has told.
-  const isReady = isIdle && server.value !== undefined;
-  const canSend = isReady && !refusal && (text.trim() !== "" || files.length > 0);
+  // Who is talked to is known once the server has said so.
+  const canSend = isIdle && server.value && !refusal && (text.trim() !== "" || files.length > 0);
 
   // A question to be edited comes from its message.
   useEffect(

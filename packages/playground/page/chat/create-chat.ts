@@ -136,7 +136,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
         status.value = "reconnecting";
       },
       onBack: () => {
-        if (status.value === "reconnecting") status.value = "running";
+        if (["loading", "reconnecting"].includes(status.value)) status.value = "running";
       },
     });
     const last = await follower.follow(first);

@@ -5,7 +5,8 @@ const usual = ["What can you do?", "Hello!"];
 
 /** Before the first question. */
 export function EmptyState() {
-  const { name = "the agent", description, suggestions = [] } = agent.value ?? {};
+  if (!agent.value) return <div class="empty" />;
+  const { name, description, suggestions } = agent.value;
   return (
     <div class="empty">
       <h1>Talk to {name}</h1>

@@ -27,24 +27,28 @@ export const agent: ReadonlySignal<AgentInfo | undefined> = computed(() =>
 
 /** Asks the server what it is, and opens the thread that the address names. */
 export async function boot(): Promise<void> {
+  // Before anything else: from then on the address follows the conversation.
+  const { thread, agent: wanted } = readAddress();
   try {
     const [info, bounds] = await Promise.all([readInfo(base), readLimits(base)]);
-    server.value = info;
     limits.value = bounds;
     unreachable.value = undefined;
+    await meet(info, thread, wanted);
   } catch (error) {
-    unreachable.value =
-      error instanceof TypeError ? "The server cannot be reached." : String(error);
-    return;
+    // A TypeError is `fetch`'s word for it; everything else is a refusal in the server's words.
+    const isRefusal = error instanceof Error && !(error instanceof TypeError);
+    unreachable.value = isRefusal ? error.message : "The server cannot be reached.";
   }
-  const { agents, defaultAgent, wires } = server.value;
+}
+
+async function meet(info: ServerInfo, thread?: string, wanted?: string): Promise<void> {
+  const { agents, defaultAgent, wires } = info;
   const remembered = lasting.getItem(wireKey) as Wire | null;
   if (remembered && wires.includes(remembered)) wire.value = remembered;
-  const { thread, agent: wanted } = readAddress();
-  const known = agents.find(({ id }) => id === wanted)?.id ?? defaultAgent;
-  void refreshThreads();
-  if (thread) await chat.openThread(thread, known);
-  else chat.begin(known);
+  const agentId = agents.find(({ id }) => id === wanted)?.id ?? defaultAgent;
+  const opened = thread ? chat.openThread(thread, agentId) : chat.begin(agentId);
+  server.value = info;
+  await Promise.all([opened, refreshThreads()]);
 }
 
 const wireKey = "holodeck.wire";
@@ -75,10 +79,10 @@ function readAddress(): { thread?: string; agent?: string } {
 
 /** Puts the thread into the address, so that a reload finds it. An empty one has nothing to be found. */
 export function writeAddress(): void {
-  // Until then the address has what is yet to be opened.
-  if (!server.value || chat.status.value === "loading") return;
+  if (!server.value) return;
   const words = new URLSearchParams({ agent: chat.agentId.value });
-  if (chat.messages.value.length > 0) words.set("thread", chat.threadId.value);
+  if (chat.messages.value.length > 0 || chat.status.value !== "idle")
+    words.set("thread", chat.threadId.value);
   const hash = `#${words}`;
   if (location.hash !== hash) history.replaceState(null, "", hash);
 }

@@ -1,0 +1,286 @@
+import type { AgentFunction, ServerTool } from "@holodeck/agui";
+import { spawnSync } from "node:child_process";
+import { chromium } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startServer } from "./_server.ts";
+import type { TestServer } from "./_server.ts";
+
+const executablePath = findChromium();
+
+/** Lets the agent that tells a story go on. */
+let goOn: () => void;
+let story: Promise<void>;
+let browser: Browser;
+let server: TestServer;
+let page: Page;
+const complaints: string[] = [];
+
+const nasty = [
+  "# Hi <img src=x onerror=\"document.title='owned'\">",
+  "<script>document.title='owned'</script>",
+  "[run](javascript:document.title='owned') [home](https://example.com/) ![far](https://example.com/a.png)",
+  "<svg onload=\"document.title='owned'\"><a xlink:href='javascript:1'>x</a></svg>",
+  '<p style="position:fixed;inset:0">over</p>',
+  "```ts\nconst a: number = 1; // <b>bold</b>\n```",
+].join("\n\n");
+
+const agent: AgentFunction = async function* agent(input, { emit, callTool, state, files }) {
+  const last = input.messages.findLast(({ role }) => role === "user")?.content;
+  const asked = typeof last === "string" ? last : JSON.stringify(last);
+  if (asked.includes("nasty")) yield nasty;
+  else if (asked.includes("fail")) throw new Error("secret");
+  else if (asked.includes("pay")) yield String(await callTool("pay", { amount: 50 }));
+  else if (asked.includes("colour"))
+    yield `You took ${JSON.stringify(await callTool("pick_color"))}.`;
+  else if (asked.includes("file")) yield `Files: ${asked.includes("note.txt")}, ${files.length}.`;
+  else if (asked.includes("story")) {
+    yield "Once upon a time";
+    await story;
+    yield ", the end.";
+  } else if (asked.includes("plan")) {
+    await state.set({ plan: { title: "Trip", steps: [{ title: "Pack", status: "done" }] } });
+    yield "Planned.";
+  } else {
+    await emit.reasoning("Let me think.");
+    await emit.custom("suggested_questions", ["Tell me a story"]);
+    yield `You said **${asked}**.`;
+  }
+};
+
+const pay: ServerTool = {
+  name: "pay",
+  description: "Pays.",
+  needsApproval: true,
+  invoke: (args) => `Paid ${(args as { amount: number }).amount}.`,
+};
+
+describe.skipIf(executablePath === undefined)("the chat", () => {
+  beforeAll(async () => {
+    server = await startServer(
+      {
+        main: { agent, name: "Main", suggestions: ["Hello"] },
+        other: async () => "I am the other.",
+      },
+      { tools: [pay] },
+    );
+    browser = await chromium.launch({ executablePath: executablePath!, args: ["--no-sandbox"] });
+    page = await browser.newPage();
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("console", (message) => {
+      // A server without the command has no such page, and the browser says so.
+      const isExpected = message.location().url.endsWith("/_holodeck/info");
+      if (message.type() === "error" && !isExpected) complaints.push(message.text());
+    });
+    page.on("request", (request) => {
+      if (!request.url().startsWith(server.base)) complaints.push(request.url());
+    });
+    await page.goto(server.base);
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+  beforeEach(async () => {
+    story = new Promise((resolve) => {
+      goOn = resolve;
+    });
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByLabel("Protocol").selectOption("agui-sse");
+    await page.getByLabel("Agent").selectOption("main");
+    await page.getByRole("button", { name: "New chat" }).click();
+    await page.getByRole("heading", { name: "Talk to Main" }).waitFor();
+  });
+  afterEach(() => {
+    goOn();
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  test("answers a question, with thoughts folded and a question to go on with", async () => {
+    await page.getByRole("button", { name: "Hello" }).click();
+    await page.locator(".assistant strong", { hasText: "Hello" }).waitFor();
+    const thoughts = page.locator("details.reasoning");
+    await expect.poll(() => thoughts.getAttribute("open")).toBeNull();
+    expect(await thoughts.textContent()).toContain("Let me think.");
+    await page.getByRole("button", { name: "Tell me a story" }).click();
+    await answered("Once upon a time");
+  });
+
+  test("sends, stops and approves by keyboard alone", async () => {
+    await page.getByLabel("Your question").focus();
+    await page.keyboard.type("A story");
+    await page.keyboard.press("Enter");
+    await answered("Once upon a time");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Send" }).waitFor();
+    await page.getByLabel("Your question").focus();
+    await page.keyboard.type("Please pay");
+    await page.keyboard.press("Enter");
+    await page.getByRole("group", { name: "Approval" }).waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await answered("Paid 50.");
+  });
+
+  test("a key pressed too early approves nothing", async () => {
+    await ask("Please pay");
+    await page.getByRole("group", { name: "Approval" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Space");
+    expect(await page.getByRole("button", { name: "Approve" }).isVisible()).toBe(true);
+    await page.getByRole("button", { name: "Deny" }).click();
+    await page.getByRole("alert").or(page.locator(".tool[data-status=failed]")).first().waitFor();
+  });
+
+  test("answers a tool of the page in place", async () => {
+    await ask("A colour");
+    await page.getByRole("button", { name: "green" }).click();
+    await answered('You took {"name":"green","hex":"#2e933c"}.');
+  });
+
+  test("takes files by picker and by drop, and says when they are too large", async () => {
+    await page.getByLabel("Files", { exact: true }).setInputFiles({
+      name: "note.txt",
+      mimeType: "text/plain",
+      buffer: Buffer.from("Hello"),
+    });
+    await page.getByText("5 B").waitFor();
+    await drop("big.bin", 11 * 1024 * 1024);
+    await page.getByText("The files have 11.0 MiB; the server takes 10.0 MiB").waitFor();
+    await page.getByRole("button", { name: "Remove big.bin" }).click();
+    await ask("Which file?");
+    await answered("Files: true");
+  });
+
+  test.each(["agui-proto", "vercel", "rest"])("talks over %s", async (wire) => {
+    await page.getByLabel("Protocol").selectOption(wire);
+    await ask("Hello");
+    await answered("You said Hello.");
+  });
+
+  test("comes back to an answer after a reload", async () => {
+    await ask("A story");
+    await answered("Once upon a time");
+    await page.reload();
+    await answered("Once upon a time");
+    goOn();
+    await answered("Once upon a time, the end.");
+    expect(await page.locator(".user").count()).toBe(1);
+  });
+
+  test("shows a plan out of the state, and it stays with its question", async () => {
+    await ask("A plan");
+    await page.getByRole("region", { name: "Plan: Trip" }).getByText("1 of 1").waitFor();
+    await ask("Hello");
+    await answered("You said Hello.");
+    const order = await page
+      .locator(".column > .plan, .column > .user")
+      .evaluateAll((all) => all.map((one) => one.className));
+    expect(order).toEqual(["user", "plan", "user"]);
+  });
+
+  test("tells a failure without its cause, and tries again", async () => {
+    await ask("Please fail");
+    const alert = page.getByRole("alert");
+    await alert.waitFor();
+    expect(await alert.textContent()).not.toContain("secret");
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await expect
+      .poll(() => server.requests.filter((one) => one === "POST /agui").length)
+      .toBeGreaterThan(1);
+  });
+
+  test("nothing that an agent says runs, or reaches out", async () => {
+    await ask("Be nasty");
+    await page.locator(".code .hljs-keyword").waitFor();
+    const links = await page
+      .locator(".markdown a")
+      .evaluateAll((all) =>
+        all.map((one) => [one.textContent, one.getAttribute("href"), one.getAttribute("rel")]),
+      );
+    expect(links).toEqual([
+      ["run", null, null],
+      ["home", "https://example.com/", "noopener noreferrer"],
+      ["far", "https://example.com/a.png", "noopener noreferrer"],
+    ]);
+    expect(await page.locator(".markdown :is(script, svg, img, [style], [onerror])").count()).toBe(
+      0,
+    );
+    expect(await page.title()).toBe("Main · Playground");
+  });
+
+  test("edits the last question, and answers anew", async () => {
+    await ask("One");
+    await answered("You said One.");
+    await page.getByRole("button", { name: "Regenerate" }).click();
+    await answered("You said One.");
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Your question").fill("Two");
+    await page.keyboard.press("Enter");
+    await answered("You said Two.");
+    expect(await page.locator(".user").allTextContents()).toEqual([expect.stringContaining("Two")]);
+  });
+
+  test("lists the conversations, and opens one", async () => {
+    await ask("Remember me");
+    await answered("You said Remember me.");
+    await page.getByRole("button", { name: "New chat" }).click();
+    await page.getByRole("heading", { name: "Talk to Main" }).waitFor();
+    await page.getByRole("button", { name: "Conversations" }).click();
+    await page.getByRole("button", { name: /Remember me/ }).click();
+    await answered("You said Remember me.");
+  });
+
+  test("talks to another agent, in another theme", async () => {
+    await page.getByLabel("Agent").selectOption("other");
+    await ask("Hello");
+    await answered("I am the other.");
+    const themes = page.getByRole("button", { name: "Theme" });
+    await themes.click();
+    await themes.click();
+    expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
+  });
+
+  test("on a phone one half is seen at a time", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    const inspector = page.getByRole("complementary", { name: "Inspector" });
+    expect(await inspector.isVisible()).toBe(false);
+    await page.getByRole("button", { name: "Inspector" }).click();
+    expect(await inspector.isVisible()).toBe(true);
+    expect(await page.getByLabel("Your question").isVisible()).toBe(false);
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBe(390);
+  });
+});
+
+async function ask(question: string): Promise<void> {
+  await page.getByLabel("Your question").fill(question);
+  await page.keyboard.press("Enter");
+}
+
+async function answered(text: string): Promise<void> {
+  await page.locator(".assistant .markdown").last().getByText(text).first().waitFor();
+}
+
+async function drop(name: string, size: number): Promise<void> {
+  const transfer = await page.evaluateHandle(
+    ([name, size]) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([new Uint8Array(size)], name));
+      return transfer;
+    },
+    [name, size] as const,
+  );
+  await page.dispatchEvent(".drop-zone", "drop", { dataTransfer: transfer });
+}
+
+function findChromium(): string | undefined {
+  for (const name of [process.env.CHROMIUM, "chromium", "chromium-browser", "google-chrome"]) {
+    const found = name && spawnSync("which", [name], { encoding: "utf8" }).stdout.trim();
+    if (found) return found;
+  }
+  const line = "NOT RUN: the chat in a browser. It needs chromium: apt-get install chromium.";
+  if (process.env.CI === "true") throw new Error(line);
+  process.stderr.write(`${line}\n`);
+  return undefined;
+}
