@@ -11,6 +11,9 @@ const executablePath = findChromium();
 /** Lets the agent that tells a story go on. */
 let goOn: () => void;
 let story: Promise<void>;
+/** Lets the arguments of a call go on. */
+let finish: () => void;
+let rest: Promise<void>;
 let browser: Browser;
 let server: TestServer;
 let page: Page;
@@ -29,7 +32,12 @@ const agent: AgentFunction = async function* agent(input, { emit, callTool, stat
   const last = input.messages.findLast(({ role }) => role === "user")?.content;
   const asked = typeof last === "string" ? last : JSON.stringify(last);
   if (asked.includes("nasty")) yield nasty;
-  else if (asked.includes("fail")) throw new Error("secret");
+  else if (asked.includes("slow")) {
+    emit.reasoning("Hm, ");
+    await story;
+    const id = await emit.toolCall("look", args());
+    await emit.toolResult(id, '{"found":true}');
+  } else if (asked.includes("fail")) throw new Error("secret");
   else if (asked.includes("pay")) yield String(await callTool("pay", { amount: 50 }));
   else if (asked.includes("colour"))
     yield `You took ${JSON.stringify(await callTool("pick_color"))}.`;
@@ -47,6 +55,13 @@ const agent: AgentFunction = async function* agent(input, { emit, callTool, stat
     yield `You said **${asked}**.`;
   }
 };
+
+/** Arguments that break off in the middle until the test has seen them. */
+async function* args(): AsyncGenerator<string> {
+  yield '{"place":"Be';
+  await rest;
+  yield 'rn"}';
+}
 
 const pay: ServerTool = {
   name: "pay",
@@ -85,14 +100,18 @@ describe.skipIf(executablePath === undefined)("the chat", () => {
     story = new Promise((resolve) => {
       goOn = resolve;
     });
+    rest = new Promise((resolve) => {
+      finish = resolve;
+    });
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByLabel("Protocol").selectOption("agui-sse");
     await page.getByLabel("Agent").selectOption("main");
     await page.getByRole("button", { name: "New chat" }).click();
     await page.getByRole("heading", { name: "Talk to Main" }).waitFor();
-  });
+  }, 30_000);
   afterEach(() => {
     goOn();
+    finish();
     expect(complaints.splice(0)).toEqual([]);
   });
 
@@ -104,6 +123,22 @@ describe.skipIf(executablePath === undefined)("the chat", () => {
     expect(await thoughts.textContent()).toContain("Let me think.");
     await page.getByRole("button", { name: "Tell me a story" }).click();
     await answered("Once upon a time");
+  });
+
+  test("shows thoughts and arguments as they grow", async () => {
+    await ask("Be slow");
+    await page.locator("details.reasoning[open]", { hasText: "Hm," }).waitFor();
+    goOn();
+    const tool = page.getByRole("region", { name: "Tool look" });
+    await tool.getByText('{"place":"Be').waitFor();
+    expect(await tool.getAttribute("data-status")).toBe("writing");
+    finish();
+    await page.locator(".tool[data-status=done]").waitFor();
+    expect(await tool.locator("pre").allTextContents()).toEqual([
+      '{\n  "place": "Bern"\n}',
+      '{\n  "found": true\n}',
+    ]);
+    expect(await page.locator("details.reasoning[open]").count()).toBe(0);
   });
 
   test("sends, stops and approves by keyboard alone", async () => {

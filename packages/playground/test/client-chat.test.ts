@@ -264,6 +264,31 @@ test("a failure is told, and tried again", async () => {
   expect(said()).toEqual(["user: Try", "assistant: Now it works."]);
 });
 
+test("a question that the server did not take is not sent again with the next one", async () => {
+  await open(async (input) => `${input.messages.length}`, "agui-sse", {
+    limits: { messageChars: 10 },
+  });
+  await chat.ask("This is too long.");
+  expect(chat.failure.value).toContain("10");
+  await chat.ask("Short.");
+  expect(said()).toEqual(["user: Short.", "assistant: 1"]);
+});
+
+test("a plan stays with the question that made it, whatever else the state comes to hold", async () => {
+  const plan = { title: "Trip", steps: [{ title: "Pack", status: "done" }] };
+  await open(async (input, { state }) => {
+    const asked = input.messages.length;
+    await state.set(asked === 1 ? { plan } : { plan, asked });
+    return "Done.";
+  });
+  await chat.ask("Plan");
+  const first = chat.messages.value[0]!.id;
+  expect(chat.planTurn.value).toBe(first);
+  await chat.ask("Something else");
+  expect(state.value.value).toMatchObject({ asked: 3 });
+  expect(chat.planTurn.value).toBe(first);
+});
+
 test("calls of a run that failed are nobody's to answer", async () => {
   await open(async (_input, { emit }) => {
     emit.toolCall("pick_color", {});

@@ -30,6 +30,15 @@ export async function toPart(file: File): Promise<Part> {
   return { type, source: { type: "data", value, mimeType }, metadata: { filename: file.name } };
 }
 
+/** A part of a message as the file that it was; nothing where its bytes are elsewhere. */
+export function toFile(part: Part): File | undefined {
+  if (part.type === "text" || part.source.type !== "data") return undefined;
+  const { value, mimeType } = part.source;
+  const bytes = Uint8Array.from(atob(value), (char) => char.charCodeAt(0));
+  const name = part.metadata?.filename;
+  return new File([bytes], typeof name === "string" ? name : "file", { type: mimeType });
+}
+
 // Browsers do not know these, and the server goes by the type.
 const types: Readonly<Record<string, string>> = {
   md: "text/markdown",

@@ -29,6 +29,8 @@ export function Composer() {
       draft.subscribe((wanted) => {
         if (!wanted) return;
         setText(wanted.text);
+        clear();
+        add(wanted.files);
         setReplaces(wanted.replaces);
         draft.value = undefined;
         box.current?.focus();
@@ -74,6 +76,7 @@ export function Composer() {
             onClick={() => {
               setReplaces(undefined);
               setText("");
+              clear();
             }}
           >
             Never mind

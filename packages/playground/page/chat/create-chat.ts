@@ -1,6 +1,6 @@
 // Longer than our usual file: one conversation, whose actions share its signals and its one run at a time.
 import type { Interrupt, Message, RunAgentInput } from "@ag-ui/core";
-import { ulid } from "@holodeck/agui-core";
+import { isEqualJson, ulid } from "@holodeck/agui-core";
 import { batch, signal } from "@preact/signals";
 import type { ReadonlySignal } from "@preact/signals";
 import { attachRun, connectThread } from "../client/agui.ts";
@@ -16,6 +16,7 @@ import { createAnswers } from "./answers.ts";
 import type { Answers } from "./answers.ts";
 import type { Memory } from "./memory.ts";
 import { pageTools } from "./page-tools.ts";
+import { planIn } from "./plan.ts";
 
 export type ChatStatus = "idle" | "loading" | "running" | "reconnecting" | "stopping";
 
@@ -29,8 +30,8 @@ export interface Chat extends Answers {
   readonly steps: ReadonlySignal<readonly Step[]>;
   readonly suggestions: ReadonlySignal<readonly string[]>;
   readonly interrupts: ReadonlySignal<readonly Interrupt[]>;
-  /** The question in whose turn the state has changed last. */
-  readonly stateTurn: ReadonlySignal<string | undefined>;
+  /** The question in whose turn the plan in the state has changed last. */
+  readonly planTurn: ReadonlySignal<string | undefined>;
   readonly status: ReadonlySignal<ChatStatus>;
   /** Why the last run failed, in a sentence. */
   readonly failure: ReadonlySignal<string | undefined>;
@@ -65,13 +66,15 @@ export function createChat({ base, memory }: ChatOptions): Chat {
   const steps = signal<readonly Step[]>([]);
   const suggestions = signal<readonly string[]>([]);
   const interrupts = signal<readonly Interrupt[]>([]);
-  const stateTurn = signal<string | undefined>(undefined);
+  const planTurn = signal<string | undefined>(undefined);
   const status = signal<ChatStatus>("idle");
   const failure = signal<string | undefined>(undefined);
   /** Whether the last run has ended in order, so that what it left open can be answered. */
   const isSettled = signal(false);
   let controller = new AbortController();
   let active: Exchange | undefined;
+  /** A question that the server did not take. It has no place in what is sent next. */
+  let refused: string | undefined;
 
   function show(folded: Folded): void {
     batch(() => {
@@ -81,8 +84,9 @@ export function createChat({ base, memory }: ChatOptions): Chat {
       suggestions.value = folded.suggestions;
       interrupts.value = folded.interrupts;
       if (state.value === folded.state) return;
+      const plan = planIn(state.value.value);
       state.value = folded.state;
-      stateTurn.value = folded.messages.findLast(({ role }) => role === "user")?.id;
+      if (!isEqualJson(plan, planIn(folded.state.value))) planTurn.value = lastQuestion()?.id;
     });
   }
 
@@ -171,7 +175,13 @@ export function createChat({ base, memory }: ChatOptions): Chat {
     });
     const input = toInput(history, resume && { resume });
     const { signal } = controller;
-    await follow(wires[via](input, { base, agentId: agentId.value, signal }));
+    const sent = wires[via](input, { base, agentId: agentId.value, signal });
+    await follow(sent);
+    refused = sent.refusal() === undefined ? undefined : lastQuestion()?.id;
+  }
+
+  function lastQuestion(): Message | undefined {
+    return messages.value.findLast(({ role }) => role === "user");
   }
 
   function noteThread(content: Question): void {
@@ -199,10 +209,10 @@ export function createChat({ base, memory }: ChatOptions): Chat {
     steps,
     suggestions,
     interrupts,
-    stateTurn,
+    planTurn,
     status,
     failure,
-    async ask(content, replaces) {
+    async ask(content, replaces = refused) {
       if (status.value !== "idle") return;
       const at = messages.value.findIndex(({ id }) => id === replaces);
       const before = at < 0 ? messages.value : messages.value.slice(0, at);

@@ -1,6 +1,7 @@
 import { Fragment } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { state } from "../model.ts";
+import { agent } from "../shell/server-state.ts";
 import { Approval } from "./approval.tsx";
 import { MessageView } from "./message-view.tsx";
 import type { ToolResult } from "./message-view.tsx";
@@ -25,7 +26,7 @@ export function MessageList() {
   }
   const lastQuestion = messages.findLast(({ role }) => role === "user")?.id;
   const plan = planIn(state.value.value);
-  const planAt = endOfTurn(messages, chat.stateTurn.value);
+  const planAt = endOfTurn(messages, chat.planTurn.value);
   const freeQuestions = chat.interrupts.value.filter(
     ({ toolCallId }) => !messages.some((one) => hasCall(one, toolCallId)),
   );
@@ -56,6 +57,7 @@ export function MessageList() {
       }}
     >
       <div class="column">
+        <h1 class="sr-only">Conversation with {agent.value?.name ?? "the agent"}</h1>
         {messages.map((message, index) => {
           const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
           const ids = [message.id, ...calls.map(({ id }) => id)];

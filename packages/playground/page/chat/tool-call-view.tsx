@@ -29,7 +29,7 @@ export function ToolCallView({ call, result, isOpen }: ToolCallViewProps) {
       </header>
       {args.trim() !== "" && args.trim() !== "{}" && (
         <div class="tool-part">
-          <h4>Arguments</h4>
+          <p class="label">Arguments</p>
           {isOpen ? <pre tabIndex={0}>{args}</pre> : <JsonView text={args} />}
         </div>
       )}

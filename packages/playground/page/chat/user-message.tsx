@@ -1,6 +1,7 @@
 import type { Message } from "@ag-ui/core";
 import { wire } from "../model.ts";
 import { Icon } from "../ui/icons.tsx";
+import { toFile } from "./attachments.ts";
 import { draft } from "./draft.ts";
 import { chat } from "./instance.ts";
 
@@ -24,7 +25,8 @@ export function UserMessage({ message, isLast }: { message: User; isLast: boolea
           type="button"
           class="quiet"
           onClick={() => {
-            draft.value = { text, replaces: message.id };
+            const files = parts.flatMap((part) => toFile(part) ?? []);
+            draft.value = { text, files, replaces: message.id };
           }}
         >
           <Icon name="edit" /> Edit
