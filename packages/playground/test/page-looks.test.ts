@@ -59,7 +59,6 @@ describe.each([
     async function look(name: string): Promise<void> {
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
         const at = `${width}-${colorScheme}-${name}`;
         await page.screenshot({ path: join(screenshots, `${at}.png`) });
         // A theme changes colours and nothing else.

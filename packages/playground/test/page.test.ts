@@ -83,6 +83,30 @@ describe("a conversation", () => {
     await chat.log.getByText("A quotation ends it.").waitFor();
   });
 
+  test("keeps its end in view on a phone, and leaves alone who reads above", async () => {
+    const page = await open({ viewport: { width: 390, height: 700 } });
+    const distance = (): Promise<number> =>
+      page.chat.log.evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+    await page.chat.ask("Show me Markdown");
+    await page.getByRole("list", { name: "Suggested questions" }).waitFor();
+    await poll(distance).toBeLessThan(2);
+    await page.chat.ask("Plan a trip");
+    await page.getByRole("list", { name: "Suggested questions" }).waitFor();
+    await poll(distance).toBeLessThan(2);
+    await page.chat.ask("Send a mail");
+    await page.getByRole("button", { name: "Approve" }).waitFor();
+    await poll(distance).toBeLessThan(2);
+    await page.getByRole("button", { name: "Deny" }).click();
+    await page.chat.idle();
+    await page.chat.ask("Tell me a long story");
+    await page.chat.log.getByText("Day 2.").waitFor();
+    await page.chat.log.hover();
+    await page.mouse.wheel(0, -600);
+    await page.chat.log.getByText("Day 8.").waitFor();
+    expect(await distance()).toBeGreaterThan(300);
+    await page.chat.stop.click();
+  });
+
   test("answers once more instead of twice", async () => {
     const { chat } = await open();
     await chat.ask("What is the weather in Paris?");
