@@ -24,10 +24,8 @@ export async function startServe(
   args: readonly string[],
   options: CliOptions = {},
 ): Promise<Served> {
-  const cli = startCli(
-    ["serve", ...args, ...(args.includes("--port") ? [] : ["--port", "0"])],
-    options,
-  );
+  const isChosen = args.includes("--port") || options.env?.AGUI_PORT !== undefined;
+  const cli = startCli(["serve", ...args, ...(isChosen ? [] : ["--port", "0"])], options);
   await cli.waitFor(/Ctrl-C stops it/);
   const url = /https?:\/\/[^/\s]+/.exec(cli.out)![0];
   // Not a copy: what it prints later is to be seen too.
@@ -55,12 +53,11 @@ export async function ask(
 export function post(
   url: string,
   body: object,
-  { path = "/agui", ...init }: RequestInit & { path?: string } = {},
+  { path = "/agui" }: { path?: string } = {},
 ): Promise<Response> {
   return fetch(`${url}${path}`, {
     method: "POST",
-    ...init,
-    headers: { "content-type": "application/json", ...init.headers },
+    headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
 }

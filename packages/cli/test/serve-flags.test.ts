@@ -131,9 +131,12 @@ describe("log lines", () => {
 });
 
 describe("--protocol", () => {
-  test("serves only what is named, once or several times", async () => {
+  test("serves only what is named, once or several times; the environment says where", async () => {
     const file = write(scratch(), { "agent.mjs": hello });
-    const cli = await startServe([file, "--protocol", "rest,threads", "--protocol", "VERCEL"]);
+    const cli = await startServe([file, "--protocol", "rest,threads", "--protocol", "VERCEL"], {
+      env: { AGUI_HOST: "localhost", AGUI_PORT: "0" },
+    });
+    expect(cli.url).toMatch(/^http:\/\/localhost:\d+$/);
     expect(cli.out).toMatch(/^ {2}Protocols +vercel, rest, threads$/m);
     expect((await post(cli.url, { messages: [] })).status).toBe(404);
     const answer = await post(cli.url, { message: "hi" }, { path: "/agent/default/chat" });

@@ -1,6 +1,6 @@
 import type { AgentHandler, Limits } from "@holodeck/agui";
 import { groupEndpoints, tryIt } from "./endpoints.ts";
-import type { ApiDocument, Endpoint } from "./endpoints.ts";
+import type { Endpoint } from "./endpoints.ts";
 
 export interface BannerOptions {
   readonly version: string;
@@ -35,7 +35,7 @@ export async function createBanner(options: BannerOptions): Promise<string> {
     ["Sessions", options.sessions],
     ...wrapRow("Limits", showLimits(options.limits)),
   ];
-  const groups = groupEndpoints(info.routes, (await handler.openapi()) as ApiDocument, options);
+  const groups = groupEndpoints(info.routes, await handler.openapi(), options);
   // What belongs to no protocol stands last.
   const tags = new Set([...protocols, ...groups.keys()].filter((tag) => groups.has(tag)));
   const title = `holodeck ${options.version} serves ${options.source}${options.watch ? ", and watches it" : ""}`;
