@@ -161,8 +161,15 @@ describe.skipIf(!browser)("the inspector", () => {
       // Both rows of arguments are folded into one, and so is what is shown of them.
       await list.press("ArrowDown");
       await detail.getByRole("heading", { name: "2 × TOOL_CALL_ARGS" }).waitFor();
+      await tab("Timing").click();
+      await tab("Events").click();
+      await detail.getByRole("heading", { name: "2 × TOOL_CALL_ARGS" }).waitFor();
       await list.press("Escape");
       await expect.poll(() => detail.count()).toBe(0);
+      await list.press("Enter");
+      await detail.getByRole("button", { name: "Close" }).press("Escape");
+      await expect.poll(() => detail.count()).toBe(0);
+      expect(await list.evaluate((node) => node === document.activeElement)).toBe(true);
     });
 
     test("as text, whatever an agent says", async () => {
@@ -245,6 +252,13 @@ describe.skipIf(!browser)("the inspector", () => {
       await options().filter({ hasText: "event 149." }).waitFor();
       await more(150);
       await options().filter({ hasText: "event 199." }).waitFor();
+      await options().filter({ hasText: "event 198." }).click();
+      await more(200);
+      await page.getByText("250 events").waitFor();
+      expect(await options().filter({ hasText: "event 198." }).count()).toBe(1);
+      await page.getByRole("listbox").press("End");
+      await more(250);
+      await options().filter({ hasText: "event 299." }).waitFor();
     });
   });
 

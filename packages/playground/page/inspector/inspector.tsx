@@ -7,6 +7,7 @@ import { BytesTab } from "./bytes/bytes-tab.tsx";
 import { CodeTab } from "./code/code-tab.tsx";
 import { toEntries } from "./events/entries.ts";
 import { EventsTab } from "./events/events-tab.tsx";
+import { createEventsView } from "./events/view.ts";
 import { Header } from "./header.tsx";
 import { StateTab } from "./state/state-tab.tsx";
 import { Tabs } from "./tabs.tsx";
@@ -44,10 +45,10 @@ function Shown({
 }): JSX.Element {
   const frames = exchange.frames.value;
   const entries = useMemo(() => toEntries(frames), [frames]);
-  const isRepairsOpen = useSignal(false);
+  const view = useMemo(createEventsView, []);
   const showRepairs = (): void => {
     selected.value = "events";
-    isRepairsOpen.value = true;
+    view.isRepairsOpen.value = true;
   };
   return (
     <>
@@ -58,9 +59,7 @@ function Shown({
           {
             id: "events",
             name: "Events",
-            panel: () => (
-              <EventsTab exchange={exchange} entries={entries} isRepairsOpen={isRepairsOpen} />
-            ),
+            panel: () => <EventsTab exchange={exchange} entries={entries} view={view} />,
           },
           {
             id: "state",

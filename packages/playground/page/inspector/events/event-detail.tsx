@@ -14,7 +14,16 @@ export function EventDetail({ row, onClose }: { row: Row; onClose: () => void })
   );
   const title = entries.length === 1 ? first.event.type : `${entries.length} × ${first.event.type}`;
   return (
-    <section class="detail" aria-label="Raw event">
+    <section
+      class="detail"
+      aria-label="Raw event"
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        // Elsewhere in the page this key stops the run.
+        event.stopPropagation();
+        onClose();
+      }}
+    >
       <div class="bar">
         <h3>{title}</h3>
         <CopyButton what="JSON" text={() => json} />

@@ -1,45 +1,45 @@
-import { useSignal } from "@preact/signals";
-import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type { Exchange } from "../../model.ts";
 import { moveBy } from "../shared/list-keys.ts";
 import { VirtualList } from "../shared/virtual-list.tsx";
 import type { Entry } from "./entries.ts";
 import { EventDetail } from "./event-detail.tsx";
 import { EventRow } from "./event-row.tsx";
-import type { Family } from "./families.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { RepairsList } from "./repairs-list.tsx";
 import { filterEntries, toRows } from "./rows.ts";
+import { hidden, isFolded, text } from "./view.ts";
+import type { EventsView } from "./view.ts";
 
 export interface EventsTabProps {
   readonly exchange: Exchange;
   readonly entries: readonly Entry[];
-  readonly isRepairsOpen: Signal<boolean>;
+  readonly view: EventsView;
 }
 
 /** The events of an exchange as they come. */
-export function EventsTab({ exchange, entries, isRepairsOpen }: EventsTabProps): JSX.Element {
-  const text = useSignal("");
-  const hidden = useSignal<ReadonlySet<Family>>(new Set());
-  const isFolded = useSignal(true);
-  const following = useSignal(true);
-  // Of rows the first event is kept in mind: a row that grows or is unfolded keeps its place.
-  const active = useSignal<number | undefined>(undefined);
-  const isOpen = useSignal(false);
-
+export function EventsTab({ exchange, entries, view }: EventsTabProps): JSX.Element {
+  const { active, isOpen, following, isRepairsOpen } = view;
+  const frame = useRef<HTMLDivElement>(null);
   const found = useMemo(
     () => filterEntries(entries, { text: text.value, hidden: hidden.value }),
     [entries, text.value, hidden.value],
   );
   const rows = useMemo(() => toRows(found, { isFolded: isFolded.value }), [found, isFolded.value]);
+  // Of rows the first event is kept in mind: a row that grows or is unfolded keeps its place.
   const place = rows.findLastIndex(({ first }) => first.index <= (active.value ?? -1));
   const at = place < 0 ? undefined : place;
 
   const select = (index: number, open: boolean): void => {
     active.value = rows[index]?.first.index;
+    // Who looks at one event does not want it to move away.
+    following.value = false;
     if (open) isOpen.value = true;
+  };
+  const close = (): void => {
+    isOpen.value = false;
+    frame.current!.querySelector<HTMLElement>("[role=listbox]")!.focus();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Escape" && isOpen.value) isOpen.value = false;
@@ -47,7 +47,6 @@ export function EventsTab({ exchange, entries, isRepairsOpen }: EventsTabProps):
     else {
       const next = moveBy(event.key, at, rows.length);
       if (next === undefined) return;
-      following.value = false;
       select(next, false);
     }
     event.preventDefault();
@@ -67,14 +66,8 @@ export function EventsTab({ exchange, entries, isRepairsOpen }: EventsTabProps):
   return (
     <div class="events">
       <RepairsList exchange={exchange} isOpen={isRepairsOpen} />
-      <FilterBar
-        entries={entries}
-        shown={found.length}
-        text={text}
-        hidden={hidden}
-        isFolded={isFolded}
-      />
-      <div class="list-frame">
+      <FilterBar entries={entries} shown={found.length} />
+      <div ref={frame} class="list-frame">
         <VirtualList
           label="Events"
           role="listbox"
@@ -94,9 +87,7 @@ export function EventsTab({ exchange, entries, isRepairsOpen }: EventsTabProps):
           </button>
         )}
       </div>
-      {isOpen.value && at !== undefined && (
-        <EventDetail row={rows[at]!} onClose={() => (isOpen.value = false)} />
-      )}
+      {isOpen.value && at !== undefined && <EventDetail row={rows[at]!} onClose={close} />}
     </div>
   );
 }

@@ -1,4 +1,3 @@
-import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { FamilyMark } from "../shared/family-mark.tsx";
 import { formatCount } from "../shared/format.ts";
@@ -6,18 +5,16 @@ import type { Entry } from "./entries.ts";
 import { familyNames } from "./families.ts";
 import type { Family } from "./families.ts";
 import { countFamilies } from "./rows.ts";
+import { hidden, isFolded, text } from "./view.ts";
 
 export interface FilterBarProps {
   readonly entries: readonly Entry[];
   /** How many of them the filter lets through. */
   readonly shown: number;
-  readonly text: Signal<string>;
-  readonly hidden: Signal<ReadonlySet<Family>>;
-  readonly isFolded: Signal<boolean>;
 }
 
 /** What of the timeline is to be seen. */
-export function FilterBar({ entries, shown, text, hidden, isFolded }: FilterBarProps): JSX.Element {
+export function FilterBar({ entries, shown }: FilterBarProps): JSX.Element {
   const toggle = (family: Family): void => {
     const next = new Set(hidden.value);
     if (!next.delete(family)) next.add(family);

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** Pixels; the class `row` in inspector.css says the same. */
-export const rowHeight = 28;
+const rowHeight = 28;
 // Rows beyond the edges, so that a fast scroll does not show an empty list.
 const spare = 8;
 
@@ -30,18 +30,21 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   const [view, setView] = useState({ top: 0, height: 0 });
 
   const look = useCallback(() => {
+    const { scrollTop: top, clientHeight: height } = box.current!;
+    lastTop.current = top;
+    setView((before) =>
+      before.top === top && before.height === height ? before : { top, height },
+    );
+  }, []);
+
+  const onScroll = (): void => {
     const { scrollTop, clientHeight, scrollHeight } = box.current!;
     const isAtEnd = scrollTop + clientHeight >= scrollHeight - rowHeight / 2;
     // Only somebody who scrolls up wants to stay; a list that grows moves nothing.
     if (following && isAtEnd) following.value = true;
     else if (following && scrollTop < lastTop.current - 1) following.value = false;
-    lastTop.current = scrollTop;
-    setView((before) =>
-      before.top === scrollTop && before.height === clientHeight
-        ? before
-        : { top: scrollTop, height: clientHeight },
-    );
-  }, [following]);
+    look();
+  };
 
   const stay = useCallback(() => {
     if (following?.peek()) box.current!.scrollTop = box.current!.scrollHeight;
@@ -77,7 +80,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
       aria-label={label}
       aria-activedescendant={isActiveShown ? props.activeId : undefined}
       tabIndex={0}
-      onScroll={look}
+      onScroll={onScroll}
       onKeyDown={props.onKeyDown}
     >
       <div role="presentation" style={{ height: `${first * rowHeight}px` }} />
