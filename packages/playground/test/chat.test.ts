@@ -33,7 +33,7 @@ const agent: AgentFunction = async function* agent(input, { emit, callTool, stat
   const asked = typeof last === "string" ? last : JSON.stringify(last);
   if (asked.includes("nasty")) yield nasty;
   else if (asked.includes("slow")) {
-    emit.reasoning("Hm, ");
+    await emit.reasoning("Hm, ");
     await story;
     const id = await emit.toolCall("look", args());
     await emit.toolResult(id, '{"found":true}');
@@ -43,7 +43,7 @@ const agent: AgentFunction = async function* agent(input, { emit, callTool, stat
     yield `You took ${JSON.stringify(await callTool("pick_color"))}.`;
   else if (asked.includes("file")) yield `Files: ${asked.includes("note.txt")}, ${files.length}.`;
   else if (asked.includes("story")) {
-    yield "Once upon a time";
+    yield "# A story\n\nOnce upon a time";
     await story;
     yield ", the end.";
   } else if (asked.includes("plan")) {
@@ -81,6 +81,8 @@ describe.skipIf(executablePath === undefined)("the chat", () => {
     );
     browser = await chromium.launch({ executablePath: executablePath!, args: ["--no-sandbox"] });
     page = await browser.newPage();
+    // Shorter than a test may take, so that it is told what was waited for.
+    page.setDefaultTimeout(15_000);
     page.on("pageerror", (error) => complaints.push(error.message));
     page.on("console", (message) => {
       // A server without the command has no such page, and the browser says so.
@@ -139,6 +141,15 @@ describe.skipIf(executablePath === undefined)("the chat", () => {
       '{\n  "found": true\n}',
     ]);
     expect(await page.locator("details.reasoning[open]").count()).toBe(0);
+  });
+
+  test("renders only what grows", async () => {
+    await ask("A story");
+    await answered("Once upon a time");
+    const heading = await page.locator(".markdown h1").elementHandle();
+    goOn();
+    await answered("Once upon a time, the end.");
+    expect(await heading.evaluate((node) => node.isConnected)).toBe(true);
   });
 
   test("sends, stops and approves by keyboard alone", async () => {
@@ -261,8 +272,15 @@ describe.skipIf(executablePath === undefined)("the chat", () => {
     await answered("You said Remember me.");
     await page.getByRole("button", { name: "New chat" }).click();
     await page.getByRole("heading", { name: "Talk to Main" }).waitFor();
-    await page.getByRole("button", { name: "Conversations" }).click();
-    await page.getByRole("button", { name: /Remember me/ }).click();
+    const menu = page.getByRole("button", { name: "Conversations" });
+    await menu.click();
+    const drawer = page.getByRole("dialog", { name: "Conversations" });
+    await drawer.waitFor();
+    await page.keyboard.press("Escape");
+    await drawer.waitFor({ state: "hidden" });
+    expect(await menu.evaluate((button) => button === document.activeElement)).toBe(true);
+    await page.keyboard.press("Enter");
+    await drawer.getByRole("button", { name: /Remember me/ }).click();
     await answered("You said Remember me.");
   });
 

@@ -3,6 +3,7 @@ import { memo } from "preact/compat";
 import { MarkdownView } from "../ui/markdown-view.tsx";
 import { ActivityLine } from "./activity-line.tsx";
 import { Reasoning } from "./reasoning.tsx";
+import { Speaker } from "./speaker.tsx";
 import { ToolCallView } from "./tool-call-view.tsx";
 import { UserMessage } from "./user-message.tsx";
 
@@ -28,7 +29,8 @@ export const MessageView = memo(
         return <ActivityLine type={message.activityType} content={message.content} />;
       case "assistant":
         return (
-          <article class="assistant" aria-label="Answer">
+          <article class="assistant" aria-label="Answer" data-subagent={message.subagentRunId}>
+            <Speaker name={message.name} subagentRunId={message.subagentRunId} />
             {typeof message.content === "string" && message.content !== "" && (
               <MarkdownView text={message.content} />
             )}
@@ -37,7 +39,7 @@ export const MessageView = memo(
                 key={call.id}
                 call={call}
                 result={results[index]}
-                isOpen={openIds.includes(call.id)}
+                isOpen={openIds.split(" ").includes(call.id)}
               />
             ))}
             {message.metadata?.incomplete === true && (

@@ -7,28 +7,27 @@ import { refreshThreads, threads } from "./server-state.ts";
 
 /** The conversations that there are, to go back to one. */
 export function ThreadDrawer() {
-  const panel = useRef<HTMLElement>(null);
+  const dialog = useRef<HTMLDialogElement>(null);
   const isOpen = isDrawerOpen.value;
   useEffect(() => {
-    if (!isOpen) return;
+    if (!isOpen) return dialog.current?.close();
     void refreshThreads();
-    panel.current?.querySelector<HTMLElement>("button")?.focus();
+    // The browser keeps the focus inside, and gives it back.
+    dialog.current?.showModal();
   }, [isOpen]);
-  if (!isOpen) return null;
   return (
-    <>
-      <div class="scrim" onClick={close} />
-      <nav
-        id="threads"
-        class="threads"
-        aria-label="Conversations"
-        ref={panel}
-        onKeyDown={(event) => {
-          if (event.key !== "Escape") return;
-          event.preventDefault();
-          close();
-        }}
-      >
+    <dialog
+      id="threads"
+      class="threads"
+      aria-label="Conversations"
+      ref={dialog}
+      onClose={close}
+      onClick={({ target, currentTarget }) => {
+        // Beside it: what is clicked there is the dialog itself.
+        if (target === currentTarget) close();
+      }}
+    >
+      <nav aria-label="Conversations">
         <header>
           <h2>Conversations</h2>
           <button type="button" class="round" aria-label="Close" onClick={close}>
@@ -53,13 +52,12 @@ export function ThreadDrawer() {
           ))}
         </ul>
       </nav>
-    </>
+    </dialog>
   );
 }
 
 function close(): void {
   isDrawerOpen.value = false;
-  document.querySelector<HTMLElement>("[aria-controls=threads]")?.focus();
 }
 
 async function open({ id, agentId }: ThreadInfo): Promise<void> {

@@ -32,7 +32,9 @@ export function TopBar() {
         <Icon name="menu" />
       </button>
       {agents.length > 1 ? (
+        // With keys, or the other select would become this one, and whoever is in it would be moved.
         <select
+          key="agent"
           class="agent-picker"
           aria-label="Agent"
           value={chat.agentId.value}
@@ -50,6 +52,7 @@ export function TopBar() {
       )}
       <span class="grow" />
       <select
+        key="wire"
         aria-label="Protocol"
         value={wire.value}
         onChange={({ currentTarget }) => chooseWire(currentTarget.value as Wire)}

@@ -1,0 +1,13 @@
+import { chat } from "./instance.ts";
+
+interface SpeakerProps {
+  readonly name: string | undefined;
+  readonly subagentRunId: string | undefined;
+}
+
+/** Who says it, where that is not the agent itself. */
+export function Speaker({ name, subagentRunId }: SpeakerProps) {
+  const step = subagentRunId && chat.steps.value.find(({ key }) => key === subagentRunId)?.name;
+  const words = name ?? (step || (subagentRunId && "Subagent"));
+  return words ? <p class="speaker">{words}</p> : null;
+}
