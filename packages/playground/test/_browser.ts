@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -15,6 +16,8 @@ import {
 
 /** Where pictures of the page are kept; nothing of it is tracked. */
 export const screenshots: string = fileURLToPath(new URL("./screenshots/", import.meta.url));
+const cli = createRequire(import.meta.url).resolve("@holodeck/agui-cli/package.json");
+const bin = join(dirname(cli), "src/bin.ts");
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** A browser beside `holodeck serve`. */
@@ -138,7 +141,7 @@ async function startServer({
     [
       "--conditions=@holodeck/source",
       `--import=${import.meta.resolve("tsx")}`,
-      "packages/cli/src/bin.ts",
+      bin,
       "serve",
       ...(file === undefined ? [] : [file]),
       "--port=0",

@@ -3,7 +3,6 @@ import { createDemo } from "./create-demo.ts";
 import type { Demo } from "./create-demo.ts";
 
 export { createDemo } from "./create-demo.ts";
-export type { Demo, DemoOptions } from "./create-demo.ts";
 
 const demo: Demo = createDemo();
 
