@@ -41,6 +41,7 @@ const agent: AgentFunction = async function* agent(input, { emit, callTool, stat
   else if (asked.includes("pay")) yield String(await callTool("pay", { amount: 50 }));
   else if (asked.includes("colour"))
     yield `You took ${JSON.stringify(await callTool("pick_color"))}.`;
+  else if (asked.includes("measure")) yield `It is ${JSON.stringify(await callTool("measure"))}.`;
   else if (asked.includes("file")) yield `Files: ${asked.includes("note.txt")}, ${files.length}.`;
   else if (asked.includes("story")) {
     yield "# A story\n\nOnce upon a time";
@@ -70,6 +71,13 @@ const pay: ServerTool = {
   invoke: (args) => `Paid ${(args as { amount: number }).amount}.`,
 };
 
+const measure: ServerTool = {
+  name: "measure",
+  description: "Measures something where the user is.",
+  location: "client",
+  invoke: () => undefined,
+};
+
 describe.skipIf(executablePath === undefined)("the chat", () => {
   beforeAll(async () => {
     server = await startServer(
@@ -77,7 +85,7 @@ describe.skipIf(executablePath === undefined)("the chat", () => {
         main: { agent, name: "Main", suggestions: ["Hello"] },
         other: async () => "I am the other.",
       },
-      { tools: [pay] },
+      { tools: [pay, measure] },
     );
     browser = await chromium.launch({ executablePath: executablePath!, args: ["--no-sandbox"] });
     page = await browser.newPage();
@@ -184,7 +192,39 @@ describe.skipIf(executablePath === undefined)("the chat", () => {
     await answered('You took {"name":"green","hex":"#2e933c"}.');
   });
 
-  test("takes files by picker and by drop, and says when they are too large", async () => {
+  test("answers any other tool of the client with JSON", async () => {
+    await ask("Please measure");
+    const form = page.getByRole("group", { name: "Answer measure" });
+    await form.getByRole("textbox").fill('{"metres": 3}');
+    await form.getByRole("button", { name: "Send the answer" }).click();
+    await answered('It is {"metres":3}.');
+  });
+
+  test("copies code", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await ask("Be nasty");
+    await page.locator(".code-copy").click();
+    await page.locator(".code-copy", { hasText: "Copied" }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
+      "const a: number = 1;",
+    );
+  });
+
+  test("the inspector is made wider and put away by keyboard", async () => {
+    const splitter = page.getByRole("separator", { name: "Width of the inspector" });
+    const inspector = page.getByRole("complementary", { name: "Inspector" });
+    const before = (await inspector.boundingBox())!.width;
+    await splitter.focus();
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(async () => (await inspector.boundingBox())!.width).toBeGreaterThan(before);
+    const toggle = page.getByRole("button", { name: "Inspector" });
+    await toggle.press("Enter");
+    await inspector.waitFor({ state: "hidden" });
+    await toggle.press("Enter");
+    await inspector.waitFor();
+  });
+
+  test("takes files by picker, by drop and by paste, and says when they are too large", async () => {
     await page.getByLabel("Files", { exact: true }).setInputFiles({
       name: "note.txt",
       mimeType: "text/plain",
@@ -194,6 +234,8 @@ describe.skipIf(executablePath === undefined)("the chat", () => {
     await drop("big.bin", 11 * 1024 * 1024);
     await page.getByText("The files have 11.0 MiB; the server takes 10.0 MiB").waitFor();
     await page.getByRole("button", { name: "Remove big.bin" }).click();
+    await paste("pasted.txt");
+    await page.getByText("pasted.txt").waitFor();
     await ask("Which file?");
     await answered("Files: true");
   });
@@ -294,6 +336,17 @@ describe.skipIf(executablePath === undefined)("the chat", () => {
     expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
   });
 
+  test("waits for a server that is away", async () => {
+    await page.route("**/agui/info", (route) => route.abort());
+    await page.reload();
+    await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
+    await page.unroute("**/agui/info");
+    await page.getByRole("heading", { name: "Talk to Main" }).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    // The browser's own word for it.
+    expect(complaints.splice(0).every((one) => one.includes("ERR_FAILED"))).toBe(true);
+  });
+
   test("on a phone one half is seen at a time", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     const inspector = page.getByRole("complementary", { name: "Inspector" });
@@ -325,6 +378,14 @@ async function drop(name: string, size: number): Promise<void> {
     [name, size] as const,
   );
   await page.dispatchEvent(".drop-zone", "drop", { dataTransfer: transfer });
+}
+
+async function paste(name: string): Promise<void> {
+  await page.getByLabel("Your question").evaluate((box, name) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File(["Pasted"], name, { type: "text/plain" }));
+    box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+  }, name);
 }
 
 function findChromium(): string | undefined {

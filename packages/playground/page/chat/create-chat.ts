@@ -18,7 +18,7 @@ import type { Memory } from "./memory.ts";
 import { pageTools } from "./page-tools.ts";
 import { planIn } from "./plan.ts";
 
-export type ChatStatus = "idle" | "loading" | "running" | "reconnecting" | "stopping";
+type ChatStatus = "idle" | "loading" | "running" | "reconnecting" | "stopping";
 
 /** A conversation with an agent, as the page shows it. */
 export interface Chat extends Answers {
@@ -47,7 +47,7 @@ export interface Chat extends Answers {
   dismissFailure(): void;
 }
 
-export type Question = Extract<Message, { role: "user" }>["content"];
+type Question = Extract<Message, { role: "user" }>["content"];
 
 export interface ChatOptions {
   /** The address of the page's folder, with a slash at its end. */

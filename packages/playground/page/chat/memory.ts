@@ -9,7 +9,7 @@ export interface Storage {
 }
 
 /** A run that has not ended as far as this tab knows. */
-export interface OpenRun {
+interface OpenRun {
   readonly threadId: string;
   readonly runId: string;
 }

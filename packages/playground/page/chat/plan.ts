@@ -1,6 +1,6 @@
 import { asText, isRecord } from "../client/json.ts";
 
-export interface PlanStep {
+interface PlanStep {
   readonly title: string;
   readonly status: "pending" | "running" | "done" | "failed";
 }

@@ -36,7 +36,7 @@ export function UserMessage({ message, isLast }: { message: User; isLast: boolea
   );
 }
 
-export function textOf(content: User["content"]): string {
+function textOf(content: User["content"]): string {
   if (typeof content === "string") return content;
   return content.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
 }

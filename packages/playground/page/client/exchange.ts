@@ -12,7 +12,7 @@ export interface Decoded {
   readonly id?: string;
 }
 
-export type Decode = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Decoded>;
+type Decode = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Decoded>;
 
 /** What is to be sent, and how its answer is read. */
 export interface Plan {

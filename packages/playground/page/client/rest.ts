@@ -49,7 +49,7 @@ async function* decodeRest(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<De
 }
 
 /** Says in AG-UI's words what REST's events mean. */
-export function createRestMapper(): (name: string, data: Json) => BaseEvent[] {
+function createRestMapper(): (name: string, data: Json) => BaseEvent[] {
   let threadId = "";
   let runId = "";
   let parts = 0;

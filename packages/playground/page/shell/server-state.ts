@@ -25,8 +25,13 @@ export const agent: ReadonlySignal<AgentInfo | undefined> = computed(() =>
   server.value?.agents.find(({ id }) => id === chat.agentId.value),
 );
 
-/** Asks the server what it is, and opens the thread that the address names. */
+// A server that is being worked on comes back by itself.
+const retryMs = 2000;
+let retry: ReturnType<typeof setTimeout> | undefined;
+
+/** Asks the server what it is, until it answers, and opens the thread that the address names. */
 export async function boot(): Promise<void> {
+  clearTimeout(retry);
   // Before anything else: from then on the address follows the conversation.
   const { thread, agent: wanted } = readAddress();
   try {
@@ -38,6 +43,7 @@ export async function boot(): Promise<void> {
     // A TypeError is `fetch`'s word for it; everything else is a refusal in the server's words.
     const isRefusal = error instanceof Error && !(error instanceof TypeError);
     unreachable.value = isRefusal ? error.message : "The server cannot be reached.";
+    retry = setTimeout(() => void boot(), retryMs);
   }
 }
 
