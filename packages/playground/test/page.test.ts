@@ -224,8 +224,7 @@ describe("tools", () => {
     await page.chat.ask("Let me pick a colour");
     const palette = page.getByRole("group", { name: "Answer pick_color" });
     await palette.getByRole("button", { name: "violet" }).click();
-    await poll(() => page.chat.answer()).toContain("violet");
-    await poll(() => page.chat.answer()).toContain("I have put it into the state.");
+    await poll(() => page.chat.answer()).toContain("violet it is. I have put it into the state.");
     await page.chat.tab("State");
     await page.chat.inspector.getByText("violet").first().waitFor();
   });

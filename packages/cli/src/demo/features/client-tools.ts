@@ -45,5 +45,7 @@ async function ask(talk: Talk, name: string, args: Record<string, unknown>): Pro
 function toText(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  // The playground's colours have a name and a number.
+  if ("name" in value) return toText(value.name);
   return Object.values(value).map(toText).join(", ");
 }
