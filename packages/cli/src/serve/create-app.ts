@@ -12,17 +12,16 @@ export interface AppOptions {
   readonly guard: Guard;
   readonly repairs: RepairBook;
   readonly hasPage: boolean;
-  /** Where threads are kept, for the page. */
-  readonly sessions: string;
-  readonly agents: Pick<Generations, "use" | "limits">;
+  readonly agents: Pick<Generations, "use" | "limits" | "current">;
 }
 
 /** Everything below one address: the guard, the page's own routes, the agent, the page. */
 export function createApp(options: AppOptions): { handle(exchange: Exchange): Promise<boolean> } {
-  const { guard, repairs, hasPage, sessions, agents } = options;
+  const { guard, repairs, hasPage, agents } = options;
 
   function describe(path: string): Json | undefined {
     if (path === "/_holodeck/info") {
+      const { store: sessions } = agents.current;
       return { version, sessions, limits: toJson(agents.limits), playground: hasPage };
     }
     const runId = /^\/_holodeck\/runs\/([^/]+)\/repairs$/.exec(path)?.[1];

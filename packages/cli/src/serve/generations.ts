@@ -1,12 +1,21 @@
 import { createAgentHandler } from "@holodeck/agui";
-import type { AgentHandler, AgentHandlerOptions, Limits, Logger } from "@holodeck/agui";
+import type {
+  AgentHandler,
+  AgentHandlerOptions,
+  Limits,
+  Logger,
+  SessionStore,
+} from "@holodeck/agui";
 import type { LoadedAgent } from "../loaded-agent.ts";
+import type { StoreChoice } from "./choose-store.ts";
 
 /** An agent as its file was at one time. */
 interface Generation {
   readonly loaded: LoadedAgent;
   readonly handler: AgentHandler;
   readonly options: AgentHandlerOptions;
+  /** Where its threads are kept, for people. */
+  readonly store: string;
   /** Requests that are not answered yet. */
   busy: number;
 }
@@ -24,7 +33,8 @@ export interface Generations {
 }
 
 export interface GenerationsOptions {
-  readonly toOptions: (loaded: LoadedAgent) => Promise<AgentHandlerOptions>;
+  readonly toOptions: (loaded: LoadedAgent, sessions: SessionStore) => Promise<AgentHandlerOptions>;
+  readonly stores: Pick<StoreChoice, "of">;
   readonly logger: Logger;
 }
 
@@ -34,14 +44,16 @@ const agentCloseMs = 1_000;
 /** Serves one agent after another from one place, without cutting off what the one before still says. */
 export async function createGenerations(
   first: LoadedAgent,
-  { toOptions, logger }: GenerationsOptions,
+  { toOptions, stores, logger }: GenerationsOptions,
 ): Promise<Generations> {
   const retired = new Map<Generation, NodeJS.Timeout>();
   let current = await make(first);
 
   async function make(loaded: LoadedAgent): Promise<Generation> {
-    const options = await toOptions(loaded);
-    return { loaded, options, handler: createAgentHandler(loaded.agent, options), busy: 0 };
+    const { sessions, name } = await stores.of(loaded.options);
+    const options = await toOptions(loaded, sessions);
+    const handler = createAgentHandler(loaded.agent, options);
+    return { loaded, options, handler, store: name, busy: 0 };
   }
 
   async function end({ handler, loaded }: Generation, timeoutMs?: number): Promise<void> {
@@ -85,11 +97,12 @@ export async function createGenerations(
       }
     },
     async replace(loaded) {
-      const next = await make(loaded);
+      let next: Generation | undefined;
       try {
+        next = await make(loaded);
         await next.handler.start();
       } catch (error) {
-        await end(next);
+        await (next ? end(next) : loaded.close?.());
         throw error;
       }
       retire(current);

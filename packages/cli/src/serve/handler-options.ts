@@ -25,7 +25,6 @@ const protocols: Readonly<Record<ProtocolName, () => Protocol>> = {
 export interface HandlerParts {
   readonly flags: ServeFlags;
   readonly settings: ServeSettings;
-  readonly sessions: SessionStore;
   readonly logger: Logger;
   readonly repairs: RepairBook;
 }
@@ -36,7 +35,8 @@ const graceMs = 30_000;
 /** What the handler is made with: flags before the environment, that before the file. */
 export async function toHandlerOptions(
   { options }: LoadedAgent,
-  { flags, settings, sessions, logger, repairs }: HandlerParts,
+  sessions: SessionStore,
+  { flags, settings, logger, repairs }: HandlerParts,
 ): Promise<AgentHandlerOptions> {
   const { cors, debug } = settings;
   const own = options.middleware ?? [];

@@ -5,20 +5,19 @@ import type { Io } from "../io.ts";
 import type { LoadedAgent } from "../loaded-agent.ts";
 import { version } from "../version.ts";
 import { createBanner } from "./banner.ts";
+import { createStoreChoice } from "./choose-store.ts";
+import type { StoreChoice } from "./choose-store.ts";
 import { consoleLogger } from "./console-logger.ts";
 import { createApp } from "./create-app.ts";
 import type { ServeFlags } from "./flags.ts";
 import { createGenerations } from "./generations.ts";
 import type { Generations } from "./generations.ts";
 import { createGuard, isWildcard, urlHost } from "./guards.ts";
-import { toHandlerOptions, toLimits } from "./handler-options.ts";
-import { keepOpen } from "./keep-open.ts";
+import { toHandlerOptions } from "./handler-options.ts";
 import { listen } from "./listen.ts";
 import type { Listening } from "./listen.ts";
 import { loadAgent } from "./load-agent.ts";
 import { openBrowser } from "./open-browser.ts";
-import { openStore } from "./open-store.ts";
-import type { OpenStore } from "./open-store.ts";
 import { hasPage } from "./page.ts";
 import { createRepairBook } from "./repair-book.ts";
 import { readSettings } from "./settings.ts";
@@ -33,7 +32,7 @@ const drainMs = 5_000;
 interface Site {
   readonly agents: Generations;
   readonly server: Listening;
-  readonly store: OpenStore;
+  readonly stores: StoreChoice;
   readonly url: string;
   readonly withPage: boolean;
 }
@@ -74,41 +73,27 @@ interface Given {
 async function open(loaded: LoadedAgent, { flags, settings, io }: Given): Promise<Site> {
   const closers: (() => Promise<void> | undefined)[] = [() => loaded.close?.()];
   try {
-    const store = await chooseStore(loaded, { flags, settings, io });
-    closers.unshift(() => store.close());
+    const stores = createStoreChoice({ flags, settings, cwd: io.cwd });
+    closers.unshift(() => stores.close());
     const logger = createLogger(settings, io);
     const repairs = createRepairBook();
-    const sessions = keepOpen(store.sessions);
-    const parts = { flags, settings, sessions, logger, repairs };
+    const parts = { flags, settings, logger, repairs };
     const agents = await createGenerations(loaded, {
-      toOptions: (agent) => toHandlerOptions(agent, parts),
+      toOptions: (agent, sessions) => toHandlerOptions(agent, sessions, parts),
+      stores,
       logger,
     });
     const withPage = flags.playground && hasPage(io);
     const { host, corsOrigins } = settings;
     const guard = createGuard({ host, corsOrigins, port: () => server.port });
-    const app = createApp({ guard, repairs, hasPage: withPage, sessions: store.name, agents });
+    const app = createApp({ guard, repairs, hasPage: withPage, agents });
     const server: Listening = await listen(app, { host, port: settings.port, logger });
     const url = `http://${isWildcard(host) ? "localhost" : urlHost(host)}:${server.port}`;
-    return { agents, server, store, url, withPage };
+    return { agents, server, stores, url, withPage };
   } catch (error) {
     for (const close of closers) await close();
     throw error;
   }
-}
-
-/** Flags first, then the file. A store of the file's stays the one of its first reading. */
-async function chooseStore(
-  { options }: LoadedAgent,
-  { flags, settings, io }: Given,
-): Promise<OpenStore> {
-  const { sessions } = options;
-  if (flags.sessions === undefined && sessions) {
-    return { sessions, name: "as the file says", close: async () => sessions.close() };
-  }
-  const { maxMessages } = settings;
-  const limits = toLimits(options, settings);
-  return openStore(flags.sessions ?? "memory", { limits, maxMessages, cwd: io.cwd });
 }
 
 function createLogger({ logFormat, logLevel, debug }: ServeSettings, { err }: Io): Logger {
@@ -118,10 +103,10 @@ function createLogger({ logFormat, logLevel, debug }: ServeSettings, { err }: Io
 
 async function announce(
   loaded: LoadedAgent,
-  { agents, store, url, withPage }: Site,
+  { agents, url, withPage }: Site,
   { flags, settings, io }: Given,
 ): Promise<void> {
-  const { handler, options } = agents.current;
+  const { handler, options, store } = agents.current;
   const banner = await createBanner({
     version,
     source: loaded.name,
@@ -129,7 +114,7 @@ async function announce(
     url,
     basePath: options.basePath?.replace(/\/$/, "") ?? "",
     hasPage: withPage,
-    sessions: store.name,
+    sessions: store,
     limits: agents.limits,
     watch: flags.watch,
     pid: process.pid,
@@ -150,10 +135,10 @@ function sayWhatIsOpen({ agents }: Site, { out }: Io): void {
   out.write(`Waiting up to ${drainMs / 1_000} s for ${runs} to end; Ctrl-C again ends at once.\n`);
 }
 
-async function shutDown({ agents, server, store }: Site, watching?: AgentWatch): Promise<void> {
+async function shutDown({ agents, server, stores }: Site, watching?: AgentWatch): Promise<void> {
   watching?.close();
   server.stopAccepting();
   await agents.close(drainMs);
   await server.close();
-  await store.close();
+  await stores.close();
 }
