@@ -1,7 +1,7 @@
 import type { AgentFunction, ServerTool } from "@holodeck/agui";
 import { spawnSync } from "node:child_process";
 import { chromium } from "playwright-core";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startServer } from "./_server.ts";
 import type { TestServer } from "./_server.ts";
@@ -354,8 +354,34 @@ describe.skipIf(executablePath === undefined)("the chat", () => {
     await page.getByRole("button", { name: "Inspector" }).click();
     expect(await inspector.isVisible()).toBe(true);
     expect(await page.getByLabel("Your question").isVisible()).toBe(false);
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect(width).toBe(390);
+    await page.getByRole("button", { name: "Chat", exact: true }).click();
+    const name = `${"a-long-name-".repeat(8)}.txt`;
+    await drop(name, 5);
+    const remove = page.getByRole("button", { name: `Remove ${name}` });
+    for (const one of [remove, page.getByRole("button", { name: "Send" })]) {
+      const { x, width } = (await one.boundingBox())!;
+      expect(x + width).toBeLessThanOrEqual(390);
+    }
+    await remove.click();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  });
+
+  test("whoever asks sees the answer, wherever they had scrolled to", async () => {
+    await page.setViewportSize({ width: 1280, height: 400 });
+    for (const question of ["One", "Two", "Three"]) {
+      await ask(question);
+      await answered(`You said ${question}.`);
+      await page.getByRole("button", { name: "Send" }).waitFor();
+    }
+    const list = page.locator(".messages");
+    await list.evaluate((element) => {
+      element.scrollTop = 0;
+    });
+    await list.evaluate(() => new Promise(requestAnimationFrame));
+    await ask("Four");
+    await answered("You said Four.");
+    const answer = page.locator(".assistant").last();
+    await expect.poll(() => isInView(answer)).toBe(true);
   });
 });
 
@@ -378,6 +404,14 @@ async function drop(name: string, size: number): Promise<void> {
     [name, size] as const,
   );
   await page.dispatchEvent(".drop-zone", "drop", { dataTransfer: transfer });
+}
+
+async function isInView(one: Locator): Promise<boolean> {
+  return one.evaluate((element) => {
+    const list = element.closest(".messages")!.getBoundingClientRect();
+    const { top } = element.getBoundingClientRect();
+    return top >= list.top && top < list.bottom;
+  });
 }
 
 async function paste(name: string): Promise<void> {

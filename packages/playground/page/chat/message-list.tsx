@@ -26,6 +26,12 @@ export function MessageList() {
     if (message.role === "tool") results.set(message.toolCallId, message);
   }
   const lastQuestion = messages.findLast(({ role }) => role === "user")?.id;
+  // Whoever asks wants to see the answer.
+  const asked = useRef(lastQuestion);
+  if (asked.current !== lastQuestion) {
+    asked.current = lastQuestion;
+    isFollowing.current = true;
+  }
   const plan = planIn(state.value.value);
   const planAt = endOfTurn(messages, chat.planTurn.value);
   const freeQuestions = chat.interrupts.value.filter(
