@@ -34,23 +34,27 @@ export interface SiteOptions {
 }
 
 /**
- * Starts the real binary on a free port and a browser, or nothing when no Chromium can be had; then the
- * caller skips, and this says so. With `CI=true` it fails instead.
+ * A browser, with the page built; or nothing when no Chromium can be had, then the caller skips, and this says so. With
+ * `CI=true` it fails instead.
  */
-export async function openSite(
-  suite: string,
-  options: SiteOptions = {},
-): Promise<Site | undefined> {
+export async function openBrowser(suite: string): Promise<Browser | undefined> {
   const executablePath = findChromium();
   if (executablePath === undefined) {
     reportMissing(suite, howToGetChromium);
     return undefined;
   }
   buildPage();
-  const [server, browser] = await Promise.all([
-    startServer(options),
-    chromium.launch({ executablePath, args: [...chromiumFlags] }),
-  ]);
+  return chromium.launch({ executablePath, args: [...chromiumFlags] });
+}
+
+/** Starts the real binary on a free port, and a browser, or nothing when there is none. */
+export async function openSite(
+  suite: string,
+  options: SiteOptions = {},
+): Promise<Site | undefined> {
+  const browser = await openBrowser(suite);
+  if (!browser) return undefined;
+  const server = await startServer(options);
   return {
     url: server.url,
     browser,
