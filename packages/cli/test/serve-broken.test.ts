@@ -62,8 +62,12 @@ describe("a broken agent file", () => {
     expect(err).not.toMatch(/^ +at /m);
   });
 
-  test("has the whole stack with --debug", async () => {
-    const { code, err } = await serve({ "agent.mjs": `\nthrow new Error("oh no");\n` }, "--debug");
+  test("has the whole stack with --debug, and is not waited for with --watch", async () => {
+    const files = {
+      "agent.mjs": `import "./word.mjs";\nthrow new Error("oh no");\n`,
+      "word.mjs": "export {};\n",
+    };
+    const { code, err } = await serve(files, "--debug", "--watch");
     expect(code).toBe(1);
     expect(err).toMatch(/^agent\.mjs:2:7: oh no\n/);
     expect(err).toMatch(/^ +at .*agent\.mjs:2/m);

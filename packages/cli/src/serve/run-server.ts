@@ -42,6 +42,7 @@ export async function runServer(flags: ServeFlags, io: Io): Promise<number> {
   const settings = readSettings(flags, io.env);
   const watching = flags.watch ? startWatching(flags, io) : undefined;
   const loaded = await loadAgent(flags.file, io);
+  watching?.add(loaded);
   const site = await open(loaded, { flags, settings, io });
   const close = (): Promise<void> => shutDown(site, watching);
   const ended = untilSignal(() => {
@@ -55,7 +56,7 @@ export async function runServer(flags: ServeFlags, io: Io): Promise<number> {
     await close();
     throw error;
   }
-  watching?.start(site.agents, loaded);
+  watching?.start(site.agents);
   return ended;
 }
 

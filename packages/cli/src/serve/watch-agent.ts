@@ -10,7 +10,10 @@ import { watchFiles } from "./watch-files.ts";
 
 /** Serves an agent anew when one of its files changes. */
 export interface AgentWatch {
-  start(agents: Generations, loaded: LoadedAgent): void;
+  /** Watches what the agent was made from. */
+  add(loaded: LoadedAgent): void;
+  /** What has changed since is read, and from now on whatever changes. */
+  start(agents: Generations): void;
   close(): void;
 }
 
@@ -21,10 +24,14 @@ export function watchAgent(file: string, io: Io, options: { debug: boolean }): A
   let isStale = false;
   const files = watchFiles(() => {
     isStale = true;
-    reading ??= readAll().finally(() => (reading = undefined));
+    catchUp();
   });
   const isYaml = /^\.ya?ml$/i.test(extname(file));
   const hook = isYaml ? undefined : createModuleHook((path) => files.add([path]));
+
+  function catchUp(): void {
+    if (agents) reading ??= readAll().finally(() => (reading = undefined));
+  }
 
   async function readAll(): Promise<void> {
     // What changes while it is read makes it be read again.
@@ -49,9 +56,10 @@ export function watchAgent(file: string, io: Io, options: { debug: boolean }): A
   }
 
   return {
-    start(running, loaded) {
+    add: (loaded) => files.add(loaded.files),
+    start(running) {
       agents = running;
-      files.add(loaded.files);
+      if (isStale) catchUp();
     },
     close() {
       agents = undefined;

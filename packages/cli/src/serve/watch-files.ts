@@ -32,7 +32,10 @@ export function watchFiles(onChange: () => void): FileWatch {
 
   function open(folder: string): void {
     try {
-      const watcher = watch(folder, (kind, name) => look(folder, name && basename(name), kind));
+      // The server keeps the process, not this.
+      const watcher = watch(folder, { persistent: false }, (kind, name) =>
+        look(folder, name && basename(name), kind),
+      );
       watcher.on("error", () => remove(folder));
       folders.set(folder, watcher);
     } catch {
