@@ -1,8 +1,8 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { AgentRequest, BaseEvent, Protocol, RunContext } from "@holodeck/agui-core";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { agui, allowAnonymous, createAgentHandler } from "../src/index.ts";
-import type { HandlerState } from "../src/index.ts";
+import type { AgentFunction, HandlerState, Middleware } from "../src/index.ts";
 import { deferred, eventsOf, memoryLogger, post, say, typesOf } from "./_helpers.ts";
 
 const hello = async function* (): AsyncGenerator<string> {
@@ -772,5 +772,22 @@ describe("handler middleware", () => {
     expect(typesOf(events)).toContain("TEXT_MESSAGE_START");
     expect(textOf(events)).toBe("Hello world");
     expect(logger.records.find(({ repairs }) => repairs)).toMatchObject({ stage: "middleware" });
+  });
+
+  test("does not keep the repairs of an agent to itself that goes on after its end", async () => {
+    const logger = memoryLogger();
+    const unended: AgentFunction = async function* (_input, { signal }) {
+      yield { type: "TEXT_MESSAGE_START", messageId: "m", role: "assistant" };
+      yield { type: "RUN_FINISHED", threadId: "t", runId: "r" };
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    };
+    const pass: Middleware = (input, context, next) => next(input, context);
+    const handler = createAgentHandler(unended, { logger, middleware: [pass] });
+    await eventsOf(await handler.fetch(post({ messages: [say("hi")] })));
+    await vi.waitFor(() =>
+      expect(logger.records.filter(({ repairs }) => repairs)).toMatchObject([
+        { stage: "agent", repairs: { "left-open": 1 } },
+      ]),
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { toNodeHandler } from "@holodeck/agui-node";
 import type { AgentHandler } from "@holodeck/agui";
 import { build } from "esbuild";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +11,12 @@ import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import type { Browser } from "playwright-core";
+import {
+  chromiumFlags,
+  findChromium,
+  howToGetChromium,
+  reportMissing,
+} from "../../../.ci/chromium.ts";
 
 const source = fileURLToPath(new URL("./page/", import.meta.url));
 const files = ["package.json", "package-lock.json", "page.jsx"];
@@ -25,14 +31,11 @@ const cache = fileURLToPath(
  */
 export async function openBrowser(suite: string): Promise<Browser | undefined> {
   const executablePath = findChromium();
-  const missing = executablePath ? await buildPage() : "chromium: apt-get install chromium";
+  const missing = executablePath ? await buildPage() : howToGetChromium;
   if (executablePath && missing === undefined) {
-    // As root, as in most containers, it does not start within its sandbox.
-    return chromium.launch({ executablePath, args: ["--no-sandbox"] });
+    return chromium.launch({ executablePath, args: [...chromiumFlags] });
   }
-  const line = `NOT RUN: ${suite}. It needs ${missing}.`;
-  if (process.env.CI === "true") throw new Error(line);
-  process.stderr.write(`${line}\n`);
+  reportMissing(suite, missing ?? howToGetChromium);
   return undefined;
 }
 
@@ -80,24 +83,6 @@ const html = `<!doctype html>
     <script type="module" src="/page.js"></script>
   </body>
 </html>`;
-
-function findChromium(): string | undefined {
-  const { CHROMIUM } = process.env;
-  const names = [CHROMIUM, "chromium", "chromium-browser", "google-chrome"];
-  for (const name of names) {
-    const found = name && spawnSync("which", [name], { encoding: "utf8" }).stdout?.trim();
-    if (found) return found;
-  }
-  return process.getuid?.() === 0 ? installChromium() : undefined;
-}
-
-function installChromium(): string | undefined {
-  if (spawnSync("apt-get", ["--version"]).status !== 0) return undefined;
-  const lock = ["-o", "DPkg::Lock::Timeout=120"];
-  spawnSync("apt-get", [...lock, "update"]);
-  spawnSync("apt-get", [...lock, "install", "-y", "--no-install-recommends", "chromium"]);
-  return spawnSync("which", ["chromium"], { encoding: "utf8" }).stdout?.trim() || undefined;
-}
 
 /** Installs and bundles what the page needs, unless that was done before. Says what is missing. */
 async function buildPage(): Promise<string | undefined> {

@@ -77,8 +77,14 @@ export function toRun(agent: AgentLike): Run {
         return mode.ready() ?? breathe();
       };
       let stop: (() => void) | undefined;
-      const finish = (): void => {
+      let isReported = false;
+      const report = (): void => {
+        if (isReported) return;
+        isReported = true;
         reportRepairs(context, "agent", guard);
+      };
+      const finish = (): void => {
+        report();
         subscriber.complete();
       };
       try {
@@ -93,7 +99,7 @@ export function toRun(agent: AgentLike): Run {
               guard.complete();
               return finish();
             }
-            reportRepairs(context, "agent", guard);
+            report();
             subscriber.error(reason);
           },
           complete: (result) => {
@@ -106,7 +112,11 @@ export function toRun(agent: AgentLike): Run {
       } catch (error) {
         subscriber.error(error);
       }
-      return () => stop?.();
+      return () => {
+        stop?.();
+        // An agent that goes on after its own end is left before it is done.
+        report();
+      };
     });
 }
 

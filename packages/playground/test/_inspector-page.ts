@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -6,8 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { build } from "vite";
 import type { Exchange, Frame } from "../page/model.ts";
 
@@ -15,24 +13,6 @@ import type { Exchange, Frame } from "../page/model.ts";
 export const pictures: string = fileURLToPath(
   new URL("../node_modules/.cache/inspector-pictures/", import.meta.url),
 );
-
-/**
- * A browser, or nothing when there is none; then the caller skips, and this says so. With `CI=true` it
- * fails instead.
- */
-export async function openBrowser(suite: string): Promise<Browser | undefined> {
-  const names = [process.env.CHROMIUM, "chromium", "chromium-browser", "google-chrome"];
-  const found = names.map(
-    (name) => name && spawnSync("which", [name], { encoding: "utf8" }).stdout?.trim(),
-  );
-  const executablePath = found.find(Boolean);
-  // As root, as in most containers, it does not start within its sandbox.
-  if (executablePath) return chromium.launch({ executablePath, args: ["--no-sandbox"] });
-  const line = `NOT RUN: ${suite}. It needs chromium: apt-get install chromium.`;
-  if (process.env.CI === "true") throw new Error(line);
-  process.stderr.write(`${line}\n`);
-  return undefined;
-}
 
 export interface InspectorPage {
   readonly url: string;

@@ -5,7 +5,8 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Frame } from "../page/model.ts";
 import { frame, text } from "./_frames.ts";
-import { begin, end, openBrowser, pictures, push, serveInspector } from "./_inspector-page.ts";
+import { openBrowser } from "./_browser.ts";
+import { begin, end, pictures, push, serveInspector } from "./_inspector-page.ts";
 import type { InspectorPage } from "./_inspector-page.ts";
 
 const browser = await openBrowser("the inspector in a browser");

@@ -1,20 +1,12 @@
 import type { AgentHandlerOptions, AgentMap } from "@holodeck/agui";
+import { createDemo } from "./create-demo.ts";
+import type { Demo } from "./create-demo.ts";
 
-/** What `createAgentHandler` takes for the demo. */
-export interface Demo {
-  readonly agents: AgentMap;
-  readonly options: AgentHandlerOptions;
-}
+export { createDemo } from "./create-demo.ts";
 
-/** The agents that `holodeck serve` serves without a file. */
-export function createDemo(_options: { pace?: number } = {}): Demo {
-  return {
-    agents: {
-      demo: async function* (input) {
-        yield "Hello! ";
-        yield `You sent ${input.messages.length} messages.`;
-      },
-    },
-    options: { info: { service: "holodeck-demo" } },
-  };
-}
+const demo: Demo = createDemo();
+
+/** The demo's agents at a reader's pace. */
+export const demoAgents: AgentMap = demo.agents;
+/** The tools and middleware that they need. */
+export const demoOptions: AgentHandlerOptions = demo.options;

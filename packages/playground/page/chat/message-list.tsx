@@ -17,6 +17,7 @@ const nearEnd = 80;
 export function MessageList() {
   const list = useRef<HTMLDivElement>(null);
   const isFollowing = useRef(true);
+  const lastTop = useRef(0);
   const messages = chat.messages.value;
   const open = chat.open.value;
   const status = chat.status.value;
@@ -43,10 +44,11 @@ export function MessageList() {
     if (element && isFollowing.current) element.scrollTop = element.scrollHeight;
   }
   useLayoutEffect(follow);
-  // What grows below the list takes its room.
+  // What grows below the list takes its room; what is in it may grow by itself.
   useEffect(() => {
     const observer = new ResizeObserver(follow);
-    if (list.current) observer.observe(list.current);
+    const element = list.current;
+    for (const one of element ? [element, ...element.children] : []) observer.observe(one);
     return () => observer.disconnect();
   }, []);
 
@@ -59,7 +61,10 @@ export function MessageList() {
       aria-live="off"
       aria-label="Conversation"
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-        isFollowing.current = scrollHeight - scrollTop - clientHeight < nearEnd;
+        // Told late: by now the end may be far away because of what was added, not because of the reader.
+        if (scrollHeight - scrollTop - clientHeight < nearEnd) isFollowing.current = true;
+        else if (scrollTop < lastTop.current) isFollowing.current = false;
+        lastTop.current = scrollTop;
       }}
     >
       <div class="column">
