@@ -220,7 +220,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
   }
 }
 
-function toActive(record: RunRecord, run: LiveRun, { signal }: Call): ActiveRun {
+function toActive(record: RunRecord, run: LiveRun, call: Call): ActiveRun {
   return {
     record,
     stream(encoder: Encoder, from, headers): Reply {
@@ -238,6 +238,7 @@ function toActive(record: RunRecord, run: LiveRun, { signal }: Call): ActiveRun 
         },
       };
     },
-    collect: (onEvent) => run.collect(signal, onEvent),
+    // Asked for here, since it is made on first use.
+    collect: (onEvent) => run.collect(call.signal, onEvent),
   };
 }
