@@ -18,6 +18,7 @@ const { values: options, positionals } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     scenario: { type: "string", multiple: true, default: [] },
+    subjects: { type: "string" },
     rounds: { type: "string" },
     json: { type: "string" },
     profile: { type: "string" },
@@ -31,7 +32,14 @@ if (unknown.length > 0 || !(rounds >= 1)) {
   console.error(`No scenario "${unknown.join('", "')}". There are: ${names}.`);
   process.exit(1);
 }
-const chosen = scenarios.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+const only = options.subjects?.split(";");
+const chosen = scenarios
+  .filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+  .map((one) =>
+    only && one.subjects
+      ? { ...one, subjects: one.subjects.filter(({ name }) => only.includes(name)) }
+      : one,
+  );
 const began = Date.now();
 const say = (text) =>
   console.error(`${String(Math.round((Date.now() - began) / 1_000)).padStart(4)} s  ${text}`);
@@ -78,7 +86,7 @@ async function addStarts(scenario, result, settings) {
 
 // Only a whole run with all its rounds becomes the record; others go where they are told.
 function writeResults() {
-  const isRecord = wanted.length === 0 && rounds >= 5;
+  const isRecord = wanted.length === 0 && !only && rounds >= 5;
   const file =
     options.json ??
     (isRecord ? fileURLToPath(new URL("results/latest.json", import.meta.url)) : "");

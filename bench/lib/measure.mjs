@@ -45,9 +45,9 @@ async function measureDrive(scenario, { rounds, redis, say, profile }) {
           type: "drive",
           port: subject.port,
           connections,
-          runs: subject.runs ?? scenario.runs,
+          runs: (subject.runs ?? scenario.runs) * (round < 0 && !scenario.isPaced ? 3 : 1),
           // Slow subjects get fewer runs, not more minutes. All get warm: what is compiled late counts double.
-          maxMs: round < 0 ? 3_000 : 2_000,
+          maxMs: round < 0 ? 4_000 : 2_000,
           request: scenario.type === "resume" ? requests.resume : subject.request,
           minBytes: work.deltas * work.size * 0.9,
         });
@@ -65,7 +65,8 @@ async function measureDrive(scenario, { rounds, redis, say, profile }) {
           values.lateP50Ms.push(quantile(seen.lateMs, 0.5));
           values.lateP99Ms.push(quantile(seen.lateMs, 0.99));
         }
-        if (isRedis) pushRedis(values, redisBefore, await redis.usage(), count);
+        if (isRedis)
+          pushRedis(values, redisBefore, await redis.usage(), { count, runs: seen.runs });
       }
     }
   } finally {
@@ -74,7 +75,8 @@ async function measureDrive(scenario, { rounds, redis, say, profile }) {
   return { unit, subjects: subjects.map(outcome) };
 }
 
-function pushRedis(values, before, after, count) {
+function pushRedis(values, before, after, { count, runs }) {
+  (values.redisKbPerRun ??= []).push((after.memory - before.memory) / runs / 1e3);
   for (const [key, name] of [
     ["cpuUs", "redisCpuUs"],
     ["commands", "redisCommands"],

@@ -28,6 +28,12 @@ export const columns = [
     format: (n) => digits(n),
     isPlain: true,
   },
+  {
+    key: "redisKbPerRun",
+    title: "Redis memory per run",
+    format: (n) => `${digits(n)} KB`,
+    isPlain: true,
+  },
   { key: "packages", title: "packages", format: whole, isPlain: true },
   { key: "installedMb", title: "installed", format: (n) => `${digits(n)} MB`, isPlain: true },
 ];
