@@ -45,7 +45,10 @@ const say = (text) =>
   console.error(`${String(Math.round((Date.now() - began) / 1_000)).padStart(4)} s  ${text}`);
 
 await buildIfNeeded(say);
-installPeers(say);
+const hasPeers = chosen.some(({ subjects = [] }) =>
+  subjects.some(({ module }) => module.startsWith("peers/")),
+);
+if (hasPeers) installPeers(say);
 const needsRedis = chosen.some(({ subjects = [] }) =>
   subjects.some(({ env }) => env?.BENCH_STORE === "redis"),
 );
@@ -54,10 +57,16 @@ const results = {};
 try {
   for (const scenario of chosen) {
     const settings = { rounds, redis, say, profile: options.profile };
-    const result = await measure(scenario, settings);
-    if (scenario.hasStart) await addStarts(scenario, result, settings);
-    results[scenario.name] = { title: scenario.title, ...result };
-    console.log(`\n${scenario.title}\n${toText(toRows(result))}\n`);
+    try {
+      const result = await measure(scenario, settings);
+      if (scenario.hasStart) await addStarts(scenario, result, settings);
+      results[scenario.name] = { title: scenario.title, ...result };
+      console.log(`\n${scenario.title}\n${toText(toRows(result))}\n`);
+    } catch (error) {
+      // The others are worth their minutes all the same.
+      console.error(`NOT MEASURED: ${scenario.name}. ${error.message}`);
+      process.exitCode = 1;
+    }
   }
 } finally {
   await redis?.end();
@@ -91,9 +100,7 @@ function writeResults() {
     options.json ??
     (isRecord ? fileURLToPath(new URL("results/latest.json", import.meta.url)) : "");
   if (!file) return;
-  const names = [...new Set(Object.values(installs).flat())].filter(
-    (one) => !one.startsWith("@holodeck"),
-  );
+  const names = hasPeers ? Object.values(installs).flat() : [];
   const record = {
     date: new Date().toISOString().slice(0, 10),
     rounds,

@@ -26,8 +26,14 @@ async function drive({ port, connections, runs, maxMs, request, minBytes = 0 }) 
     sockets.map(async (socket) => {
       while (left > 0 && performance.now() - started < maxMs) {
         left -= 1;
-        const { bytes, firstMs } = await readAnswer(socket, writeRequest(request), seen.lateMs);
-        if (bytes < minBytes) throw new Error(`An answer of ${bytes} bytes; ${minBytes} are due.`);
+        const { bytes, firstMs, head } = await readAnswer(
+          socket,
+          writeRequest(request),
+          seen.lateMs,
+        );
+        if (bytes < minBytes) {
+          throw new Error(`An answer of ${bytes} bytes; ${minBytes} are due. It begins: ${head}`);
+        }
         seen.runs += 1;
         seen.bytes += bytes;
         seen.firstMs.push(firstMs);

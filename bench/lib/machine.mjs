@@ -13,7 +13,7 @@ export function describeMachine() {
     cores: processors.length,
     memoryGb: Math.round(totalmem() / 2 ** 30),
     kernel: `${type()} ${release().split("-")[0]}`,
-    openFiles: Number(openFiles()),
+    openFiles: Number.isFinite(openFiles()) ? openFiles() : null,
     pinned: isPinned,
   };
 }
@@ -22,7 +22,9 @@ export function describeMachine() {
 export function describeVersions(names) {
   const own = fileURLToPath(new URL("../../packages/agui/", import.meta.url));
   const versions = { node: process.versions.node, "@holodeck/agui": versionIn(own) };
-  for (const name of names) versions[name] = versionIn(join(peersFolder, "node_modules", name));
+  for (const name of names.filter((one) => !one.startsWith("@holodeck"))) {
+    versions[name] = versionIn(join(peersFolder, "node_modules", name));
+  }
   return versions;
 }
 

@@ -15,7 +15,7 @@ export function readAnswer(socket, text, lateMs) {
     const end = (error) => {
       socket.off("data", onData).off("close", onClose);
       if (error) reject(error);
-      else resolve({ bytes, firstMs });
+      else resolve({ bytes, firstMs, head });
     };
     const onClose = () => end(new Error(`Cut after ${bytes} bytes: ${head.slice(0, 300)}`));
     const onData = (chunk) => {
