@@ -10,7 +10,7 @@ const { values } = parseArgs({ options });
 const given = { ...assumptions };
 for (const [name, text] of Object.entries(values)) {
   if (!(Number(text) > 0)) {
-    console.error(`--${name} takes a number over 0, not "${text}".`);
+    console.error(`--${name} takes a number over 0, not "${String(text)}".`);
     process.exit(1);
   }
   given[name] = Number(text);

@@ -66,7 +66,7 @@ async function measureDrive(scenario, { rounds, redis, say, profile }) {
           values.lateP99Ms.push(quantile(seen.lateMs, 0.99));
         }
         if (isRedis)
-          pushRedis(values, redisBefore, await redis.usage(), { count, runs: seen.runs });
+          pushRedis(values, [redisBefore, await redis.usage()], { count, runs: seen.runs });
       }
     }
   } finally {
@@ -75,7 +75,7 @@ async function measureDrive(scenario, { rounds, redis, say, profile }) {
   return { unit, subjects: subjects.map(outcome) };
 }
 
-function pushRedis(values, before, after, { count, runs }) {
+function pushRedis(values, [before, after], { count, runs }) {
   (values.redisKbPerRun ??= []).push((after.memory - before.memory) / runs / 1e3);
   for (const [key, name] of [
     ["cpuUs", "redisCpuUs"],

@@ -79,9 +79,8 @@ export function chart(record) {
 
 /** A page with what stands between its markers `<!-- bench:name -->` and `<!-- /bench -->` replaced. */
 export function fillMarkers(page, made) {
-  return page.replaceAll(
-    /(<!-- bench:([\w-]+) -->\n)[\s\S]*?(<!-- \/bench -->)/g,
-    (whole, open, name, close) =>
-      made[name] === undefined ? whole : `${open}\n${made[name]}\n\n${close}`,
+  const between = /(?<=<!-- bench:([\w-]+) -->\n)[\s\S]*?(?=<!-- \/bench -->)/g;
+  return page.replaceAll(between, (old, name) =>
+    made[name] === undefined ? old : `\n${made[name]}\n\n`,
   );
 }

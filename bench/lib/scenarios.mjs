@@ -23,8 +23,11 @@ const withHistory = (one) =>
     ? { ...one, request: requests.copilotkitHistory }
     : { ...one, request: requests.aguiHistory };
 const renamed = (one, name, more = {}) => ({ ...one, ...more, name });
-const sized = (one, deltas, runs, work = text) =>
-  renamed(one, `${one.name}, ${deltas.toLocaleString("en")}`, { work: { ...work, deltas }, runs });
+const sized = (one, deltas, runs) =>
+  renamed(one, `${one.name}, ${deltas.toLocaleString("en")}`, {
+    work: { ...(one.work ?? text), deltas },
+    runs,
+  });
 const stored = (store) => renamed(ours, `ours, ${store}`, { env: { BENCH_STORE: store } });
 
 const state = { kind: "state", deltas: 200, size: 10 };
@@ -173,8 +176,8 @@ export const scenarios = [
         sized(one, 2_000, 40),
         sized(one, 20_000, 4),
       ]),
-      sized(renamed(ours, "state"), 200, 100, state),
-      sized(renamed(ours, "state"), 2_000, 10, state),
+      sized(renamed(ours, "state", { work: state }), 200, 100),
+      sized(renamed(ours, "state", { work: state }), 2_000, 10),
     ],
   },
   { name: "import", title: "Import: CPU of a fresh process", type: "import", unit: "import" },

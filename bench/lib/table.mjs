@@ -61,12 +61,12 @@ export function toRows(result, { keys, hasSpread = true } = {}) {
   const header = ["", ...shown.map(({ title }) => title.replace("{unit}", result.unit))];
   const rows = result.subjects.map((subject) => [
     subject.base ? `${subject.name} (to ${subject.base})` : subject.name,
-    ...shown.map((column) => cell(result, subject, column, hasSpread)),
+    ...shown.map((column) => cell(result, subject, { ...column, hasSpread })),
   ]);
   return [header, ...rows];
 }
 
-function cell(result, subject, { key, format, isPlain }, hasSpread) {
+function cell(result, subject, { key, format, isPlain, hasSpread }) {
   const values = subject.values[key];
   if (values === undefined) return "–";
   if (isPlain) return format(summarize(values).median);

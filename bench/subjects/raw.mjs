@@ -41,7 +41,7 @@ async function sendState(send) {
   const state = firstState();
   send({ type: "STATE_SNAPSHOT", snapshot: state });
   for (let step = 0; step < work.deltas; step++) {
-    await undefined;
+    await Promise.resolve();
     const key = changedKey(step);
     state[key] = step;
     send({ type: "STATE_DELTA", delta: [{ op: "replace", path: `/${key}`, value: step }] });
