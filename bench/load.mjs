@@ -26,13 +26,13 @@ async function drive({ port, connections, runs, maxMs, request, minBytes = 0 }) 
     sockets.map(async (socket) => {
       while (left > 0 && performance.now() - started < maxMs) {
         left -= 1;
-        const { bytes, firstMs, head } = await readAnswer(
+        const { bytes, firstMs, said } = await readAnswer(
           socket,
           writeRequest(request),
           seen.lateMs,
         );
         if (bytes < minBytes) {
-          throw new Error(`An answer of ${bytes} bytes; ${minBytes} are due. It begins: ${head}`);
+          throw new Error(`An answer of ${bytes} bytes; ${minBytes} are due: ${said}`);
         }
         seen.runs += 1;
         seen.bytes += bytes;

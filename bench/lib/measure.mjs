@@ -10,6 +10,8 @@ import { quantile } from "./stats.mjs";
 
 const serverCore = 0;
 const loadCore = 1;
+/** So many times the runs of a round warm a server up, on few connections: cold code makes many late. */
+const warmUp = 3;
 
 /** Measures a scenario: for each subject and each quantity a number per round. */
 export async function measure(scenario, options) {
@@ -44,8 +46,8 @@ async function measureDrive(scenario, { rounds, redis, say, profile }) {
         const seen = await load.ask({
           type: "drive",
           port: subject.port,
-          connections,
-          runs: (subject.runs ?? scenario.runs) * (round < 0 && !scenario.isPaced ? 3 : 1),
+          connections: round < 0 ? Math.min(connections, 32) : connections,
+          runs: (subject.runs ?? scenario.runs) * (round < 0 ? warmUp : 1),
           // Slow subjects get fewer runs, not more minutes. All get warm: what is compiled late counts double.
           maxMs: round < 0 ? 4_000 : 2_000,
           request: scenario.type === "resume" ? requests.resume : subject.request,
@@ -95,7 +97,7 @@ async function keepRuns(subjects, load, { work }) {
 }
 
 // Memory is given back late if at all, so every round has a process of its own.
-async function measureHold(scenario, { rounds, redis, say }) {
+async function measureHold(scenario, { rounds, redis, say, profile }) {
   const most = openFiles() - 500;
   const connections = Math.min(scenario.connections, most);
   const isLimited = connections < scenario.connections;
@@ -113,7 +115,7 @@ async function measureHold(scenario, { rounds, redis, say }) {
     for (let round = 0; round < rounds; round++) {
       say(`${scenario.name}: round ${round + 1} of ${rounds}`);
       for (const subject of turns(subjects, round)) {
-        const child = start(scenario, subject, { redis, execArgv: ["--expose-gc"] });
+        const child = start(scenario, subject, { redis, profile, execArgv: ["--expose-gc"] });
         try {
           const { port } = await child.ready();
           const { request } = subject;
