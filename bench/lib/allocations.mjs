@@ -7,8 +7,8 @@ import { requests } from "./requests.mjs";
 import { median } from "./stats.mjs";
 
 const flags = ["--expose-gc", "--min-semi-space-size=256", "--max-semi-space-size=256"];
-const short = { deltas: 200, runs: 100 };
-const long = { deltas: 1_000, runs: 40 };
+const short = { deltas: 200, runs: 60 };
+const long = { deltas: 1_000, runs: 20 };
 
 /** Bytes per delta, and per run apart from its deltas. */
 export async function allocationsOf(module, load, env = {}) {
@@ -27,9 +27,9 @@ async function bytesPerRun(module, load, { deltas, runs, env }) {
     const { port } = await child.ready();
     const task = { type: "drive", port, connections: 1, maxMs: 60_000, request: requests.agui };
     // Compiled code allocates less than interpreted code: enough runs that all of it is.
-    await load.ask({ ...task, runs: Math.ceil(120_000 / deltas) });
+    await load.ask({ ...task, runs: Math.ceil(80_000 / deltas) });
     const seen = [];
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       const before = await child.ask({ collect: true });
       await load.ask({ ...task, runs });
       const after = await child.ask({});

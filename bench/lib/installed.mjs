@@ -50,13 +50,16 @@ export function sizeOfLinked(folder, roots) {
   const found = new Map();
   const visit = (name, from) => {
     const place = linkOf(name, from);
-    if (place === undefined || found.has(place)) return;
+    if (place === undefined) return;
     const manifest = JSON.parse(readFileSync(join(place, "package.json"), "utf8"));
+    // pnpm has a version twice where its peers differ; an installation has it once.
+    const key = `${name}@${manifest.version}`;
+    if (found.has(key)) return;
     const isOurs = !place.includes("node_modules");
     const parts = isOurs ? [...(manifest.files ?? []), "package.json", "README.md"] : ["."];
     const sizes = parts.map((part) => sizeOfFolder(join(place, part)));
     found.set(
-      place,
+      key,
       sizes.reduce((sum, size) => sum + size, 0),
     );
     for (const next of Object.keys(manifest.dependencies ?? {})) visit(next, place);

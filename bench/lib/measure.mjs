@@ -49,7 +49,7 @@ async function measureDrive(scenario, { rounds, redis, say, profile }) {
           connections: round < 0 ? Math.min(connections, 32) : connections,
           runs: (subject.runs ?? scenario.runs) * (round < 0 ? warmUp : 1),
           // Slow subjects get fewer runs, not more minutes. All get warm: what is compiled late counts double.
-          maxMs: round < 0 ? 4_000 : 2_000,
+          maxMs: round < 0 ? 6_000 : 2_000,
           request: scenario.type === "resume" ? requests.resume : subject.request,
           minBytes: work.deltas * work.size * 0.9,
         });
