@@ -41,7 +41,7 @@ export async function startRedis(say) {
 }
 
 /** The lines `name:value` of INFO. */
-export function parseInfo(text) {
+function parseInfo(text) {
   const lines = text.split("\r\n").filter((line) => line.includes(":"));
   return Object.fromEntries(
     lines.map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)]),

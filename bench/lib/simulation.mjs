@@ -27,7 +27,7 @@ export const assumptions = {
   keptSeconds: 300,
 };
 
-export const sizes = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+const sizes = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
 /** The record that the docs stand on. */
 export function readRecord() {

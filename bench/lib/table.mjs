@@ -2,7 +2,7 @@
 import { ratios, summarize } from "./stats.mjs";
 
 /** What may be shown of a subject, in the order of the columns. `isBetterHigh`: more is better. */
-export const columns = [
+const columns = [
   { key: "cpuUs", title: "CPU per {unit}", format: (n) => `${digits(n)} µs` },
   { key: "perSecond", title: "{unit}s per second", format: whole },
   { key: "firstP50Ms", title: "first byte p50", format: (n) => `${digits(n)} ms` },
@@ -39,7 +39,7 @@ export const columns = [
 ];
 
 /** Which subject another one is measured against. */
-export function baseOf(result, subject) {
+function baseOf(result, subject) {
   const name = subject.base ?? result.subjects[0].name;
   return result.subjects.find((one) => one.name === name);
 }
