@@ -1,7 +1,7 @@
 // Results as tables: the base with its figures, the others as ratios to it.
 import { ratios, summarize } from "./stats.mjs";
 
-/** What may be shown of a subject, in the order of the columns. `isBetterHigh`: more is better. */
+/** What may be shown of a subject, in the order of the columns. `isPlain`: the figure itself, no ratio. */
 const columns = [
   { key: "cpuUs", title: "CPU per {unit}", format: (n) => `${digits(n)} µs` },
   { key: "perSecond", title: "{unit}s per second", format: whole },
