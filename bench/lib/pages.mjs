@@ -21,12 +21,12 @@ const keysOf = {
   import: ["importMs"],
 };
 
-/** Where and when it was measured, in one sentence. */
-export function provenance({ date, rounds, machine, versions }) {
+/** Where and when it was measured; `note` of a record is what a reader must know before believing it. */
+export function provenance({ date, rounds, machine, versions, note }) {
   const pinned = machine.pinned ? ", server and load on a core each" : "";
   return (
     `Measured on ${date}: ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, ` +
-    `${machine.kernel}, Node ${versions.node}${pinned}; medians of ${rounds} rounds.`
+    `${machine.kernel}, Node ${versions.node}${pinned}; medians of ${rounds} rounds.${note ? ` ${note}` : ""}`
   );
 }
 

@@ -49,7 +49,7 @@ export const scenarios = [
     connections: 300,
     runs: 300,
     isPaced: true,
-    // The last two need ten seconds of a core for each of these.
+    // The last two had used over 20 s of CPU each before their second round was done.
     subjects: [raw, ours, ...peers.slice(0, 4)],
   },
   {
