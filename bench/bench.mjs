@@ -44,6 +44,9 @@ const began = Date.now();
 const say = (text) =>
   console.error(`${String(Math.round((Date.now() - began) / 1_000)).padStart(4)} s  ${text}`);
 
+// An exit of our own takes Redis along; servers and load end when their parent is gone.
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+
 await buildIfNeeded(say);
 const hasPeers = chosen.some(({ subjects = [] }) =>
   subjects.some(({ module }) => module.startsWith("peers/")),

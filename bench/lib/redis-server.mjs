@@ -13,6 +13,8 @@ export async function startRedis(say) {
   const port = await freePort();
   const flags = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
   const server = spawn("redis-server", flags, { stdio: ["ignore", "pipe", "inherit"] });
+  const kill = () => server.kill("SIGKILL");
+  process.once("exit", kill);
   for await (const chunk of server.stdout) {
     if (String(chunk).includes("Ready to accept connections")) break;
   }
@@ -34,7 +36,8 @@ export async function startRedis(say) {
     async end() {
       client.destroy();
       const exited = once(server, "exit");
-      server.kill("SIGKILL");
+      process.off("exit", kill);
+      kill();
       await exited;
     },
   };
