@@ -24,6 +24,7 @@ const projects: TestProjectConfiguration[] = [
     ssr: { resolve },
     test: { name: "examples", include: ["examples/*/test/**/*.test.ts"], testTimeout },
   }),
+  defineProject({ test: { name: "bench", include: ["bench/test/**/*.test.ts"], testTimeout } }),
   defineProject({ test: { name: "workspace", include: [".ci/test/**/*.test.ts"] } }),
 ];
 

@@ -1,84 +1,121 @@
-// `npm run bench`: what serving a delta costs, ours and others', as ratios to a hand-written server in
-// the same run. Server and load are separate processes; subjects take turns within each round.
-import { join } from "node:path";
+// `npm run bench [-- --quick] [scenario …]`: what serving costs, ours and others', as ratios to a
+// hand-written server in the same run. Server and load are separate processes; subjects take turns.
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { startChild } from "./lib/child.mjs";
-import { median, quantile, spread } from "./lib/stats.mjs";
+import { buildIfNeeded } from "./lib/build.mjs";
+import { judge, showGoals } from "./lib/goals.mjs";
+import { sizeOfLinked, sizeOfLocked } from "./lib/installed.mjs";
+import { describeMachine, describeVersions } from "./lib/machine.mjs";
+import { measure, measureStarts } from "./lib/measure.mjs";
+import { installPeers, peersFolder } from "./lib/peers.mjs";
+import { startRedis } from "./lib/redis-server.mjs";
+import { installs, scenarios } from "./lib/scenarios.mjs";
+import { toRows, toText } from "./lib/table.mjs";
 
-const { values } = parseArgs({
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
-    scenario: { type: "string", default: "burst" },
-    subjects: { type: "string", default: "raw,ours,ours-middleware" },
-    rounds: { type: "string", default: "5" },
-    scale: { type: "string", default: "1" },
-    deltas: { type: "string", default: "200" },
+    quick: { type: "boolean", default: false },
+    scenario: { type: "string", multiple: true, default: [] },
+    subjects: { type: "string" },
+    rounds: { type: "string" },
+    json: { type: "string" },
     profile: { type: "string" },
   },
 });
-
-const body = {
-  threadId: "t<id>",
-  runId: "r<id>",
-  protocolVersion: "1.0",
-  messages: [{ id: "m1", role: "user", content: "hi" }],
-  tools: [],
-  context: [],
-  state: {},
-  forwardedProps: {},
-};
-const scenarios = {
-  burst: {
-    work: { deltas: Number(values.deltas), size: 20 },
-    connections: 16,
-    runs: 600,
-  },
-  paced: { work: { deltas: 200, size: 24, everyMs: 5 }, connections: 300, runs: 300 },
-};
-const { work, connections, runs } = scenarios[values.scenario];
-const load = startChild("load.mjs");
-const subjects = [];
-for (const name of values.subjects.split(",")) {
-  const execArgv = values.profile
-    ? ["--cpu-prof", `--cpu-prof-dir=${join(values.profile, name)}`]
-    : [];
-  const child = startChild("serve.mjs", [name], {
-    env: { BENCH_WORK: JSON.stringify(work) },
-    execArgv,
-  });
-  subjects.push({ name, child, ...(await child.ready()), cost: [], late: [], first: [] });
+const rounds = Number(options.rounds ?? (options.quick ? 2 : 5));
+const wanted = [...positionals, ...options.scenario.flatMap((names) => names.split(","))];
+const unknown = wanted.filter((name) => !scenarios.some((one) => one.name === name));
+if (unknown.length > 0 || !(rounds >= 1)) {
+  const names = scenarios.map(({ name }) => name).join(", ");
+  console.error(`No scenario "${unknown.join('", "')}". There are: ${names}.`);
+  process.exit(1);
 }
-const rounds = Number(values.rounds);
-for (let round = -1; round < rounds; round++) {
-  for (const subject of subjects) {
-    const before = await subject.child.ask("usage");
-    const task = {
-      port: subject.port,
-      path: "/agui",
-      connections,
-      runs: Math.ceil(runs * Number(values.scale)),
-      body,
-    };
-    const seen = await load.ask(task);
-    const after = await subject.child.ask("usage");
-    if (round < 0) continue;
-    subject.cost.push((after.cpuUs - before.cpuUs) / (seen.runs * Math.max(1, work.deltas)));
-    subject.first.push(quantile(seen.firstMs, 0.5));
-    subject.late.push(quantile(seen.lateMs, 0.99));
-    subject.rss = after.rss;
+const only = options.subjects?.split(";");
+const chosen = scenarios
+  .filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+  .map((one) =>
+    only && one.subjects
+      ? { ...one, subjects: one.subjects.filter(({ name }) => only.includes(name)) }
+      : one,
+  );
+const began = Date.now();
+const say = (text) =>
+  console.error(`${String(Math.round((Date.now() - began) / 1_000)).padStart(4)} s  ${text}`);
+
+// An exit of our own takes Redis along; servers and load end when their parent is gone.
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+
+await buildIfNeeded(say);
+const hasPeers = chosen.some(({ subjects = [] }) =>
+  subjects.some(({ module }) => module.startsWith("peers/")),
+);
+if (hasPeers) installPeers(say);
+const needsRedis = chosen.some(({ subjects = [] }) =>
+  subjects.some(({ env }) => env?.BENCH_STORE === "redis"),
+);
+const redis = needsRedis ? await startRedis(say) : undefined;
+const results = {};
+try {
+  for (const scenario of chosen) {
+    const settings = { rounds, redis, say, profile: options.profile };
+    try {
+      const result = await measure(scenario, settings);
+      if (scenario.hasStart) await addStarts(scenario, result, settings);
+      results[scenario.name] = { title: scenario.title, ...result };
+      console.log(`\n${scenario.title}\n${toText(toRows(result))}\n`);
+    } catch (error) {
+      // The others are worth their minutes all the same.
+      console.error(`NOT MEASURED: ${scenario.name}. ${error.message}`);
+      process.exitCode = 1;
+    }
+  }
+} finally {
+  await redis?.end();
+}
+
+const goals = judge(results);
+console.log(
+  `Goals: medians of ${rounds} rounds, least and greatest beside them\n${showGoals(goals)}`,
+);
+writeResults();
+say("done");
+
+async function addStarts(scenario, result, settings) {
+  const starts = await measureStarts(scenario, settings);
+  for (const subject of result.subjects) {
+    Object.assign(subject.values, starts.get(subject.name));
+    const roots = installs[subject.name];
+    if (!roots) continue;
+    const { packages, bytes } =
+      subject.name === "ours"
+        ? sizeOfLinked(fileURLToPath(new URL(".", import.meta.url)), roots)
+        : sizeOfLocked(peersFolder, roots);
+    Object.assign(subject.values, { packages: [packages], installedMb: [bytes / 1e6] });
   }
 }
-const base = subjects[0];
-for (const { name, cost, first, late, rss, startCpuMs } of subjects) {
-  const us = median(cost);
-  console.log(
-    name.padEnd(18),
-    `${us.toFixed(2)} µs/delta`,
-    `${(us / median(base.cost)).toFixed(2)} x ±${(spread(cost) * 100).toFixed(0)} %`,
-    `first ${median(first).toFixed(2)} ms`,
-    `late p99 ${median(late).toFixed(2)} ms`,
-    `${(rss / 1e6).toFixed(0)} MB`,
-    `start ${startCpuMs.toFixed(0)} ms CPU`,
-  );
+
+// Only a whole run with all its rounds becomes the record; others go where they are told.
+function writeResults() {
+  const isRecord = wanted.length === 0 && !only && rounds >= 5;
+  const file =
+    options.json ??
+    (isRecord ? fileURLToPath(new URL("results/latest.json", import.meta.url)) : "");
+  if (!file) return;
+  const names = hasPeers ? Object.values(installs).flat() : [];
+  const record = {
+    date: new Date().toISOString().slice(0, 10),
+    rounds,
+    machine: describeMachine(),
+    versions: describeVersions(names),
+    scenarios: results,
+    goals,
+  };
+  writeFileSync(file, `${JSON.stringify(record, (_, value) => rounded(value), 1)}\n`);
+  say(`wrote ${options.json ?? "bench/results/latest.json"}`);
 }
-for (const { child } of subjects) child.end();
-load.end();
+
+function rounded(value) {
+  return typeof value === "number" ? Number(value.toPrecision(5)) : value;
+}

@@ -1,9 +1,8 @@
 // What importing the front door costs, against importing the whole of rxjs, in CPU of fresh
 // processes. `--max 2` makes it a check: the ratio, and that nothing heavy is loaded at import.
-import { execFileSync } from "node:child_process";
-import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { evaluate, importCost } from "./lib/import-cost.mjs";
+import { median } from "./lib/stats.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -11,7 +10,6 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "9" },
   },
 });
-const here = dirname(fileURLToPath(import.meta.url));
 const rounds = Math.max(7, Number(values.rounds));
 const ours = "@holodeck/agui";
 const theirs = "rxjs";
@@ -21,7 +19,7 @@ const cost = { [ours]: [], [theirs]: [] };
 // One round each that does not count warms the disk; then in turns, so that noise hits both alike.
 for (let round = -1; round < rounds; round += 1) {
   for (const name of [ours, theirs]) {
-    const micros = cpuOfImport(name);
+    const micros = importCost(name);
     if (round >= 0) cost[name].push(micros);
   }
 }
@@ -48,14 +46,6 @@ if (values.max !== undefined) {
   process.exitCode = faults.length === 0 ? 0 : 1;
 }
 
-function cpuOfImport(name) {
-  const script = `const before = process.cpuUsage();
-await import(${JSON.stringify(name)});
-const { user, system } = process.cpuUsage(before);
-console.log(user + system);`;
-  return Number(node(["--input-type=module", "--eval", script]));
-}
-
 // ES modules are seen by a resolve hook, CommonJS ones in the cache of `require`.
 function modulesLoadedBy(name) {
   const hooks = `import { writeSync } from "node:fs";
@@ -69,16 +59,7 @@ register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)})
 await import(${JSON.stringify(name)});
 const require = createRequire(process.cwd() + "/");
 for (const file of Object.keys(require.cache)) console.log("loaded file://" + file);`;
-  const output = node(["--input-type=module", "--eval", script]);
+  const output = evaluate(script);
   const urls = output.split("\n").filter((line) => line.startsWith("loaded file:"));
   return [...new Set(urls.map((line) => line.slice("loaded ".length)))];
-}
-
-function node(args) {
-  const env = { ...process.env, NODE_OPTIONS: "" };
-  return execFileSync(process.execPath, args, { cwd: here, env, encoding: "utf8" }).trim();
-}
-
-function median(numbers) {
-  return numbers.toSorted((left, right) => left - right)[Math.floor(numbers.length / 2)];
 }

@@ -1,29 +1,42 @@
 // A child of the bench: asks a server for runs over raw sockets and says what it saw. A client built on
 // `fetch` would measure itself.
-import { connect } from "node:net";
+import { openSocket, writeRequest } from "./lib/raw-http.mjs";
+import { readAnswer } from "./lib/read-answer.mjs";
 
-let ids = 0;
+let held = [];
 
 process.on("message", async (task) => {
   try {
-    process.send(await drive(task));
+    process.send(await tasks[task.type](task));
   } catch (error) {
-    process.send({ error: error.stack });
+    process.send({ error: error.stack ?? String(error) });
   }
 });
 process.on("disconnect", () => process.exit());
 
+const tasks = { drive, hold, release };
+
 /** `connections` sockets that ask for `runs` runs between them, one after the other on each. */
-async function drive({ port, path, connections, runs, body, headers = {} }) {
+async function drive({ port, connections, runs, maxMs, request, minBytes = 0 }) {
+  const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(port)));
   const seen = { runs: 0, bytes: 0, firstMs: [], lateMs: [] };
   const started = performance.now();
   let left = runs;
   await Promise.all(
-    Array.from({ length: connections }, async () => {
-      const socket = await open(port);
-      while (left > 0) {
+    sockets.map(async (socket) => {
+      while (left > 0 && performance.now() - started < maxMs) {
         left -= 1;
-        await ask(socket, request(path, body, headers), seen);
+        const { bytes, firstMs, said } = await readAnswer(
+          socket,
+          writeRequest(request),
+          seen.lateMs,
+        );
+        if (bytes < minBytes) {
+          throw new Error(`An answer of ${bytes} bytes; ${minBytes} are due: ${said}`);
+        }
+        seen.runs += 1;
+        seen.bytes += bytes;
+        seen.firstMs.push(firstMs);
       }
       socket.destroy();
     }),
@@ -31,64 +44,40 @@ async function drive({ port, path, connections, runs, body, headers = {} }) {
   return { ...seen, ms: performance.now() - started };
 }
 
-function open(port) {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: "127.0.0.1" });
-    socket.setNoDelay(true);
-    socket.once("connect", () => resolve(socket));
-    socket.once("error", reject);
+/** Opens streams, waits for the first bytes of each, and keeps them. */
+async function hold({ port, connections, request }) {
+  let open = 0;
+  // A few at a time: a burst of ten thousand connections overflows the listen queue.
+  const lanes = Array.from({ length: 64 }, async () => {
+    while (open < connections) {
+      open += 1;
+      const socket = await openSocket(port);
+      held.push(socket);
+      await firstBytes(socket, writeRequest(request));
+    }
   });
+  await Promise.all(lanes);
+  return { open: held.length };
 }
 
-function request(path, body, headers) {
-  ids += 1;
-  const id = `${process.pid}-${ids}`;
-  const text = JSON.stringify(body).replaceAll("<id>", id);
-  const lines = Object.entries({
-    host: "localhost",
-    "content-type": "application/json",
-    accept: "text/event-stream",
-    "content-length": Buffer.byteLength(text),
-    ...headers,
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `POST ${path.replaceAll("<id>", id)} HTTP/1.1\r\n${lines.join("")}\r\n${text}`;
-}
-
-// A chunked answer ends with an empty chunk; one with a length when it is there.
-function ask(socket, text, seen) {
+function firstBytes(socket, text) {
   return new Promise((resolve, reject) => {
-    const asked = performance.now();
-    let head = "";
-    let isFirst = true;
-    let last = "";
-    let expected = Number.POSITIVE_INFINITY;
-    let received = 0;
-    const end = (error) => {
-      socket.off("data", onData).off("close", onClose);
-      if (error) return reject(error);
-      seen.runs += 1;
+    socket.once("close", () => reject(new Error("Closed before the first byte.")));
+    const onData = (chunk) => {
+      // The filling of the one delta: what comes after it is waiting.
+      if (!chunk.includes("xxxx")) return;
+      socket.off("data", onData);
+      // Nobody may be told of the end of a stream that is held.
+      socket.removeAllListeners("close").resume();
       resolve();
     };
-    const onClose = () => end(new Error(`Cut after ${received} bytes: ${head.slice(0, 300)}`));
-    const onData = (chunk) => {
-      seen.bytes += chunk.length;
-      received += chunk.length;
-      const said = chunk.toString("latin1");
-      if (isFirst) {
-        isFirst = false;
-        head = said;
-        seen.firstMs.push(performance.now() - asked);
-        if (!head.startsWith("HTTP/1.1 200")) return end(new Error(head.slice(0, 400)));
-        const length = /\r\ncontent-length: (\d+)/i.exec(head);
-        if (length) expected = head.indexOf("\r\n\r\n") + 4 + Number(length[1]);
-      }
-      for (const [, at] of said.matchAll(/@(\d{8,})@/g)) {
-        seen.lateMs.push(Number(process.hrtime.bigint() - BigInt(at)) / 1e6);
-      }
-      last = (last + said).slice(-7);
-      if (last.endsWith("0\r\n\r\n") || received >= expected) end();
-    };
-    socket.on("data", onData).once("close", onClose);
+    socket.on("data", onData);
     socket.write(text);
   });
+}
+
+async function release() {
+  const closed = held.map((socket) => socket.destroy());
+  held = [];
+  return { closed: closed.length };
 }

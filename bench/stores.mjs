@@ -1,15 +1,14 @@
 // What a store can take, and what keeping a log costs a stream: appended events per second in memory,
 // on SQLite and on Redis, and the time of one streamed delta with a log against one without.
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createTicker, defaultLimits, LiveRun, systemClock } from "@holodeck/agui-core";
 import { aguiSseEncoder } from "@holodeck/agui-protocol";
 import { memorySessions } from "@holodeck/agui-sessions";
+import { startRedis } from "./lib/redis-server.mjs";
+import { median } from "./lib/stats.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -152,35 +151,10 @@ async function sqlite() {
 }
 
 async function redis() {
-  if (spawnSync("redis-server", ["--version"]).status !== 0) {
-    console.error("NOT MEASURED: redis. It needs redis-server: apt-get install redis-server.");
-    return undefined;
-  }
-  const { createClient } = await import("redis");
+  const server = await startRedis(console.error);
+  if (!server) return undefined;
   const { redisSessions } = await import("@holodeck/agui-sessions/redis");
-  const port = await freePort();
-  const flags = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
-  const server = spawn("redis-server", flags, { stdio: ["ignore", "pipe", "inherit"] });
-  for await (const chunk of server.stdout) {
-    if (String(chunk).includes("Ready to accept connections")) break;
-  }
-  const client = await createClient({ url: `redis://127.0.0.1:${port}` }).connect();
-  const end = async () => {
-    client.destroy();
-    const exited = once(server, "exit");
-    server.kill("SIGKILL");
-    await exited;
-  };
-  return { name: "redis", store: redisSessions({ client }), end };
-}
-
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
+  return { name: "redis", store: redisSessions({ client: server.client }), end: server.end };
 }
 
 function nextKey() {
@@ -192,10 +166,6 @@ async function timed(work) {
   const began = performance.now();
   await work();
   return performance.now() - began;
-}
-
-function median(numbers) {
-  return numbers.toSorted((left, right) => left - right)[Math.floor(numbers.length / 2)];
 }
 
 function whole(number) {

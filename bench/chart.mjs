@@ -1,0 +1,24 @@
+// `node bench/chart.mjs`: draws docs/bench.svg from bench/results/latest.json and writes its tables
+// between the markers of the pages. `--check` only says whether they are what the results say.
+import { readFileSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { chart, fillMarkers, sections } from "./lib/pages.mjs";
+import { readRecord, showSimulation } from "./lib/simulation.mjs";
+
+const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
+const record = readRecord();
+const made = { ...sections(record), simulation: `\`\`\`text\n${showSimulation(record)}\n\`\`\`` };
+const at = (path) => new URL(`../${path}`, import.meta.url);
+const pages = ["docs/performance.md", "docs/scaling.md", "README.md"].map((path) => [
+  path,
+  fillMarkers(readFileSync(at(path), "utf8"), made),
+]);
+const stale = [];
+for (const [path, text] of [["docs/bench.svg", chart(record)], ...pages]) {
+  if (!values.check) writeFileSync(at(path), text);
+  else if (readFileSync(at(path), "utf8") !== text) stale.push(path);
+}
+for (const path of stale) {
+  console.error(`${path} is not what bench/results/latest.json says: run node bench/chart.mjs.`);
+}
+process.exitCode = stale.length === 0 ? 0 : 1;
