@@ -34,8 +34,8 @@ export interface SiteOptions {
 }
 
 /**
- * A browser, with the page built; or nothing when no Chromium can be had, then the caller skips, and this says so. With
- * `CI=true` it fails instead.
+ * A browser, and the page built for it; or nothing when no Chromium can be had. Then the caller skips,
+ * and this says so. With `CI=true` it fails instead.
  */
 export async function openBrowser(suite: string): Promise<Browser | undefined> {
   const executablePath = findChromium();
