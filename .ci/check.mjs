@@ -36,6 +36,7 @@ const checks = [
     run: () => checkPackage(manifest),
   })),
   { ...command("tarballs", [node, ".ci/tarballs.mjs"]), needs: ["pack"] },
+  { ...command("init", [node, ".ci/init.mjs"]), needs: ["pack"] },
   // Last and alone: it measures.
   {
     ...command("cold start", [node, "bench/cold-start.mjs", "--max", "2"]),

@@ -2,7 +2,6 @@ import { AgentError, toAnswers } from "@holodeck/agui-core";
 import type {
   Clock,
   InterruptAnswer,
-  Logger,
   Message,
   Pending,
   RunAgentInput,
@@ -14,7 +13,6 @@ export interface HistoryOptions {
   readonly owner: "client" | "server";
   /** Take tool results and system messages as sent. */
   readonly trust: boolean;
-  readonly logger: Logger;
   readonly clock: Clock;
 }
 
@@ -27,6 +25,8 @@ export interface PreparedInput {
   readonly pending: readonly Pending[];
   /** What the server asked and this input answers. */
   readonly answers: readonly InterruptAnswer[];
+  /** What a client cannot vouch for, in words. */
+  readonly dropped: readonly string[];
 }
 
 /**
@@ -40,15 +40,19 @@ export function prepareInput(
   options: HistoryOptions,
 ): PreparedInput {
   assertResume(input, session, options.clock);
+  const { owner } = options;
   const isKnown = session.messages.length > 0 || session.lastRunId !== undefined;
-  const sent = options.trust ? input.messages : believed(input, session, { ...options, isKnown });
-  const messages = options.owner === "server" ? added(sent, input, session) : sent;
+  const { sent, dropped } = options.trust
+    ? { sent: input.messages, dropped: [] }
+    : believed(input, session, { owner, isKnown });
+  const messages = owner === "server" ? added(sent, input, session) : sent;
   const state = hasState(input.state) ? input.state : (session.state ?? input.state ?? {});
   return {
     input: { ...input, messages: messages.filter(({ role }) => role !== "activity"), state },
-    history: options.owner === "server" ? messages : keepActivities(session.messages, sent),
+    history: owner === "server" ? messages : keepActivities(session.messages, sent),
     pending: session.pending.filter(({ id, kind }) => !isAnswered(id, kind, input)),
     answers: toAnswers(session.pending, input.resume),
+    dropped,
   };
 }
 
@@ -86,8 +90,8 @@ function isAnswered(id: string, kind: Pending["kind"], input: RunAgentInput): bo
 function believed(
   input: RunAgentInput,
   session: Session,
-  { isKnown, owner, logger }: HistoryOptions & { isKnown: boolean },
-): readonly Message[] {
+  { isKnown, owner }: Pick<HistoryOptions, "owner"> & { isKnown: boolean },
+): { sent: readonly Message[]; dropped: readonly string[] } {
   const known = new Map(session.messages.map((message) => [message.id, message]));
   const results = new Map(session.messages.flatMap(toResult));
   const waiting = new Set(session.pending.flatMap(({ id, kind }) => (kind === "tool" ? id : [])));
@@ -125,13 +129,7 @@ function believed(
     dropped.push(`result "${message.id}" of the call "${message.toolCallId}"`);
     return [];
   });
-  if (dropped.length > 0) {
-    logger.warn(
-      { threadId: session.threadId, runId: input.runId, dropped },
-      "Messages that a client cannot vouch for were dropped; see trustClientHistory.",
-    );
-  }
-  return messages;
+  return { sent: messages, dropped };
 }
 
 function isSaidHere({ role }: Message): boolean {

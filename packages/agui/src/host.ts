@@ -80,15 +80,30 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       tools,
       files: request.files ?? [],
     };
-    await admit(request, { ...context, logger });
-    const key: RunKey = { ...keyOf(call, input.threadId), runId: input.runId };
+    if (admitting.length > 0) await admit(request, { ...context, logger });
+    const key: RunKey = {
+      principal: call.principal?.id ?? "",
+      threadId: input.threadId,
+      runId: input.runId,
+    };
     // Who sends no history cannot own it.
     const owner = protocol.history === "server" ? "server" : (settings.history ?? "client");
     const { onUnknownThread = protocol.onUnknownThread } = settings;
     const mayCreate = request.isNewThread === true || onUnknownThread !== "reject";
-    const launch: Launch = { key, request, loaded, context, owner, mayCreate };
+    const launch: Launch = {
+      key,
+      request,
+      loaded,
+      context,
+      owner,
+      mayCreate,
+      checked: undefined,
+      replaced: undefined,
+    };
     const record: RunRecord = {
-      ...key,
+      principal: key.principal,
+      threadId: key.threadId,
+      runId: key.runId,
       format: 1,
       agentId: loaded.id,
       protocolVersion,
@@ -131,7 +146,6 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
   }
 
   async function admit({ input }: RunRequest, init: RunContextInit): Promise<void> {
-    if (admitting.length === 0) return;
     const context = createRunContext(init);
     for (const one of admitting) await one.admit?.(input, context, { sessions });
   }
@@ -226,8 +240,4 @@ function toActive(record: RunRecord, run: LiveRun, { signal }: Call): ActiveRun 
     },
     collect: (onEvent) => run.collect(signal, onEvent),
   };
-}
-
-function keyOf(call: Call, threadId: string): { principal: string; threadId: string } {
-  return { principal: call.principal?.id ?? "", threadId };
 }

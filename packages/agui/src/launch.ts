@@ -26,9 +26,13 @@ export interface Launch {
   readonly owner: "client" | "server";
   /** Whether its thread is made when there is none. */
   readonly mayCreate: boolean;
+  /** What was found in the thread before it was taken. */
+  checked?: { readonly session: Session; readonly prepared: PreparedInput } | undefined;
   /** The messages that its agent reads in another form than they were sent in. */
   readonly replaced?: ReadonlyMap<Message, Message> | undefined;
 }
+
+type RunInit = ConstructorParameters<typeof LiveRun>[0];
 
 export interface Launcher {
   /** Throws what can be said before the thread is taken: an unknown thread, a forged approval. */
@@ -82,13 +86,17 @@ export function createLauncher(options: HostOptions): Launcher {
     });
   }
 
-  async function prepare(
-    launch: Launch,
-  ): Promise<{ init: ConstructorParameters<typeof LiveRun>[0] }> {
+  async function prepare(launch: Launch, lease: Lease): Promise<RunInit> {
     const { key, request, loaded, owner } = launch;
     const { maxMessages } = request;
     const session = await recover(key, await find(launch));
-    const prepared = prepareInput(request.input, session, { owner, trust, logger, clock });
+    const { checked } = launch;
+    // Nobody has touched the thread since, as nearly always: what was found then is true.
+    const prepared =
+      checked?.session === session && launch.replaced === undefined
+        ? checked.prepared
+        : prepareInput(request.input, session, { owner, trust, clock });
+    warnOf(key, prepared);
     const { pending, answers } = prepared;
     const own = await resources?.of(key, launch.context.principal);
     // Before the agent says a word: what the user said is kept, also if the run then fails.
@@ -102,22 +110,46 @@ export function createLauncher(options: HostOptions): Launcher {
     const { input, history } =
       owner === "server" ? asStored(prepared, stored) : asRead(prepared, launch);
     const exposed = exposeSessionState?.(session);
+    const { threadId, runId, agentId, principal, requestId, tools, files } = launch.context;
+    const { metadata } = stored;
+    const data = own?.data;
+    // Written out, here and in `launch`: what is added to a copy gets a new shape each time, and whoever
+    // reads it afterwards is slow.
     return {
-      init: {
-        agent: own?.agent ?? loaded.agent,
-        input,
-        history,
-        middleware: settings.runMiddleware,
-        context: { ...launch.context, metadata: stored.metadata, data: own?.data, answers },
-        prologue: exposed === undefined ? [] : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
-        questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
-        save: (summary) => save(launch, summary, history),
-        checkpoint: ({ messages, state, times, offset, open }) => {
-          const active = { runId: key.runId, offset, open };
-          return sessions.update(key, { messages, maxMessages, state, times, active });
-        },
+      agent: own?.agent ?? loaded.agent,
+      input,
+      history,
+      middleware: settings.runMiddleware,
+      context: {
+        threadId,
+        runId,
+        agentId,
+        principal,
+        requestId,
+        request: launch.context.request,
+        tools,
+        files,
+        metadata,
+        data,
+        answers,
+      },
+      prologue: exposed === undefined ? [] : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
+      questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
+      log: { runs: sessions.runs, lease },
+      save: (summary) => save(launch, summary, history),
+      checkpoint: ({ messages, state, times, offset, open }) => {
+        const active = { runId: key.runId, offset, open };
+        return sessions.update(key, { messages, maxMessages, state, times, active });
       },
     };
+  }
+
+  function warnOf({ threadId, runId }: RunKey, { dropped }: PreparedInput): void {
+    if (dropped.length === 0) return;
+    logger.warn(
+      { threadId, runId, dropped },
+      "Messages that a client cannot vouch for were dropped; see trustClientHistory.",
+    );
   }
 
   async function save(
@@ -140,11 +172,20 @@ export function createLauncher(options: HostOptions): Launcher {
     });
   }
 
-  function launch(init: ConstructorParameters<typeof LiveRun>[0], id: string): LiveRun {
+  function launch(init: RunInit, id: string): LiveRun {
     let forget: (() => void) | undefined;
     const run = new LiveRun(
       {
-        ...init,
+        agent: init.agent,
+        input: init.input,
+        history: init.history,
+        middleware: init.middleware,
+        context: init.context,
+        prologue: init.prologue,
+        questions: init.questions,
+        log: init.log,
+        save: init.save,
+        checkpoint: init.checkpoint,
         onEnd: (ended) => {
           if (runs.live.get(id) === ended) runs.live.delete(id);
           forget = runs.lingering.add(ended);
@@ -176,23 +217,22 @@ export function createLauncher(options: HostOptions): Launcher {
   return {
     async check(asked) {
       const session = await find(asked);
-      prepareInput(asked.request.input, session, {
-        owner: asked.owner,
-        trust,
-        logger: silent,
-        clock,
-      });
+      const { request, owner } = asked;
+      asked.checked = {
+        session,
+        prepared: prepareInput(request.input, session, { owner, trust, clock }),
+      };
     },
     async leased(asked, lease) {
       try {
-        const { init } = await prepare(asked);
+        const init = await prepare(asked, lease);
         let run: LiveRun | undefined = undefined;
         const forget = sessions.runs.commands(lease, (command) => {
           if (!run) return;
           if (command.type === "stop") obey(run, command);
           else run.answer(command);
         });
-        run = launch({ ...init, log: { runs: sessions.runs, lease } }, liveId(lease));
+        run = launch(init, liveId(lease));
         void run.done.then(forget);
         return run;
       } catch (error) {
@@ -207,9 +247,9 @@ export function createLauncher(options: HostOptions): Launcher {
       const prepared = prepareInput(request.input, unknown, {
         owner: "client",
         trust,
-        logger,
         clock,
       });
+      warnOf(key, prepared);
       const { input, history } = asRead(prepared, asked);
       const { runMiddleware: middleware } = settings;
       const init = { agent: loaded.agent, input, history, middleware, context };
@@ -239,8 +279,6 @@ function emptySession({ principal, threadId }: RunKey, agentId: string): Session
     pending: [],
   };
 }
-
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 // A thread that the server owns may have become too long: what the store let go of is gone for all.
 function asStored(

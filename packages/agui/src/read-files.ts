@@ -13,7 +13,7 @@ export interface ReadLaunch {
 export async function readFiles(
   launch: Launch,
   call: Call,
-  { files: processor, limits, logger }: Settings,
+  { files: processor, limits, logger, sessions }: Settings,
 ): Promise<ReadLaunch> {
   if (!processor) return { launch, release() {} };
   const { request, context, owner } = launch;
@@ -26,6 +26,7 @@ export async function readFiles(
     limits,
     logger,
     requestId,
+    sessions,
     signal,
   });
   const { messages, files } = processed;

@@ -1,25 +1,51 @@
 import { ulid } from "@holodeck/agui-core";
-import type { Call, Exchange } from "@holodeck/agui-core";
+import type { AgentRequest, Call, Exchange } from "@holodeck/agui-core";
 
 /** What a route is given of a request; its URL is parsed only when asked for. */
 export function toCall(
   exchange: Exchange,
   rest: Pick<Call, "params" | "body" | "principal" | "requestId">,
 ): Call {
-  return {
-    ...rest,
-    get request() {
-      return exchange.request;
-    },
-    get query() {
-      return exchange.request.url.searchParams;
-    },
-    get signal() {
-      return exchange.signal;
-    },
-    header: (name) => exchange.header(name),
-    bytes: () => exchange.body(),
-  };
+  return new ExchangeCall(exchange, rest);
+}
+
+// A class: an object with getters of its own has a shape of its own, which keeps its request until the
+// next full collection.
+class ExchangeCall implements Call {
+  readonly params: Call["params"];
+  readonly body: unknown;
+  readonly principal: Call["principal"];
+  readonly requestId: string;
+  // Not `#`: whoever derives a call inherits from this one.
+  private readonly exchange: Exchange;
+
+  constructor(exchange: Exchange, rest: Pick<Call, "params" | "body" | "principal" | "requestId">) {
+    this.params = rest.params;
+    this.body = rest.body;
+    this.principal = rest.principal;
+    this.requestId = rest.requestId;
+    this.exchange = exchange;
+  }
+
+  get request(): AgentRequest {
+    return this.exchange.request;
+  }
+
+  get query(): URLSearchParams {
+    return this.exchange.request.url.searchParams;
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.exchange.signal;
+  }
+
+  header(name: string): string | undefined {
+    return this.exchange.header(name);
+  }
+
+  bytes(): AsyncIterable<Uint8Array> {
+    return this.exchange.body();
+  }
 }
 
 /** The path below `base`; nothing when it is not below it. */

@@ -3,7 +3,9 @@ import type { Exchange, Reply } from "@holodeck/agui-core";
 /** Writes a reply to the wire. */
 export function sendReply(exchange: Exchange, reply: Reply, requestId: string): void {
   const { status, body, stream } = reply;
-  const headers: Record<string, string> = { ...reply.headers, "x-request-id": requestId };
+  // The spread last: what is added to a copy gets a new shape each time.
+  const headers: Record<string, string> = { "x-request-id": requestId, ...reply.headers };
+  headers["x-request-id"] = requestId;
   if (stream && exchange.method === "HEAD") {
     exchange.reply(status, headers).end();
     stream.discard();

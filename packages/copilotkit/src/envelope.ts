@@ -1,4 +1,4 @@
-import { AgentError, describeValue, isOpaqueId } from "@holodeck/agui-core";
+import { AgentError, deriveCall, describeValue, isOpaqueId } from "@holodeck/agui-core";
 import type { Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { readBody } from "./bodies.ts";
 import { connect } from "./connect.ts";
@@ -55,7 +55,7 @@ export async function openEnvelope(call: Call, host: ProtocolHost): Promise<Repl
       `There is no method ${quote(method)}; there are: ${known}.`,
     );
   }
-  return handle({ ...call, params: strings(params), body }, host);
+  return handle(deriveCall(call, { params: strings(params), body }), host);
 }
 
 function strings(params: Json): Record<string, string> {

@@ -1,4 +1,4 @@
-import { AgentError } from "@holodeck/agui-core";
+import { AgentError, deriveCall } from "@holodeck/agui-core";
 import type { Call, ProtocolHost, Reply, Route, Session, ThreadKey } from "@holodeck/agui-core";
 import { readBody } from "./bodies.ts";
 import { toHistory } from "./connect.ts";
@@ -55,7 +55,8 @@ export async function requestThreads(call: Call, host: ProtocolHost): Promise<Re
   const routes = threadRoutes(host);
   for (const route of routes) {
     const params = route.method === httpMethod ? match(route.path, segments) : undefined;
-    if (params) return route.handle({ ...call, params, query: new URLSearchParams(search) });
+    if (params)
+      return route.handle(deriveCall(call, { params, query: new URLSearchParams(search) }));
   }
   throw new AgentError("not-found", `There is no ${httpMethod} ${JSON.stringify(pathname)} here.`);
 }

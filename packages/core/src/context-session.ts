@@ -1,41 +1,56 @@
 import { AgentError } from "./errors.ts";
 import type { RunContextInit, RunMode } from "./context.ts";
+import type { Stopping } from "./lazy-abort.ts";
 import type { InterruptAnswer, Json, RunSession } from "./types.ts";
 
-/** `context.session`: what the thread has, and what this run changes in it. */
+/**
+ * `context.session`: what the thread has, and what this run changes in it. Its functions are made when
+ * they are asked for, so that they may be taken out of it: with closures in its fields a run of one delta
+ * cost 60 µs more, since no minor collection could free it.
+ */
 export class ContextSession implements RunSession {
   readonly data: unknown;
   readonly answers: readonly InterruptAnswer[];
-  readonly get: RunSession["get"];
-  readonly set: RunSession["set"];
-  readonly #all: () => Json;
+  readonly #runId: string;
+  readonly #stored: Readonly<Json>;
+  readonly #changed: Json;
+  readonly #stopping: Stopping;
+  readonly #mode: RunMode;
 
-  constructor(init: RunContextInit, { signal, mode }: { signal: AbortSignal; mode: RunMode }) {
-    const { runId, metadata = {}, changed = {} } = init;
+  constructor(init: RunContextInit, stopping: Stopping, mode: RunMode) {
     this.data = init.data;
     this.answers = init.answers ?? [];
-    this.get = (key) => (Object.hasOwn(changed, key) ? changed[key] : ownOf(metadata, key));
-    this.set = (key, value) => {
-      if (signal.aborted) {
-        if (mode.aborting?.()) return;
-        throw ended(runId);
-      }
-      // By definition, since a key may be `__proto__`.
-      Object.defineProperty(changed, key, { value, ...ordinary });
-    };
-    this.#all = () => ({ ...metadata, ...changed });
+    this.#runId = init.runId;
+    this.#stored = init.metadata ?? {};
+    this.#changed = init.changed ?? {};
+    this.#stopping = stopping;
+    this.#mode = mode;
   }
 
   get metadata(): Json {
-    return this.#all();
+    return { ...this.#stored, ...this.#changed };
+  }
+
+  get get(): RunSession["get"] {
+    return (key) => {
+      const record = Object.hasOwn(this.#changed, key) ? this.#changed : this.#stored;
+      return Object.hasOwn(record, key) ? record[key] : undefined;
+    };
+  }
+
+  get set(): RunSession["set"] {
+    return (key, value) => {
+      if (this.#stopping.aborted) {
+        if (this.#mode.aborting?.()) return;
+        throw ended(this.#runId);
+      }
+      // By definition, since a key may be `__proto__`.
+      Object.defineProperty(this.#changed, key, { value, ...ordinary });
+    };
   }
 }
 
 const ordinary = { enumerable: true, configurable: true, writable: true };
-
-function ownOf(record: Readonly<Json>, key: string): unknown {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
-}
 
 export function ended(runId: string): AgentError {
   return new AgentError("run-ended", `Run "${runId}" has ended; nothing more can be said in it.`);

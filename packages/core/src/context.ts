@@ -5,6 +5,8 @@ import { ContextSession } from "./context-session.ts";
 import { createEmit } from "./emit.ts";
 import type { RunEnding } from "./guard.ts";
 import { ulid } from "./ids.ts";
+import { GivenSignal, LazyAbort } from "./lazy-abort.ts";
+import type { Stopping } from "./lazy-abort.ts";
 import { defaultLimits } from "./limits.ts";
 import { silentLogger } from "./logger.ts";
 import { createStateTracker } from "./state.ts";
@@ -36,7 +38,9 @@ export interface RunContextInit {
   readonly threadId: string;
   readonly runId: string;
   readonly agentId?: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+  /** In place of a signal: one that is made when it is asked for. */
+  readonly stopping?: Stopping | undefined;
   readonly principal?: Principal | undefined;
   readonly requestId?: string;
   /** Asked for on first use: building it costs more than most runs need. */
@@ -77,6 +81,7 @@ export interface RunMode {
 /** What a context carries that is not for agents. */
 interface Inside {
   readonly mode: RunMode;
+  readonly stopping: Stopping;
   readonly desk: ToolDesk;
   /** What the server declares of the client's tools. */
   readonly declared: readonly ServerTool[];
@@ -90,8 +95,8 @@ interface Inside {
 /** What speaks through an outlet, made on first use. */
 interface Voice {
   readonly outlet: Outlet;
-  emit?: Emit;
-  state?: RunState;
+  emit: Emit | undefined;
+  state: RunState | undefined;
 }
 
 const inside: unique symbol = Symbol("inside");
@@ -101,8 +106,8 @@ const freeMode: RunMode = { ready: () => undefined, strict: false };
 export function createRunContext(init: RunContextInit, mode: RunMode = freeMode): RunContext {
   const { threadId, runId, agentId = "default", principal, request } = init;
   const { logger = silentLogger, requestId = runId, files = [] } = init;
-  const signal = init.signal ?? new AbortController().signal;
-  const session = new ContextSession(init, { signal, mode });
+  const stopping = init.stopping ?? (init.signal ? new GivenSignal(init.signal) : new LazyAbort());
+  const session = new ContextSession(init, stopping, mode);
   const { server: tools, client: declared } = splitTools(init.tools ?? []);
   const desk: ToolDesk = {
     timeoutMs: init.toolTimeoutMs ?? defaultLimits.toolTimeoutMs,
@@ -114,12 +119,15 @@ export function createRunContext(init: RunContextInit, mode: RunMode = freeMode)
     clientTools: init.clientTools,
   };
   return new Context(
-    { signal, threadId, runId, agentId, principal, session, logger, requestId, files, tools },
-    { mode, desk, declared, input: undefined, request, voice: undefined },
+    { threadId, runId, agentId, principal, session, logger, requestId, files, tools },
+    { mode, stopping, desk, declared, input: undefined, request, voice: undefined },
   );
 }
 
-type ContextParts = Omit<RunContext, "request" | "emit" | "state" | "callTool" | "callTools">;
+type ContextParts = Omit<
+  RunContext,
+  "signal" | "request" | "emit" | "state" | "callTool" | "callTools"
+>;
 
 /**
  * A class with its secrets under a symbol, and no object with getters of its own nor a WeakMap: the
@@ -127,7 +135,6 @@ type ContextParts = Omit<RunContext, "request" | "emit" | "state" | "callTool" |
  * all that it made until the next full one.
  */
 class Context implements RunContext {
-  readonly signal: AbortSignal;
   readonly threadId: string;
   readonly runId: string;
   readonly agentId: string;
@@ -140,7 +147,6 @@ class Context implements RunContext {
   readonly [inside]: Inside;
 
   constructor(parts: ContextParts, own: Inside) {
-    this.signal = parts.signal;
     this.threadId = parts.threadId;
     this.runId = parts.runId;
     this.agentId = parts.agentId;
@@ -151,6 +157,10 @@ class Context implements RunContext {
     this.files = parts.files;
     this.tools = parts.tools;
     this[inside] = own;
+  }
+
+  get signal(): AbortSignal {
+    return this[inside].stopping.signal;
   }
 
   get request(): AgentRequest | undefined {
@@ -182,7 +192,9 @@ class Context implements RunContext {
 
 /** The same context, speaking into another outlet. Its parts are made on first use. */
 export function bindContext(context: RunContext, outlet: Outlet): RunContext {
-  return derive(context, { ...insideOf(context), input: outlet.input, voice: { outlet } });
+  const { mode, stopping, desk, declared, request } = insideOf(context);
+  const voice: Voice = { outlet, emit: undefined, state: undefined };
+  return derive(context, { mode, stopping, desk, declared, input: outlet.input, request, voice });
 }
 
 /**
@@ -205,13 +217,22 @@ export function withTools(
   const own = insideOf(context);
   const settled = settleTools(input, { runId: context.runId, tools, logger: context.logger });
   const declared = [...client, ...own.declared.filter(isOthers)];
-  const derived = derive(context, { ...own, declared, input: settled });
+  const { mode, stopping, desk, request, voice } = own;
+  const derived = derive(context, {
+    mode,
+    stopping,
+    desk,
+    declared,
+    input: settled,
+    request,
+    voice,
+  });
   const all = [...server, ...context.tools.filter(isOthers)];
   Object.defineProperty(derived, "tools", { value: all, enumerable: true });
   return { input: settled, context: derived };
 }
 
-function derive(context: RunContext, { calls: _calls, ...own }: Inside): RunContext {
+function derive(context: RunContext, own: Inside): RunContext {
   // A copy, not an heir: whatever becomes a prototype is held by a shape, for as long as shapes live.
   if (Object.getPrototypeOf(context) === Context.prototype) return new Context(context, own);
   // Middleware put something of its own in front, whose members the agent is to see.

@@ -1,13 +1,18 @@
 type Task = () => void;
 
-let waiting: Task[] = [];
+// Two lists that take turns, and are emptied place by place: a list that has grown old would keep the runs
+// of its tasks until the next full collection, long after it was thrown away.
+let waiting: (Task | undefined)[] = [];
+let running: (Task | undefined)[] = [];
+let count = 0;
 
 // Node has setImmediate; elsewhere a message port is the only macrotask without a clamp.
 const schedule: (task: Task) => void = createScheduler();
 
 /** Runs a task in the next macrotask, after timers and I/O had their turn. One hop serves all tasks. */
 export function hop(task: Task): void {
-  if (waiting.push(task) === 1) schedule(drain);
+  waiting[count++] = task;
+  if (count === 1) schedule(drain);
 }
 
 /** Resolves in the next macrotask. */
@@ -20,24 +25,33 @@ const breath = 256;
 
 /** Counts what an agent emits; now and then a promise of the next turn, so that others get theirs. */
 export function createBreath(): () => Promise<void> | undefined {
-  let count = 0;
+  let said = 0;
   return () => {
-    if (++count < breath) return undefined;
-    count = 0;
+    if (++said < breath) return undefined;
+    said = 0;
     return nextTurn();
   };
 }
 
 function drain(): void {
   const tasks = waiting;
-  waiting = [];
+  const end = count;
+  waiting = running;
+  running = tasks;
+  count = 0;
   let next = 0;
   try {
-    while (next < tasks.length) tasks[next++]!();
+    while (next < end) take(tasks, next++)();
   } finally {
     // One that throws must not take the turn of the others, who are other runs.
-    for (const task of tasks.slice(next)) hop(task);
+    while (next < end) hop(take(tasks, next++));
   }
+}
+
+function take(tasks: (Task | undefined)[], place: number): Task {
+  const task = tasks[place]!;
+  tasks[place] = undefined;
+  return task;
 }
 
 function createScheduler(): (task: Task) => void {

@@ -6,6 +6,8 @@ export type { Bag } from "./bag.ts";
 export { runOfClientCall } from "./client-tools.ts";
 export type { ClientToolCall, ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
 export { systemClock, createTicker } from "./clock.ts";
+export { deriveCall } from "./derive-call.ts";
+export { LazyAbort } from "./lazy-abort.ts";
 export type { Ticker, Tickable } from "./clock.ts";
 export { chain, compose } from "./compose.ts";
 export { createRunContext, waitsForClient, withTools } from "./context.ts";
@@ -31,6 +33,8 @@ export { mergeStreams } from "./merge-streams.ts";
 export type { MergedStream, MergeSource, SaidBy } from "./merge-streams.ts";
 export { stripMount } from "./mount-path.ts";
 export { essenceOf, SUPPORTED_MIME_TYPES, typeOfUpload } from "./mime-types.ts";
+export { boundaryOf, decodeField, malformedForm, MultipartParser } from "./multipart-parser.ts";
+export type { PartHead, PartListener } from "./multipart-parser.ts";
 export type { OpenKind, OpenPart } from "./open-parts.ts";
 export { applyPatch, PatchError } from "./patch.ts";
 export { toAnswers, toPending } from "./pending.ts";
@@ -60,6 +64,8 @@ export type {
   AgentRequest,
   AskedCall,
   Awaitable,
+  BlobKey,
+  BlobStore,
   Call,
   Chunk,
   Clock,
@@ -107,6 +113,7 @@ export type {
   SessionChange,
   SessionStore,
   Sink,
+  StoredBlob,
   Subscribable,
   ThreadKey,
   ToolCallOptions,

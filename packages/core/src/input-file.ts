@@ -27,7 +27,7 @@ const maxNameChars = 255;
 export function sanitiseName(given: string | undefined | null, fallback: string): string {
   const base = (given ?? "").split(/[/\\]/).at(-1)!;
   const visible = base.replaceAll(misleading, "").trim();
-  const name = Array.from(visible).slice(0, maxNameChars).join("");
+  const name = Array.from(visible).slice(0, maxNameChars).join("").trimEnd();
   return name === "" || /^\.+$/.test(name) ? fallback : name;
 }
 

@@ -19,6 +19,7 @@ import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
 import { createBreath, hop } from "./hop.ts";
 import { cloneJson } from "./json.ts";
+import { LazyAbort } from "./lazy-abort.ts";
 import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
 import { reportRepairs } from "./repairs.ts";
@@ -66,7 +67,10 @@ export interface RunInit {
   readonly agent: AgentLike;
   readonly input: RunAgentInput;
   readonly middleware: readonly Middleware[];
-  readonly context: Omit<RunContextInit, "signal" | "changed" | "logger" | "clock" | "clientTools">;
+  readonly context: Omit<
+    RunContextInit,
+    "signal" | "stopping" | "changed" | "logger" | "clock" | "clientTools"
+  >;
   /** Said before the agent says anything. */
   readonly prologue?: readonly unknown[];
   /** The thread's messages, when there are more than the agent is given. */
@@ -123,7 +127,7 @@ export class LiveRun {
   readonly #init: RunInit;
   readonly #settings: RunSettings;
   readonly #logger: Logger;
-  readonly #controller = new AbortController();
+  readonly #stopping = new LazyAbort();
   readonly #changed: Json = {};
   readonly #clientTools: ClientTools | undefined;
   /** What the clients have been told; the guard is ahead of it while a store is asked. */
@@ -162,9 +166,11 @@ export class LiveRun {
   #waiting: Promise<void> | undefined;
   #graceUntil = Number.POSITIVE_INFINITY;
   #untick: (() => void) | undefined;
+  readonly #keepLease: (() => void) | undefined;
 
   constructor(init: RunInit, settings: RunSettings) {
-    const input = settleTools(init.input, { ...init.context, logger: settings.logger });
+    const { threadId, runId, tools } = init.context;
+    const input = settleTools(init.input, { runId, tools, logger: settings.logger });
     this.#init = input === init.input ? init : { ...init, input };
     this.#settings = settings;
     this.#logger = safeLogger(settings.logger);
@@ -176,12 +182,21 @@ export class LiveRun {
     });
     this.#outlet = createOutlet(input);
     const { questions } = init;
-    const { runId } = init.context;
     this.#clientTools = questions && createClientTools({ runId, tools: input.tools, questions });
     this.context = createRunContext(
       {
-        ...init.context,
-        signal: this.#controller.signal,
+        threadId,
+        runId,
+        agentId: init.context.agentId,
+        principal: init.context.principal,
+        requestId: init.context.requestId,
+        request: init.context.request,
+        files: init.context.files,
+        tools,
+        metadata: init.context.metadata,
+        data: init.context.data,
+        answers: init.context.answers,
+        stopping: this.#stopping,
         changed: this.#changed,
         logger: settings.logger,
         clock: settings.clock,
@@ -205,7 +220,7 @@ export class LiveRun {
     });
     this.done = new Promise((resolve) => (this.#resolveDone = resolve));
     this.idle = new Promise((resolve) => (this.#resolveIdle = resolve));
-    init.log?.lease.lost.addEventListener("abort", this.#leaseLost, { once: true });
+    this.#keepLease = init.log && onLost(init.log.lease, this.#leaseLost);
     // From now on, not from its beginning: whoever asked for it may never come to follow it.
     this.#untick = settings.ticker.add(this);
   }
@@ -353,7 +368,9 @@ export class LiveRun {
     };
     const breathe = createBreath();
     const context = bindContext(this.context, {
-      ...this.#outlet,
+      state: this.#outlet.state,
+      ending: this.#outlet.ending,
+      input: this.#outlet.input,
       push: (value) => {
         if (this.#isLate()) return;
         say(value);
@@ -376,7 +393,9 @@ export class LiveRun {
     const breathe = createBreath();
     // What middleware itself emits does not pass the middleware again.
     const context = bindContext(this.context, {
-      ...this.#outlet,
+      state: this.#outlet.state,
+      ending: this.#outlet.ending,
+      input: this.#outlet.input,
       push: (value) => {
         if (this.#isLate()) return;
         this.#push(value);
@@ -406,7 +425,7 @@ export class LiveRun {
 
   #stop(reason: AgentError | undefined): void {
     this.#aborting = true;
-    this.#controller.abort(reason);
+    this.#stopping.abort(reason);
     this.#aborting = false;
     this.#releaseAgent();
   }
@@ -645,7 +664,7 @@ export class LiveRun {
     reportRepairs(this.context, stage, this.#guard);
     // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent: it
     // tidies up, and in the next turn whatever it has left is told to stop.
-    if (this.status === "failed" && !this.#controller.signal.aborted) {
+    if (this.status === "failed" && !this.#stopping.aborted) {
       this.#releaseAgent();
       hop(() => this.#stop(this.#error ?? errorOf(terminal.event)));
     } else {
@@ -712,7 +731,7 @@ export class LiveRun {
     this.#wake?.();
     void deskOf(this.context).disposers.run();
     // The log outlives the run; through this listener it would keep all of it.
-    this.#init.log?.lease.lost.removeEventListener("abort", this.#leaseLost);
+    this.#keepLease?.();
     this.#init.onEnd?.(this);
   }
 
@@ -787,6 +806,14 @@ export class LiveRun {
     this.#resolveIdle();
     this.#init.onIdle?.(this);
   }
+}
+
+// A signal is for stores that cannot do without; it costs more than all else of a lease.
+function onLost(lease: Lease, listener: () => void): () => void {
+  if (lease.onLost) return lease.onLost(listener);
+  const { lost } = lease;
+  lost.addEventListener("abort", listener, { once: true });
+  return () => lost.removeEventListener("abort", listener);
 }
 
 // What cannot be read is not an event, and the guard says so.

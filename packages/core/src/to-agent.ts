@@ -88,7 +88,7 @@ export function toRun(agent: AgentLike): Run {
         subscriber.complete();
       };
       try {
-        const bound = bindContext(context, { ...outlet, push });
+        const bound = bindContext(context, { state, ending, input: outlet.input, push });
         stop = pump(callAgent(agent, input, bound), {
           next: (value) => {
             speech.heard(value);

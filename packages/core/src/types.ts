@@ -101,6 +101,8 @@ export interface FileJob {
   readonly limits: Limits;
   readonly logger: Logger;
   readonly requestId: string;
+  /** Where the handler keeps its sessions, and perhaps uploads. */
+  readonly sessions: SessionStore;
   /** Aborted when the client leaves. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -137,7 +139,7 @@ export interface FileProcessor {
   /** Absent: the files of a form stay in memory. */
   spool?(): FileSpool;
   /** Routes of its own, beside those of the protocols. */
-  routes?(host: Pick<ProtocolHost, "limits" | "logger">): readonly Route[];
+  routes?(host: Pick<ProtocolHost, "limits" | "logger" | "sessions">): readonly Route[];
   /** With the handler. */
   close?(): Awaitable<void>;
 }
@@ -383,6 +385,8 @@ export interface RunRecord extends RunKey {
 export interface Lease extends RunKey {
   readonly fence: number;
   readonly lost: AbortSignal;
+  /** The same without a signal, for stores in this process. Returns how to stop listening. */
+  onLost?(listener: () => void): () => void;
 }
 
 export type RunCommand =
@@ -489,6 +493,37 @@ export interface SessionChange {
   maxMessages?: number | undefined;
 }
 
+/** What a blob is found by; only with the principal it was kept for. */
+export interface BlobKey {
+  readonly principal: string;
+  readonly id: string;
+}
+
+/** Bytes that a store keeps. */
+export interface StoredBlob {
+  readonly size: number;
+  readonly metadata: Json;
+  /** From the beginning, in pieces. Throws `file-not-found` when they are gone before the last one. */
+  read(): AsyncIterable<Uint8Array>;
+}
+
+/** Bytes beside the sessions, for every process of the store. They pass through in pieces. */
+export interface BlobStore {
+  /**
+   * Keeps what arrives for so long. Nobody sees it before it is whole, and nothing stays of what broke
+   * off. A key is written once: a second time is refused with `run-exists`.
+   */
+  put(
+    key: BlobKey,
+    bytes: AsyncIterable<Uint8Array>,
+    about: { readonly ttlMs: number; readonly metadata: Json },
+  ): Promise<void>;
+  get(key: BlobKey): Promise<StoredBlob | undefined>;
+  delete(key: BlobKey): Promise<boolean>;
+  /** Bytes of all that is kept, of all principals, to within a minute of its expiry. */
+  size(): Promise<number>;
+}
+
 export interface SessionStore {
   get(key: ThreadKey): Awaitable<Session | undefined>;
   create(key: ThreadKey, init: { agentId: string; metadata?: Json }): Awaitable<Session>;
@@ -512,6 +547,8 @@ export interface SessionStore {
   readonly runs: RunLog;
   /** Shared token bucket. Resolves to 0 or the milliseconds to wait. */
   take(bucket: string, cost: number, rate: { tokens: number; perMs: number }): Awaitable<number>;
+  /** For uploads. Absent: this store keeps none. */
+  readonly blobs?: BlobStore;
 }
 
 // ── Bytes ──────────────────────────────────────────────────────────────────────────────────────
@@ -645,7 +682,10 @@ export interface Call {
   /** Aborted when the client leaves before it has its whole answer. Absent: nobody can tell. */
   readonly signal?: AbortSignal | undefined;
   header(name: string): string | undefined;
-  /** The body as it arrives, unread, of a route that takes multipart. Stop reading and the rest is dropped. */
+  /**
+   * The body as it arrives, unread, of a route that takes multipart. Each piece is the reader's own. Stop
+   * reading and the rest is dropped.
+   */
   bytes(): AsyncIterable<Uint8Array>;
 }
 

@@ -1,7 +1,9 @@
 import { AgentError, essenceOf, SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
 import type {
+  Awaitable,
   FileJob,
   FileProcessor,
+  FileSpool,
   InputFile,
   Message,
   ProcessedFiles,
@@ -15,11 +17,12 @@ import type { ExtractKind } from "./job.ts";
 import { resolveFilesOptions } from "./options.ts";
 import type { ExtractFilesOptions } from "./options.ts";
 import { isFilePart, resolvePart } from "./resolve.ts";
+import type { Resolver } from "./resolve.ts";
 import { isContainer, typeOf } from "./sniff.ts";
 import { createSpool, pathOf, readHead, withType } from "./spool.ts";
 import { createTextCache } from "./text-cache.ts";
-import { uploadRoute } from "./upload-route.ts";
-import { createUploadStore } from "./uploads.ts";
+import { uploadRoutes } from "./upload-routes.ts";
+import { openUploads } from "./open-uploads.ts";
 
 const kinds: ReadonlyMap<string, ExtractKind> = new Map<string, ExtractKind>(
   SUPPORTED_MIME_TYPES.slice(0, 8).map((type, at) => [
@@ -44,8 +47,9 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
   const { clock, tempDir, spoolBytes, mimeTypes } = settings;
   const extractor = createExtractor(settings);
   const cache = createTextCache();
-  const uploads = settings.uploads && createUploadStore(settings.uploads, { clock, tempDir });
-  const resolver = { settings, uploads };
+  const newSpool = (): FileSpool => createSpool({ tempDir, memoryBytes: spoolBytes });
+  const uploads =
+    settings.uploads && openUploads(settings.uploads, { clock, tempDir, spool: newSpool });
 
   async function checked(file: InputFile): Promise<InputFile> {
     const mimeType = await typeOfFile(file);
@@ -92,6 +96,21 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
   }
 
   async function process(job: FileJob): Promise<ProcessedFiles> {
+    const spool = newSpool();
+    const release = (): Awaitable<void> => spool.release();
+    try {
+      const resolver = { settings, uploads: uploads?.of(job.sessions), spool };
+      return { ...(await processWith(resolver, job)), release };
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  }
+
+  async function processWith(
+    resolver: Resolver,
+    job: FileJob,
+  ): Promise<Omit<ProcessedFiles, "release">> {
     const messages = new Map<Message, Message>();
     const files: InputFile[] = [];
     const { limits, logger, requestId, uploads: sent } = job;
@@ -144,17 +163,17 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
       });
       if (composed !== message) messages.set(message, composed);
     }
-    return { messages, files, release() {} };
+    return { messages, files };
   }
 
   return {
     mimeTypes: [...mimeTypes],
     process,
-    spool: () => createSpool({ tempDir, memoryBytes: spoolBytes }),
-    routes({ limits }) {
+    spool: newSpool,
+    routes({ limits, sessions }) {
       if (!uploads) return [];
       const { path = "/files" } = settings.uploads ?? {};
-      return [uploadRoute({ path, store: uploads, limits, check: typeOfFile })];
+      return uploadRoutes({ path, store: uploads.of(sessions), limits, check: typeOfFile });
     },
     async close() {
       await extractor.close();

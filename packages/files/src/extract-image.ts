@@ -18,7 +18,11 @@ export async function extractImage(bytes: Uint8Array, { ocr }: ExtractJob): Prom
   const key = JSON.stringify(ocr);
   // It takes longer to start than to read a page.
   if (reader?.key !== key) reader = { key, made: start(ocr) };
-  const worker = await reader.made;
+  const worker = await reader.made.catch((error: unknown) => {
+    // The next image tries again.
+    reader = undefined;
+    throw error;
+  });
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const { data } = await worker.recognize(buffer).catch(() => {
     throw new Faulty("damaged");

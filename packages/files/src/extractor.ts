@@ -182,5 +182,7 @@ function toError(name: string, answer: Exclude<ExtractAnswer, { text: string }>)
   if ("fault" in answer) return refuse(name, answer.fault);
   if ("error" in answer) return new Error(`${quote(name)} could not be read: ${answer.error}`);
   const { missing } = answer;
-  return new Error(`Reading ${quote(name)} takes the package ${missing}: npm install ${missing}`);
+  return new Error(
+    `Reading ${quote(name)} takes the package ${missing}, which is not installed: npm install ${missing}.`,
+  );
 }

@@ -10,4 +10,4 @@ export type {
   ResolveUrl,
   TextExtractor,
 } from "./options.ts";
-export type { UploadsOptions } from "./uploads.ts";
+export type { UploadsOptions } from "./upload-store.ts";

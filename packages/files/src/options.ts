@@ -8,7 +8,7 @@ import {
 import type { Awaitable, Clock, InputFile, Principal } from "@holodeck/agui-core";
 import type { FetchedFile, UrlAllowList } from "./fetch-url.ts";
 import type { OcrJob } from "./job.ts";
-import type { UploadsOptions } from "./uploads.ts";
+import type { UploadsOptions } from "./upload-store.ts";
 
 /** Who asks for a file, and how much of it there may be. */
 export interface ResolveContext {
@@ -141,7 +141,7 @@ export function resolveFilesOptions(options: ExtractFilesOptions): FilesSettings
     memoryBytes: positive("memoryBytes", options.memoryBytes ?? 512 * MiB),
     inflatedBytes: positive("inflatedBytes", options.inflatedBytes ?? 100 * MiB),
     spoolBytes: positive("spoolBytes", options.spoolBytes ?? MiB),
-    tempDir: options.tempDir,
+    tempDir: folder("tempDir", options.tempDir),
     resolveUrl: checkUrl(options.resolveUrl),
     resolveFileId: checkFunction("resolveFileId", options.resolveFileId),
     uploads: toUploads(uploads),
@@ -162,8 +162,15 @@ function toOcr(given: boolean | OcrOptions): OcrJob | undefined {
 function toUploads(given: boolean | UploadsOptions): UploadsOptions | undefined {
   if (given === false) return undefined;
   if (given === true) return {};
-  assertOptions("extractFiles({ uploads })", given, ["path", "ttlMs", "dir", "maxBytes"]);
-  const { path, ttlMs, maxBytes } = given;
+  assertOptions("extractFiles({ uploads })", given, ["path", "ttlMs", "store", "dir", "maxBytes"]);
+  const { path, ttlMs, store, dir, maxBytes } = given;
+  if (store !== undefined && store !== "disk" && store !== "sessions") {
+    throw wrong("uploads.store", '"disk" or "sessions"', store);
+  }
+  folder("uploads.dir", dir);
+  if (dir !== undefined && store === "sessions") {
+    throw wrong("uploads.dir", 'left out with store: "sessions"', dir);
+  }
   if (path !== undefined && !/^\/[^?#]*$/.test(path)) {
     throw wrong("uploads.path", 'a path that starts with "/"', path);
   }
@@ -199,6 +206,11 @@ function checkUrl(given: ExtractFilesOptions["resolveUrl"]): FilesSettings["reso
 function checkFunction<T>(name: string, value: T): T {
   if (value === undefined || typeof value === "function") return value;
   throw wrong(name, "a function", value);
+}
+
+function folder(name: string, value: string | undefined): string | undefined {
+  if (value === undefined || (typeof value === "string" && value !== "")) return value;
+  throw wrong(name, "the path of a folder", value);
 }
 
 function positive(name: string, value: number): number {

@@ -1,11 +1,11 @@
 import { createInputFile, sanitiseName, sizeOfBase64 } from "@holodeck/agui-core";
-import type { FileJob, InputFile } from "@holodeck/agui-core";
+import type { FileJob, FileSpool, InputFile } from "@holodeck/agui-core";
 import type { ContentPart } from "./compose.ts";
 import { fetchUrl } from "./fetch-url.ts";
 import type { FetchedFile } from "./fetch-url.ts";
 import { FileError, quote } from "./file-error.ts";
 import type { FilesSettings, ResolveContext } from "./options.ts";
-import type { UploadStore } from "./uploads.ts";
+import type { UploadStore } from "./upload-store.ts";
 
 /** A part of a message that is, or refers to, a file. */
 export type FilePart = Extract<ContentPart, { source: unknown }>;
@@ -17,12 +17,14 @@ export function isFilePart(part: ContentPart): part is FilePart {
 export interface Resolver {
   readonly settings: FilesSettings;
   readonly uploads: UploadStore | undefined;
+  /** For what has to be brought here, until the run has ended. */
+  readonly spool: FileSpool;
 }
 
 /** The file of a part, wherever it is; a reference that leads nowhere is refused. */
 export async function resolvePart(
   part: FilePart,
-  { settings, uploads }: Resolver,
+  { settings, uploads, spool }: Resolver,
   job: FileJob & { readonly fallback: string },
 ): Promise<InputFile> {
   const { source } = part;
@@ -43,7 +45,7 @@ export async function resolvePart(
       const { value: id } = source;
       const { provider } = source as { provider?: string };
       const found =
-        (await uploads?.get(principal?.id ?? "", id)) ??
+        (await uploads?.get(principal?.id ?? "", id, spool)) ??
         (await settings.resolveFileId?.(id, { ...context, provider }));
       if (!found) throw unresolved(name, `there is no file ${quote(id)}`);
       return isInputFile(found) ? found : keep(found, { name, ...source }, job);

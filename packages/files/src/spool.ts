@@ -1,11 +1,12 @@
 import { createReadStream } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
 import { mkdir, mkdtemp, open, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { createInputFile } from "@holodeck/agui-core";
 import type { FileSpool, FileWriter, InputFile } from "@holodeck/agui-core";
+import { openBatchFile } from "./batch-file.ts";
+import type { BatchFile } from "./batch-file.ts";
 
 export interface SpoolOptions {
   readonly tempDir?: string | undefined;
@@ -89,37 +90,35 @@ function isAlive(pid: number): boolean {
 
 /** A place for the files of one run: large ones in a folder that goes with the run. */
 export function createSpool({ tempDir, memoryBytes }: SpoolOptions): FileSpool {
-  const unended = new Set<FileHandle>();
+  const unended = new Set<BatchFile>();
   let folder: Promise<string> | undefined;
   let count = 0;
 
   function openWriter(): FileWriter {
-    let chunks: Uint8Array[] = [];
+    const chunks: Uint8Array[] = [];
     let size = 0;
     let path = "";
-    let file: FileHandle | undefined;
+    let file: BatchFile | undefined;
 
-    async function flush(): Promise<void> {
-      if (!file) {
-        folder ??= makeTempFolder(tempDir);
-        path = join(await folder, String(count++));
-        // Only this user reads it, and what is there already is nobody's to overwrite.
-        file = await open(path, "wx", 0o600);
-        unended.add(file);
-      }
-      const waiting = chunks;
-      chunks = [];
-      for (const chunk of waiting) await file.writeFile(chunk);
+    async function toDisk(): Promise<BatchFile> {
+      folder ??= makeTempFolder(tempDir);
+      path = join(await folder, String(count++));
+      const opened = await openBatchFile(path);
+      unended.add(opened);
+      for (const chunk of chunks.splice(0)) await opened.write(chunk);
+      return opened;
     }
 
     return {
       async write(bytes) {
-        chunks.push(bytes);
         size += bytes.byteLength;
-        if (size > memoryBytes) await flush();
+        if (file) return file.write(bytes);
+        chunks.push(bytes);
+        if (size > memoryBytes) file = await toDisk();
       },
       async end(about) {
         if (!file) return createInputFile(about, new Uint8Array(Buffer.concat(chunks)));
+        await file.end();
         unended.delete(file);
         await file.close();
         return createDiskFile({ ...about, size }, path);

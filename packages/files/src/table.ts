@@ -16,7 +16,10 @@ export function toTable(rows: readonly (readonly unknown[])[], maxChars: number)
 function toCell(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (value instanceof Date) return value.toISOString().replace("T00:00:00.000Z", "");
-  return (typeof value === "string" ? value : JSON.stringify(value))
-    .replaceAll("|", "\\|")
-    .replaceAll(/\s*\n\s*/g, " ");
+  return (
+    (typeof value === "string" ? value : JSON.stringify(value))
+      // A backslash before it would be taken for the one that escapes it.
+      .replaceAll(/(\\*)\|/g, "$1$1\\|")
+      .replaceAll(/\s*[\n\r\u2028\u2029]\s*/g, " ")
+  );
 }

@@ -14,6 +14,9 @@ export const types = {
   md: "text/markdown",
 } as const;
 
+/** For `expect.poll`: a busy machine is no reason to fail. */
+export const patience = { interval: 5, timeout: 15_000 } as const;
+
 export interface Sent {
   readonly name: string;
   readonly mimeType: string;
@@ -116,6 +119,24 @@ export const ways: Record<string, (message: string, files: readonly Sent[]) => R
       ],
     }),
 };
+
+/** Of AI SDK 4, which sends files beside the text of a message. */
+ways["useChat of AI SDK 4"] = (message, files) =>
+  toJson("/api/chat", {
+    id: `chat-${Math.random()}`,
+    messages: [
+      {
+        id: "m1",
+        role: "user",
+        content: message,
+        experimental_attachments: files.map(({ name, mimeType, bytes }) => ({
+          name,
+          contentType: mimeType,
+          url: `data:${mimeType};base64,${base64(bytes)}`,
+        })),
+      },
+    ],
+  });
 
 export function toAgui(content: unknown, more: Record<string, unknown> = {}): Request {
   return toJson("/agui", {

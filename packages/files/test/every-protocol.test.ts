@@ -1,6 +1,9 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { HttpAgent } from "@ag-ui/client";
+import { HttpAgent as OldHttpAgent } from "ag-ui-client-0";
+import { serve } from "@holodeck/agui-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeDocx, makePdf, makePptx, makeXlsx } from "./_make.ts";
-import { serveEcho, textOf, types, ways } from "./_serve.ts";
+import { base64, serveEcho, textOf, types, ways } from "./_serve.ts";
 import type { Sent } from "./_serve.ts";
 
 const { handler, seen } = serveEcho();
@@ -93,5 +96,47 @@ describe.each(Object.keys(ways))("over %s", (way) => {
     expect(textOf(seen.messages.at(-1)!)).toBe(
       `Both?\n\n## File: table.csv\n${csv!.expected}\n## File: report.pdf\n${pdf!.expected}`,
     );
+  });
+});
+
+// What an application hands to the client of its version; the rest is the client's own doing.
+const clients = [
+  {
+    name: "@ag-ui/client 1.0",
+    open: (url: string) => new HttpAgent({ url }),
+    part: ({ name, mimeType, bytes }: Sent) => ({
+      type: "document",
+      source: { type: "data", value: base64(bytes), mimeType },
+      metadata: { filename: name },
+    }),
+  },
+  {
+    name: "@ag-ui/client 0.0.59",
+    open: (url: string) => new OldHttpAgent({ url }) as unknown as HttpAgent,
+    part: ({ name, mimeType, bytes }: Sent) => ({
+      type: "binary",
+      mimeType,
+      data: base64(bytes),
+      filename: name,
+    }),
+  },
+];
+
+describe.each(clients)("with $name", ({ open, part }) => {
+  let server: Awaited<ReturnType<typeof serve>>;
+  const own = serveEcho();
+  beforeAll(async () => {
+    server = await serve(own.handler, { port: 0 });
+  });
+  afterAll(() => server.close());
+
+  test.each(documents)("an agent repeats the text of $name", async ({ expected, ...file }) => {
+    const agent = open(`${server.url}/agui`);
+    const content = [{ type: "text", text: "What does it say?" }, part(file)];
+    agent.messages = [{ id: "m1", role: "user", content: content as never }];
+    const { newMessages } = await agent.runAgent();
+    expect(newMessages).toMatchObject([
+      { role: "assistant", content: `What does it say?\n\n## File: ${file.name}\n${expected}` },
+    ]);
   });
 });

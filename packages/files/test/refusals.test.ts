@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { strToU8, zipSync } from "fflate";
 import { makeDocx, makePdf } from "./_make.ts";
+import { makeLockedPdf } from "./_locked-pdf.ts";
+import { makeOle } from "./_ole.ts";
 import { drawText } from "./_png.ts";
 import { base64, serveEcho, toAgui, types, ways } from "./_serve.ts";
 import type { Sent } from "./_serve.ts";
@@ -81,17 +83,32 @@ const refused: readonly Refused[] = [
     file: {
       name: "secret.docx",
       mimeType: types.docx,
-      bytes: new Uint8Array(
-        Buffer.concat([
-          Buffer.from("d0cf11e0a1b11ae1", "hex"),
-          Buffer.alloc(600),
-          Buffer.from("EncryptedPackage", "utf16le"),
-        ]),
-      ),
+      bytes: makeOle("EncryptionInfo", "EncryptedPackage"),
     },
     status: 400,
     code: "invalid-request",
     detail: '"secret.docx" is protected by a password.',
+  },
+  {
+    what: "a workbook of before 2007",
+    file: { name: "old.xlsx", mimeType: types.xlsx, bytes: makeOle("Workbook") },
+    status: 400,
+    code: "unsupported-media-type",
+    detail: '"old.xlsx" is of an old Office format; save it as .docx, .xlsx or .pptx.',
+  },
+  {
+    what: "a PDF with a password",
+    file: { name: "locked.pdf", mimeType: types.pdf, bytes: makeLockedPdf("Hidden", "secret") },
+    status: 400,
+    code: "invalid-request",
+    detail: '"locked.pdf" is protected by a password.',
+  },
+  {
+    what: "a PDF that is said to be an image",
+    file: { name: "a.png", mimeType: types.png, bytes: pdf },
+    status: 400,
+    code: "unsupported-media-type",
+    detail: '"a.png" is said to be image/png, but its bytes are of application/pdf.',
   },
 ];
 
@@ -101,6 +118,16 @@ describe.each(Object.keys(ways))("over %s", (way) => {
     const body: unknown = await response.json();
     expect(response.status).toBe(status);
     expect(body).toMatchObject({ code, detail });
+  });
+});
+
+test("reads a PDF that takes a password only to change it", async () => {
+  const file = { name: "open.pdf", mimeType: types.pdf, bytes: makeLockedPdf("Not hidden", "") };
+  const response = await handler.fetch(ways["REST with a form"]!("Read it", [file]));
+  expect(response.status, await response.clone().text()).toBe(200);
+  await response.text();
+  expect(seen.messages.at(-1)).toMatchObject({
+    content: "Read it\n\n## File: open.pdf\nNot hidden",
   });
 });
 

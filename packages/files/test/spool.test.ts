@@ -4,11 +4,11 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serve } from "@holodeck/agui-node";
-import type { InputFile } from "@holodeck/agui";
+import type { AgentHandlerOptions, InputFile } from "@holodeck/agui";
 import { createAgentHandler } from "@holodeck/agui";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { extractFiles } from "../src/index.ts";
-import { ways } from "./_serve.ts";
+import { ways, patience } from "./_serve.ts";
 
 const KiB = 1024;
 const MiB = KiB * KiB;
@@ -28,7 +28,7 @@ beforeEach(() => {
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-function start(): ReturnType<typeof createAgentHandler> {
+function start(more: AgentHandlerOptions = {}): ReturnType<typeof createAgentHandler> {
   return createAgentHandler(
     {
       echo: {
@@ -43,6 +43,7 @@ function start(): ReturnType<typeof createAgentHandler> {
       logger: silent,
       files: extractFiles({ tempDir }),
       limits: { fileBytes: 4 * MiB, uploadBytes: 6 * MiB },
+      ...more,
     },
   );
 }
@@ -54,7 +55,7 @@ async function spooled(): Promise<string[]> {
 
 // It is removed right after the answer; until then there is something to wait for.
 async function emptied(): Promise<void> {
-  await expect.poll(() => readdir(tempDir), { interval: 5 }).toEqual([]);
+  await expect.poll(() => readdir(tempDir), patience).toEqual([]);
 }
 
 const large = new Uint8Array(2 * MiB).fill(65);
@@ -141,7 +142,7 @@ test("leaves nothing behind of a client that leaves in the middle of its upload"
   socket.write(`\r\n${part("two.txt")}`);
   socket.write(large.subarray(0, MiB + KiB));
   // The first file is complete, the second one half; both are on disk.
-  await expect.poll(() => spooled(), { interval: 5 }).toHaveLength(2);
+  await expect.poll(() => spooled(), patience).toHaveLength(2);
   socket.destroy();
   await once(socket, "close");
   await emptied();
@@ -158,7 +159,138 @@ test("removes what a process left behind that was killed", async () => {
   });
   const request = new Request("http://x/agent/default/chat", form());
   expect((await handler.fetch(request)).status).toBe(200);
-  await expect.poll(() => readdir(parent), { interval: 5 }).toEqual([]);
+  await expect.poll(() => readdir(parent), patience).toEqual([]);
   await rm(parent, { recursive: true });
   await handler.close();
+});
+
+// On the thread that another run has: it says when that one may end.
+async function busyThread(handler: ReturnType<typeof start>): Promise<{
+  sessionId: string;
+  first: Promise<Response>;
+  free(): void;
+}> {
+  let free!: () => void;
+  const held = new Promise<void>((resolve) => (free = resolve));
+  act = async () => {
+    await held;
+    return "first";
+  };
+  const sessionId = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+  const first = handler.fetch(
+    new Request("http://x/agent/echo/chat", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ message: "Wait", session_id: sessionId }),
+    }),
+  );
+  await expect.poll(() => handler.runs.list(), patience).toHaveLength(1);
+  return { sessionId, first, free };
+}
+
+function queued(sessionId: string, path = "/agent/echo/chat", signal?: AbortSignal): Request {
+  const body = new FormData();
+  body.set("message", "Read");
+  body.set("session_id", sessionId);
+  body.append("files", new Blob([large], { type: "text/plain" }), "big.txt");
+  return new Request(`http://x${path}`, { method: "POST", body, ...(signal ? { signal } : {}) });
+}
+
+test.for(["/agent/echo/chat", "/agent/echo/chat/stream"])(
+  "keeps the files of a run that waits for its thread until it has run: %s",
+  async (path) => {
+    const handler = start({ onBusy: "queue" });
+    const { sessionId, first, free } = await busyThread(handler);
+    const second = handler.fetch(queued(sessionId, path)).then((response) => response.text());
+    // It is read, and waits for its turn with its file on disk.
+    await expect.poll(() => spooled(), patience).toHaveLength(1);
+    let bytes: Uint8Array | undefined;
+    act = async () => {
+      bytes = await given[0]!.bytes();
+      return "second";
+    };
+    free();
+    expect((await first).status).toBe(200);
+    expect(await second).toContain("second");
+    expect(during).toHaveLength(1);
+    expect(Buffer.compare(bytes!, large)).toBe(0);
+    await emptied();
+    await handler.close();
+  },
+);
+
+test("removes the files of a run whose client leaves while it waits", async () => {
+  const handler = start({ onBusy: "queue" });
+  const server = await serve(handler, { port: 0 });
+  const { sessionId, first, free } = await busyThread(handler);
+  const leaving = new AbortController();
+  const { pathname } = new URL("http://x/agent/echo/chat");
+  const asked = queued(sessionId, pathname);
+  const second = fetch(`${server.url}${pathname}`, {
+    method: "POST",
+    headers: asked.headers,
+    body: await asked.arrayBuffer(),
+    signal: leaving.signal,
+  });
+  await expect.poll(() => spooled(), patience).toHaveLength(1);
+  leaving.abort();
+  await expect(second).rejects.toThrow("aborted");
+  await emptied();
+  free();
+  expect((await first).status).toBe(200);
+  await server.close();
+});
+
+test("removes the files of a run whose client leaves in the middle of it", async () => {
+  const handler = start();
+  const server = await serve(handler, { port: 0 });
+  const leaving = new AbortController();
+  let hasBegun = false;
+  act = () => {
+    hasBegun = true;
+    return new Promise<string>(() => undefined);
+  };
+  const asked = form();
+  const response = fetch(`${server.url}/agent/echo/chat`, {
+    method: "POST",
+    headers: asked.headers,
+    body: await asked.arrayBuffer(),
+    signal: leaving.signal,
+  });
+  await expect.poll(() => hasBegun, patience).toBe(true);
+  expect(during).toHaveLength(1);
+  leaving.abort();
+  await expect(response).rejects.toThrow("aborted");
+  await emptied();
+  await server.close();
+});
+
+test("keeps the files of a run that goes on without its client until it has ended", async () => {
+  const handler = start({ onDisconnect: "continue" });
+  const server = await serve(handler, { port: 0 });
+  const leaving = new AbortController();
+  let goOn!: () => void;
+  const left = new Promise<void>((resolve) => (goOn = resolve));
+  let bytes: Uint8Array | undefined;
+  let hasBegun = false;
+  act = async () => {
+    hasBegun = true;
+    await left;
+    bytes = await given[0]!.bytes();
+    return "read";
+  };
+  const asked = form();
+  const response = fetch(`${server.url}/agent/echo/chat`, {
+    method: "POST",
+    headers: asked.headers,
+    body: await asked.arrayBuffer(),
+    signal: leaving.signal,
+  });
+  await expect.poll(() => hasBegun, patience).toBe(true);
+  leaving.abort();
+  await expect(response).rejects.toThrow("aborted");
+  goOn();
+  await expect.poll(() => bytes?.byteLength, patience).toBe(large.byteLength);
+  await emptied();
+  await server.close();
 });

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fakeClock } from "@holodeck/agui-testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makePdf } from "./_make.ts";
 import { serveEcho, textOf, toAgui, types } from "./_serve.ts";
 import type { Echo } from "./_serve.ts";
@@ -145,12 +145,91 @@ test("a page of another site cannot upload", async () => {
   expect(response.status).toBe(403);
 });
 
-test("a form is answered with what to send instead", async () => {
-  const response = await upload("x", { type: "multipart/form-data; boundary=x" });
-  expect(response.status).toBe(415);
-  expect(await response.json()).toMatchObject({
-    detail: "Send the file itself as the body, not a form.",
+describe("a form", () => {
+  const part = (content: string, filename?: string, type = "text/plain"): string =>
+    `--b\r\ncontent-disposition: form-data; name="file"${filename === undefined ? "" : `; filename="${filename}"`}\r\ncontent-type: ${type}\r\n\r\n${content}\r\n`;
+  const type = "multipart/form-data; boundary=b";
+
+  async function send(body: BodyInit, path = "/files"): Promise<Response> {
+    const headers = { "content-type": type, authorization: "Bearer ann" };
+    return echo.handler.fetch(new Request(`http://x${path}`, { method: "POST", headers, body }));
+  }
+
+  test("may bring the file, as curl -F sends it", async () => {
+    await clock.advance(60_000);
+    const body = new FormData();
+    body.set("purpose", "assistants");
+    body.set("file", new Blob([bodyOf(pdf)], { type: types.pdf }), "../of/a form.pdf");
+    const headers = { authorization: "Bearer ann" };
+    const response = await echo.handler.fetch(
+      new Request("http://x/files", { method: "POST", headers, body }),
+    );
+    const stored = (await response.json()) as { id: string };
+    expect([response.status, stored]).toMatchObject([
+      201,
+      { name: "a form.pdf", mimeType: types.pdf, size: pdf.byteLength },
+    ]);
+    expect((await refer(stored.id)).status).toBe(200);
+    expect(textOf(echo.seen.messages.at(-1)!)).toBe("Read\n\n## File: a form.pdf\nKept for later");
+    expect(echo.seen.bytes).toEqual([new Uint8Array(pdf)]);
   });
+
+  test("lets the query name the file", async () => {
+    const response = await send(`${part("x", "a.txt")}--b--`, "/files?name=b.txt");
+    expect([response.status, await response.json()]).toMatchObject([201, { name: "b.txt" }]);
+  });
+
+  test.for([
+    ["without a file", `${part("x")}--b--`, "it has no file; send one as -F file=@report.pdf."],
+    ["with two files", `${part("x", "a")}${part("y", "b")}--b--`, "it has more than one file."],
+    ["that is cut short", part("x", "a.txt"), "it ends before its last boundary."],
+    ["of nothing", "", "it ends before its last boundary."],
+  ] as const)("%s is refused and not kept", async ([, body, reason]) => {
+    const files = async (): Promise<number> => {
+      const [folder] = await readdir(tempDir);
+      return (await readdir(join(tempDir, folder!))).length;
+    };
+    const before = await files();
+    const response = await send(body);
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { detail: `The multipart body is not valid: ${reason}` },
+    ]);
+    expect(await files()).toBe(before);
+  });
+
+  test("whose file is too large, or that is all fields, is refused while it arrives", async () => {
+    for (const head of [part("", "a.txt").slice(0, -2), part("").slice(0, -2)]) {
+      let pulled = 0;
+      const endless = new ReadableStream({
+        start: (controller) => controller.enqueue(new TextEncoder().encode(head)),
+        pull(controller) {
+          pulled += 1000;
+          controller.enqueue(new Uint8Array(1000).fill(65));
+        },
+      });
+      const response = await upload(endless, { type });
+      expect(response.status).toBe(413);
+      expect(pulled).toBeLessThan(100_000);
+    }
+  });
+});
+
+test("an upload may be removed by its owner, once", async () => {
+  const remove = (id: string, who: string): Promise<Response> =>
+    echo.handler.fetch(
+      new Request(`http://x/files/${id}`, { method: "DELETE", headers: { authorization: who } }),
+    );
+  const { id } = (await (await upload(bodyOf(pdf))).json()) as { id: string };
+  const other = await remove(id, "Bearer bob");
+  expect([other.status, await other.json()]).toMatchObject([
+    404,
+    { code: "file-not-found", detail: `There is no file "${id}".` },
+  ]);
+  expect((await refer(id)).status).toBe(200);
+  expect((await remove(id, "Bearer ann")).status).toBe(204);
+  expect((await remove(id, "Bearer ann")).status).toBe(404);
+  expect((await refer(id)).status).toBe(400);
 });
 
 test("there is no such route unless it is asked for", async () => {
@@ -165,4 +244,5 @@ test("there is no such route unless it is asked for", async () => {
 test("the OpenAPI document has the route", async () => {
   const { paths } = (await echo.handler.openapi()) as { paths: Record<string, unknown> };
   expect(paths["/files"]).toMatchObject({ post: { operationId: "uploadFile" } });
+  expect(paths["/files/{id}"]).toMatchObject({ delete: { operationId: "deleteFile" } });
 });

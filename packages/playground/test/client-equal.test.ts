@@ -19,11 +19,12 @@ let script: readonly Line[] = [];
 
 const scripted: AgentFunction = async (_input, { emit, state }) => {
   for (const line of script) {
-    if (line.kind === "text") await emit.text(line.text);
-    else if (line.kind === "reasoning") await emit.reasoning(line.text);
-    else if (line.kind === "state") await state.set(line.value);
+    if (line.kind === "tool") {
+      await emit.toolResult(emit.toolCall(line.name, line.args), line.result);
+    } else if (line.kind === "state") await state.set(line.value);
     else if (line.kind === "activity") emit.activity("work", { title: line.title });
-    else await emit.toolResult(emit.toolCall(line.name, line.args), line.result);
+    else if (line.kind === "text") await emit.text(line.text);
+    else await emit.reasoning(line.text);
   }
 };
 

@@ -1,4 +1,12 @@
-import { createInputFile, sanitiseName, typeOfUpload } from "@holodeck/agui-core";
+import {
+  boundaryOf,
+  createInputFile,
+  decodeField,
+  malformedForm,
+  MultipartParser,
+  sanitiseName,
+  typeOfUpload,
+} from "@holodeck/agui-core";
 import type {
   AgentError,
   Call,
@@ -6,9 +14,8 @@ import type {
   FileWriter,
   InputFile,
   Limits,
+  PartHead,
 } from "@holodeck/agui-core";
-import { decode, malformed, MultipartParser } from "./multipart-parser.ts";
-import type { PartHead } from "./multipart-parser.ts";
 import { refusal, tooLarge, tooManyFiles, unsupportedType } from "./refusal.ts";
 
 /** A form with files, read to its end. */
@@ -51,12 +58,12 @@ export async function readMultipart(
     // What a browser sends for an input without a choice: a file without a name or content.
     if (!filename && name === "files" && part.size === 0) return;
     if (filename === undefined) {
-      if (name === "files") throw malformed('"files" must be files, with a filename each.');
-      if (fields.has(name)) throw malformed(`the field ${quote(name)} is there twice.`);
-      fields.set(name, decode(joined(part)));
+      if (name === "files") throw malformedForm('"files" must be files, with a filename each.');
+      if (fields.has(name)) throw malformedForm(`the field ${quote(name)} is there twice.`);
+      fields.set(name, decodeField(joined(part)));
       return;
     }
-    if (name !== "files") throw malformed(`files belong into "files", not ${quote(name)}.`);
+    if (name !== "files") throw malformedForm(`files belong into "files", not ${quote(name)}.`);
     const index = files.length;
     if (index === maxFiles) throw refusal([tooManyFiles(maxFiles)]);
     const file = {
@@ -84,7 +91,7 @@ export async function readMultipart(
   const parser = new MultipartParser(boundary, {
     begin(head) {
       if (++parts > maxFiles + maxFields) {
-        throw malformed(`it has more than ${maxFields} fields and ${maxFiles} files.`);
+        throw malformedForm(`it has more than ${maxFields} fields and ${maxFiles} files.`);
       }
       current = { ...head, size: 0, chunks: [] };
     },
@@ -95,7 +102,7 @@ export async function readMultipart(
         throw tooLarge(`A file is larger than ${fileBytes} bytes.`);
       }
       if (content > uploadBytes) throw uploadTooLarge(limits);
-      current!.chunks.push(bytes.slice());
+      current!.chunks.push(bytes);
     },
     end() {
       complete.push(current!);
@@ -111,7 +118,7 @@ export async function readMultipart(
     for (const part of complete.splice(0)) await take(part);
     if (current) await flush(current);
   }
-  if (!parser.isDone) throw malformed("it ends before its last boundary.");
+  if (!parser.isDone) throw malformedForm("it ends before its last boundary.");
   return { fields, files };
 }
 
@@ -130,13 +137,6 @@ function joined({ chunks, size }: Part): Uint8Array<ArrayBuffer> {
     at += chunk.byteLength;
   }
   return whole;
-}
-
-function boundaryOf(contentType: string): string {
-  const match = /;\s*boundary=(?:"([^"]+)"|([^;\s"]+))/i.exec(contentType);
-  const boundary = match?.[1] ?? match?.[2] ?? "";
-  if (/^[\x20-\x7e]{1,70}$/.test(boundary)) return boundary;
-  throw malformed("its content-type has no boundary of 1 to 70 characters.");
 }
 
 function uploadTooLarge({ uploadBytes }: MultipartLimits): AgentError {

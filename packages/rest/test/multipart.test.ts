@@ -1,101 +1,66 @@
+import { isAgentError } from "@holodeck/agui-core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MultipartParser } from "../src/multipart-parser.ts";
-import type { PartHead } from "../src/multipart-parser.ts";
+import { readMultipart } from "../src/read-multipart.ts";
 
-interface Read extends PartHead {
-  bytes: number[];
+async function* cut(whole: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < whole.length; at += size) yield whole.slice(at, at + size);
 }
 
-function read(boundary: string, pieces: readonly Uint8Array[]): { parts: Read[]; isDone: boolean } {
-  const parts: Read[] = [];
-  const parser = new MultipartParser(boundary, {
-    begin: (head) => parts.push({ ...head, bytes: [] }),
-    data: (bytes) => void parts.at(-1)!.bytes.push(...bytes),
-    end: () => {},
-  });
-  for (const piece of pieces) {
-    parser.write(piece);
-    // The buffer of a socket, used again.
-    piece.fill(0);
+/** The sizes of the files that were taken, or why they were not. */
+async function sizesOf(
+  sizes: readonly number[],
+  limits: { files: number; fileBytes: number; uploadBytes: number },
+  piece: number,
+): Promise<readonly number[] | string> {
+  const form = new FormData();
+  for (const size of sizes) {
+    form.append(
+      "files",
+      new Blob([new Uint8Array(size).fill(65)], { type: "text/plain" }),
+      "a.txt",
+    );
   }
-  return { parts, isDone: parser.isDone };
+  const response = new Response(form);
+  const type = response.headers.get("content-type")!;
+  const whole = new Uint8Array(await response.arrayBuffer());
+  const call = {
+    header: (name: string) => (name === "content-type" ? type : undefined),
+    bytes: () => cut(whole, piece),
+  };
+  try {
+    const { files } = await readMultipart(call, limits, { accepts: () => true });
+    return files.map(({ size }) => size);
+  } catch (error) {
+    if (isAgentError(error)) return error.code;
+    throw error;
+  }
 }
 
-// The bytes that a boundary begins with are the ones that can be taken for one.
-const content = fc.array(
-  fc.oneof(
-    fc.constantFrom("\r", "\n", "\r\n", "-", "--", "\r\n-", "\r\n--", "\r\n----"),
-    fc.string({ unit: "binary", maxLength: 4 }),
-  ),
-  { maxLength: 12 },
-);
-
-test("reads what a browser writes, in whatever pieces it comes", async () => {
-  const part = fc.record({
-    name: fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
-    filename: fc.option(fc.stringMatching(/^[a-zä☃ .]{1,8}$/), { nil: undefined }),
-    content,
+test("the limits of a form are exact, in whatever pieces it comes", async () => {
+  const limits = fc.record({
+    files: fc.integer({ min: 1, max: 4 }),
+    fileBytes: fc.integer({ min: 1, max: 50 }),
+    uploadBytes: fc.integer({ min: 1, max: 120 }),
   });
+  const sizes = fc.array(fc.integer({ min: 1, max: 52 }), { maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(
-      fc.array(part, { maxLength: 4 }),
-      fc.infiniteStream(fc.nat(40)),
-      async (given, cuts) => {
-        const form = new FormData();
-        for (const { name, filename, content: pieces } of given) {
-          const text = pieces.join("");
-          if (filename === undefined) form.append(name, new Blob([text]), "blob");
-          else form.append(name, new Blob([text], { type: "text/csv" }), filename);
-        }
-        const response = new Response(form);
-        const boundary = /boundary=(.+)$/.exec(response.headers.get("content-type")!)![1]!;
-        const whole = new Uint8Array(await response.arrayBuffer());
-        const pieces: Uint8Array[] = [];
-        for (let at = 0; at < whole.length;) {
-          const size = 1 + cuts.next().value!;
-          pieces.push(whole.slice(at, at + size));
-          at += size;
-        }
-        const { parts, isDone } = read(boundary, pieces);
-        const kept = [...form.entries()] as [string, File][];
-        expect(parts.map(({ bytes }) => bytes)).toEqual(
-          await Promise.all(
-            kept.map(async ([, file]) => [...new Uint8Array(await file.arrayBuffer())]),
-          ),
-        );
-        expect(parts.map(({ filename }) => filename)).toEqual(kept.map(([, { name }]) => name));
-        expect(isDone).toBe(true);
+      sizes,
+      limits,
+      fc.integer({ min: 1, max: 400 }),
+      async (given, bounds, piece) => {
+        const sum = given.reduce((total, size) => total + size, 0);
+        const isSmall =
+          given.every((size) => size <= bounds.fileBytes) && sum <= bounds.uploadBytes;
+        const answer = await sizesOf(given, bounds, piece);
+        if (isSmall && given.length <= bounds.files) expect(answer).toEqual(given);
+        else if (isSmall) expect(answer).toBe("invalid-request");
+        // Whichever of the two comes first.
+        else expect(["payload-too-large", "invalid-request"]).toContain(answer);
+        if (!isSmall && given.length <= bounds.files) expect(answer).toBe("payload-too-large");
       },
     ),
     { numRuns: Number(process.env.MULTIPART_RUNS ?? 200) },
   );
-});
-
-test.for([
-  ['form-data; name="a"; filename="b\\"c.txt"', "a", 'b"c.txt'],
-  ["form-data; name=a; filename=b.txt", "a", "b.txt"],
-  ['form-data; name="a"; filename="x"; filename*=UTF-8\'\'%e2%98%83.txt', "a", "☃.txt"],
-  ['form-data; name="a"', "a", undefined],
-  ['form-data; name=""', "", undefined],
-] as const)("knows the names in %s", ([disposition, name, filename]) => {
-  const text = `--b\r\nContent-Disposition: ${disposition}\r\n\r\nx\r\n--b--\r\n`;
-  const { parts } = read("b", [new TextEncoder().encode(text)]);
-  expect(parts).toMatchObject([{ name, filename, bytes: [120] }]);
-});
-
-test("takes a boundary for one only at the beginning of a line", () => {
-  const text = '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n--b--b\r\n-b\r\n--b--';
-  const { parts, isDone } = read("b", [new TextEncoder().encode(text)]);
-  expect(String.fromCharCode(...parts[0]!.bytes)).toBe("--b--b\r\n-b");
-  expect(isDone).toBe(true);
-});
-
-test.for([
-  ["--b\r\nContent-Type: text/plain\r\n\r\nx\r\n--b--", "no Content-Disposition"],
-  ["--bxx", "followed by something else"],
-  ["preamble\r\n--b--", "does not begin with its boundary"],
-  [`--b\r\nx: ${"y".repeat(9000)}`, "bytes of headers"],
-])("refuses %s", ([text, reason]) => {
-  expect(() => read("b", [new TextEncoder().encode(text)])).toThrow(reason);
 });

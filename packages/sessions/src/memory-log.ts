@@ -1,4 +1,4 @@
-import { AgentError, systemClock } from "@holodeck/agui-core";
+import { AgentError, LazyAbort, systemClock } from "@holodeck/agui-core";
 import type {
   Clock,
   Lease,
@@ -121,7 +121,8 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     run.status = "lost";
     active.delete(threadId(run.key));
     run.listeners = undefined;
-    run.lost?.abort();
+    run.lost?.abort(undefined);
+    run.onLost?.();
     for (const wake of run.waiters ?? []) wake();
   }
 
@@ -173,7 +174,8 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
         agentId: init.agentId,
         protocolVersion: init.protocolVersion,
         fence: ++fences,
-        lost: new AbortController(),
+        lost: new LazyAbort(),
+        onLost: undefined,
         listeners: undefined,
         waiters: undefined,
         status: "running",
@@ -190,7 +192,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       const thread = threads.get(threadId(key));
       if (thread) thread.add(run);
       else threads.set(threadId(key), new Set([run]));
-      return { ...run.key, fence: run.fence, lost: run.lost!.signal };
+      return new MemoryLease(run);
     },
     append(lease, entries) {
       if (entries.length > 0) write(owned(lease, entries), entries);
@@ -207,6 +209,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       run.listeners = undefined;
       run.unheard = undefined;
       run.lost = undefined;
+      run.onLost = undefined;
       arm();
     },
     find(principal, id) {
@@ -255,9 +258,11 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       const { unheard = [] } = run;
       run.unheard = undefined;
       // Later, so that the caller can stop listening on hearing the first.
-      queueMicrotask(() => {
-        for (const command of unheard) if (run.listeners?.has(on)) on(command);
-      });
+      if (unheard.length > 0) {
+        queueMicrotask(() => {
+          for (const command of unheard) if (run.listeners?.has(on)) on(command);
+        });
+      }
       return () => void run.listeners?.delete(on);
     },
     isActive: (key) => active.has(threadId(key)),
@@ -278,6 +283,36 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       totalBytes = 0;
     },
   };
+}
+
+class MemoryLease implements Lease {
+  readonly principal: string;
+  readonly threadId: string;
+  readonly runId: string;
+  readonly fence: number;
+  readonly #run: StoredRun;
+  readonly #lost: LazyAbort;
+
+  constructor(run: StoredRun) {
+    this.principal = run.key.principal;
+    this.threadId = run.key.threadId;
+    this.runId = run.key.runId;
+    this.fence = run.fence;
+    this.#run = run;
+    this.#lost = run.lost!;
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  onLost(listener: () => void): () => void {
+    const run = this.#run;
+    run.onLost = listener;
+    return () => {
+      if (run.onLost === listener) run.onLost = undefined;
+    };
+  }
 }
 
 export function threadId(key: ThreadKey): string {

@@ -1,5 +1,12 @@
 import { AgentError } from "@holodeck/agui-core";
-import type { LogEntry, RunCommand, RunKey, RunRecord, RunStatus } from "@holodeck/agui-core";
+import type {
+  LazyAbort,
+  LogEntry,
+  RunCommand,
+  RunKey,
+  RunRecord,
+  RunStatus,
+} from "@holodeck/agui-core";
 import { cutAfter } from "./merge.ts";
 import type { StoredEntry } from "./merge.ts";
 
@@ -8,8 +15,9 @@ export interface StoredRun {
   readonly agentId: string;
   readonly protocolVersion: string | undefined;
   readonly fence: number;
-  /** The next four only while it runs, and only if anybody asked. */
-  lost: AbortController | undefined;
+  /** The next five only while it runs, and only if anybody asked. */
+  lost: LazyAbort | undefined;
+  onLost: (() => void) | undefined;
   listeners: Set<(command: RunCommand) => void> | undefined;
   waiters: Set<() => void> | undefined;
   status: RunStatus;
@@ -29,7 +37,18 @@ const entryOverhead = 160;
 /** What others may know of a run. */
 export function toRecord(run: StoredRun): RunRecord {
   const { key, agentId, protocolVersion, status, first, last } = run;
-  return { ...key, format: 1, agentId, protocolVersion, status, first, last };
+  const { principal, threadId, runId } = key;
+  return {
+    principal,
+    threadId,
+    runId,
+    format: 1,
+    agentId,
+    protocolVersion,
+    status,
+    first,
+    last,
+  };
 }
 
 /** Copies of the entries after an offset. */

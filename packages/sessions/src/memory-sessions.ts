@@ -6,6 +6,7 @@ import {
   systemClock,
 } from "@holodeck/agui-core";
 import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
+import { createMemoryBlobs } from "./memory-blobs.ts";
 import { createMemoryLog, threadId } from "./memory-log.ts";
 import type { PruneOptions } from "./prune-messages.ts";
 import { changeSession, newSession } from "./session-record.ts";
@@ -81,14 +82,11 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     );
   }
   const runs = createMemoryLog({ runLogEvents, runLogBytes, runLogMs, logBytes, clock });
-  const prune: PruneOptions = {
-    maxMessages: options.maxMessagesPerThread,
-    maxTokens: options.maxTokens,
-    ...(options.estimateTokens ? { estimate: options.estimateTokens } : {}),
-  };
+  const { maxMessagesPerThread: maxMessages, maxTokens, estimateTokens: estimate } = options;
   // The one not used for longest comes first.
   const sessions = new Map<string, Session>();
   const buckets = new Map<string, Bucket>();
+  const blobs = createMemoryBlobs({ clock, onKept: sweepLater });
   let sweep: unknown;
 
   function live(key: ThreadKey): Session | undefined {
@@ -132,17 +130,24 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     const id = threadId(session);
     sessions.delete(id);
     sessions.set(id, session);
-    sweep ??= clock.setTimeout(sweepNow, sweepMs);
+    sweepLater();
     return session;
   }
 
+  function sweepLater(): void {
+    sweep ??= clock.setTimeout(sweepNow, sweepMs);
+  }
+
   function sweepNow(): void {
+    sweep = undefined;
     cleanupExpired();
-    sweep = sessions.size > 0 ? clock.setTimeout(sweepNow, sweepMs) : undefined;
+    const hasBlobs = blobs.sweep();
+    if (hasBlobs || sessions.size > 0) sweepLater();
   }
 
   return {
     runs,
+    blobs,
     get: live,
     create(key, { agentId, metadata = {} }) {
       if (live(key)) {
@@ -156,7 +161,15 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       if (!session) {
         throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);
       }
-      return put(changeSession(session, change, { ...prune, now: clock.now(), ifVersion }));
+      return put(
+        changeSession(session, change, {
+          maxMessages,
+          maxTokens,
+          estimate,
+          now: clock.now(),
+          ifVersion,
+        }),
+      );
     },
     delete: (key) => live(key) !== undefined && remove(key),
     touch(key) {
@@ -191,6 +204,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       if (sweep !== undefined) clock.clearTimeout(sweep);
       sweep = undefined;
       sessions.clear();
+      blobs.clear();
       buckets.clear();
       runs.clear();
     },

@@ -6,7 +6,7 @@ export interface PruneOptions {
   /** Estimated tokens kept at most. By default all. */
   readonly maxTokens?: number | undefined;
   /** By default a quarter of the characters. */
-  readonly estimate?: (message: Message) => number;
+  readonly estimate?: ((message: Message) => number) | undefined;
 }
 
 /** The characters of messages, divided by four and rounded down. */

@@ -41,7 +41,10 @@ export function changeSession(
   const { active = session.active } = change;
   const messages = pruneMessages(all, withBound(options, change.maxMessages));
   return {
-    ...session,
+    principal: session.principal,
+    threadId: session.threadId,
+    agentId: session.agentId,
+    createdAt: session.createdAt,
     version: session.version + 1,
     // Clocks of several processes differ; a thread's time never runs backwards.
     lastActivity: Math.max(session.lastActivity, now),
@@ -61,7 +64,9 @@ export function changeSession(
 
 function withBound(options: PruneOptions, bound: number | undefined): PruneOptions {
   const { maxMessages = Number.POSITIVE_INFINITY } = options;
-  return bound === undefined ? options : { ...options, maxMessages: Math.min(maxMessages, bound) };
+  if (bound === undefined) return options;
+  const { maxTokens, estimate } = options;
+  return { maxMessages: Math.min(maxMessages, bound), maxTokens, estimate };
 }
 
 // Beside the messages, since AG-UI's have no time: only of what is still there, so that it is bounded

@@ -1,6 +1,145 @@
-import type { Command } from "../io.ts";
+import { parseArgs } from "node:util";
+import { isOpaqueId } from "@holodeck/agui-core";
+import type { Command, Io } from "../io.ts";
+import { createConversation } from "./conversation.ts";
+import { createLineReader } from "./line-reader.ts";
+import type { LineReader } from "./line-reader.ts";
+import { createPrinter } from "./printer.ts";
+import { promptLoop } from "./prompt-loop.ts";
+import type { Interrupts } from "./prompt-loop.ts";
+import { readHeaders, readUrl, UsageError } from "./target.ts";
+import type { ChatTarget } from "./run-client.ts";
+import { takeTurn } from "./turn.ts";
+import type { Chat } from "./turn.ts";
 
-export const chat: Command = (_args, io) => {
-  io.err.write("holodeck chat is not there yet.\n");
-  return Promise.resolve(1);
+const usage = `Usage: holodeck chat <url> [options] [message…]
+
+Talks to any AG-UI endpoint. With a message: one turn; without: a prompt.
+
+  --thread <id>           the thread to talk on; by default a new one
+  --header 'name: value'  sent with every request, as often as needed
+  --json                  one event a line, for other programs
+  --help
+
+At the prompt: /state, /tools [file.json], /new, /quit. Ctrl-C stops a run, then leaves.
+Exit code of a turn: 0 when the agent has answered, 1 when not, 2 for wrong use.
+`;
+const short = "Try: holodeck chat http://127.0.0.1:8000/agui";
+
+/** `holodeck chat <url>`: an AG-UI client for the terminal. */
+export const chat: Command = async (args, io) => {
+  try {
+    const options = readOptions(args);
+    if (options === undefined) {
+      io.out.write(usage);
+      return 0;
+    }
+    return await talk(options, io);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    io.err.write(`${error.message}\n`);
+    return 2;
+  }
 };
+
+interface ChatOptions {
+  readonly target: ChatTarget;
+  readonly threadId: string | undefined;
+  readonly isJson: boolean;
+  readonly message: string;
+}
+
+function readOptions(args: readonly string[]): ChatOptions | undefined {
+  const { values, positionals } = parse(args);
+  if (values.help) return undefined;
+  const [url, ...words] = positionals;
+  const { thread: threadId } = values;
+  if (threadId !== undefined) checkThread(threadId);
+  const message = words.join(" ");
+  if (values.json && message === "") {
+    throw new UsageError("--json is for one turn: holodeck chat <url> --json 'Hello'.");
+  }
+  const headers = readHeaders(values.header);
+  return {
+    target: { url: readUrl(url, short), headers },
+    threadId,
+    isJson: !!values.json,
+    message,
+  };
+}
+
+function checkThread(id: string): void {
+  if (isOpaqueId(id)) return;
+  throw new UsageError(`"${String(id)}" is no thread: an id is 1 to 256 visible characters.`);
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        thread: { type: "string" },
+        header: { type: "string", multiple: true },
+        json: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${usage}`);
+  }
+}
+
+async function talk({ target, threadId, isJson, message }: ChatOptions, io: Io): Promise<number> {
+  // Events are for a program then, and what is for people goes beside them.
+  const out = isJson ? io.err : io.out;
+  const isColoured =
+    (out as { isTTY?: boolean }).isTTY === true && io.env["NO_COLOR"] === undefined;
+  const interrupts = listenForInterrupts();
+  let reader: LineReader | undefined;
+  // Opened when somebody is asked: a turn in a script leaves the input alone.
+  const lines = (): LineReader => {
+    if (reader) return reader;
+    reader = createLineReader(io.input, out);
+    reader.onInterrupt(interrupts.stop);
+    return reader;
+  };
+  const chat: Chat = {
+    target,
+    lines,
+    printer: createPrinter({ out, isColoured }),
+    ...(isJson ? { onEvent: (event) => void io.out.write(`${toAsciiJson(event)}\n`) } : {}),
+  };
+  const conversation = createConversation(threadId);
+  try {
+    if (message === "") return await promptLoop(chat, { conversation, interrupts, io });
+    const end = await takeTurn(chat, conversation, { text: message, signal: interrupts.next() });
+    if (end === "unanswered") chat.printer.error("The agent waits for an answer.");
+    return end === "done" ? 0 : end === "stopped" ? 130 : 1;
+  } finally {
+    reader?.close();
+    interrupts.close();
+  }
+}
+
+function listenForInterrupts(): Interrupts & { stop(): void; close(): void } {
+  let current = new AbortController();
+  const stop = (): void => current.abort();
+  process.on("SIGINT", stop);
+  return {
+    stop,
+    next() {
+      current = new AbortController();
+      return current.signal;
+    },
+    close: () => void process.off("SIGINT", stop),
+  };
+}
+
+// JSON escapes the controls below space only; a terminal obeys some of those above DEL too.
+function toAsciiJson(event: unknown): string {
+  return JSON.stringify(event).replaceAll(
+    /[\u007F-\u009F\u2028-\u202E\u2066-\u2069]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

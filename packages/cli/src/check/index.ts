@@ -1,6 +1,111 @@
-import type { Command } from "../io.ts";
+import { parseArgs } from "node:util";
+import { readHeaders, readUrl, UsageError } from "../chat/target.ts";
+import type { Command, Io } from "../io.ts";
+import type { NoAnswer } from "./ask.ts";
+import type { CheckResult } from "./findings.ts";
+import type { CheckTarget } from "./probes.ts";
 
-export const check: Command = (_args, io) => {
-  io.err.write("holodeck check is not there yet.\n");
-  return Promise.resolve(1);
+const usage = `Usage: holodeck check <url> [options]
+
+Checks any AG-UI endpoint, in any language, against the protocol. It asks for about ten runs.
+
+  --agent-prompt <text>   what to say to the agent; more than one asks for more runs,
+                          so that tools, state and errors are seen too
+  --header 'name: value'  sent with every request, as often as needed
+  --timeout <seconds>     for each request (30)
+  --json                  the results as JSON
+  --help
+
+Exit code: 0 when nothing breaks, 1 when something does, 2 for wrong use or no server.
+`;
+const short = "Try: holodeck check http://127.0.0.1:8000/agui";
+const defaultPrompt = "Hello! Please answer in one short sentence. (Grüße, 漢字, 🙂)";
+
+/** `holodeck check <url>`: what holds and what breaks at an AG-UI endpoint. */
+export const check: Command = async (args, io) => {
+  try {
+    const options = readOptions(args);
+    if (options === undefined) {
+      io.out.write(usage);
+      return 0;
+    }
+    return await run(options, io);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    io.err.write(`${error.message}\n`);
+    return 2;
+  }
 };
+
+interface CheckOptions {
+  readonly target: CheckTarget;
+  readonly isJson: boolean;
+}
+
+function readOptions(args: readonly string[]): CheckOptions | undefined {
+  const { values, positionals } = parse(args);
+  if (values.help) return undefined;
+  if (positionals.length > 1) throw new UsageError(`One URL at a time, not ${positionals.length}.`);
+  const seconds = Number(values.timeout ?? "30");
+  if (!(seconds > 0 && seconds <= 3_600)) {
+    const given = String(values.timeout);
+    throw new UsageError(`"${given}" is no time: give seconds from 1 to 3600, as --timeout 30.`);
+  }
+  return {
+    isJson: values.json ?? false,
+    target: {
+      url: readUrl(positionals[0], short),
+      headers: readHeaders(values.header),
+      timeoutMs: seconds * 1_000,
+      prompts: values["agent-prompt"] ?? [defaultPrompt],
+    },
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        "agent-prompt": { type: "string", multiple: true },
+        header: { type: "string", multiple: true },
+        timeout: { type: "string" },
+        json: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${usage}`);
+  }
+}
+
+async function run({ target, isJson }: CheckOptions, io: Io): Promise<number> {
+  // Now and not before: --help needs no schemas.
+  const { checkEndpoint } = await import("./check-endpoint.ts");
+  const results = await checkEndpoint(target).catch((error: Error) => error as NoAnswer);
+  if (!Array.isArray(results)) {
+    if (results.name !== "NoAnswer") throw results;
+    throw new UsageError(`Nothing answers at ${target.url.href}: ${results.message}`);
+  }
+  await print(results, { target, isJson }, io);
+  return results.some(({ verdict }) => verdict === "breaks") ? 1 : 0;
+}
+
+async function print(
+  results: CheckResult[],
+  { target, isJson }: CheckOptions,
+  io: Io,
+): Promise<void> {
+  const { toSummary, toTable } = await import("./table.ts");
+  if (isJson) {
+    const url = target.url.href;
+    io.out.write(
+      `${JSON.stringify({ url, summary: toSummary(results), checks: results }, null, 2)}\n`,
+    );
+    return;
+  }
+  const isTerminal = (io.out as { isTTY?: boolean }).isTTY === true;
+  const isColoured = isTerminal && io.env["NO_COLOR"] === undefined;
+  io.out.write(`${target.url.href}\n\n${toTable(results, isColoured)}`);
+}

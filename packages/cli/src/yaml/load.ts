@@ -1,9 +1,20 @@
 import type { LoadedAgent } from "../loaded-agent.ts";
 
-/** Reads an `agent.yaml`. */
-export function loadYamlAgent(
+/**
+ * The agent of an `agent.yaml`, ready for `createAgentHandler(loaded.agent, loaded.options)`. Throws an
+ * `AgentFileError` with everything that is wrong with the file.
+ *
+ * @example
+ * ```ts
+ * const { agent, options } = await loadYamlAgent("agent.yaml", process.env);
+ * const handler = createAgentHandler(agent, options);
+ * ```
+ */
+export async function loadYamlAgent(
   path: string,
-  _env: Readonly<Record<string, string | undefined>>,
+  env: Readonly<Record<string, string | undefined>>,
 ): Promise<LoadedAgent> {
-  return Promise.reject(new Error(`agent.yaml files such as ${path} cannot be read yet.`));
+  // YAML and zod are for those who have such a file.
+  const { readAgentFile } = await import("./read-agent-file.ts");
+  return readAgentFile(path, env);
 }

@@ -1,4 +1,4 @@
-import type { RunKey, ThreadKey } from "@holodeck/agui-core";
+import type { BlobKey, RunKey, ThreadKey } from "@holodeck/agui-core";
 
 /** The names of a thread's keys: all in one slot of a cluster. */
 export interface ThreadKeys {
@@ -23,10 +23,13 @@ export interface Keys {
   /** A principal's threads by their last activity. */
   list(principal: string): string;
   bucket(name: string): string;
+  blob(key: BlobKey): string;
   /** Wakes a blocked reader of one process; with a tag, one of that slot. */
   wake(process: string, tag?: string): string;
   /** Every session by its expiry, for `maxSessions`. */
   readonly sessions: string;
+  /** Bytes of all blobs, by when they expire. */
+  readonly blobs: string;
 }
 
 /** Builds keys of encoded parts: no id can reach another thread's key or move its own to another slot. */
@@ -51,9 +54,11 @@ export function createKeys(prefix: string): Keys {
     },
     pointer: (principal, runId) => `${prefix}:run:${encodePart(principal)}:${encodePart(runId)}`,
     list: (principal) => `${prefix}:list:${encodePart(principal)}`,
+    blob: ({ principal, id }) => `${prefix}:blob:${encodePart(principal)}:${encodePart(id)}`,
     bucket: (name) => `${prefix}:bucket:${encodePart(name)}`,
     wake: (process, tag) => `${prefix}:${tag === undefined ? "" : `{${tag}}:`}wake:${process}`,
     sessions: `${prefix}:sessions`,
+    blobs: `${prefix}:blobs`,
   };
 }
 

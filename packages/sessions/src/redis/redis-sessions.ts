@@ -5,6 +5,7 @@ import { changeSession, newSession } from "../session-record.ts";
 import { toCommands } from "./commands.ts";
 import type { RedisClient } from "./commands.ts";
 import { createConnection } from "./connection.ts";
+import { createRedisBlobs } from "./redis-blobs.ts";
 import { createKeys, decodePart, encodePart } from "./keys.ts";
 import { createRedisLog } from "./redis-log.ts";
 import { createSessionList } from "./session-list.ts";
@@ -146,6 +147,7 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
 
   return {
     runs,
+    blobs: createRedisBlobs(connection, keys),
     get,
     async create(key, init) {
       const session = newSession(key, init, clock.now());

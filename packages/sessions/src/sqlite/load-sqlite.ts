@@ -14,7 +14,7 @@ export interface Connection {
   close(): void;
 }
 
-type SqlValue = string | number | null;
+type SqlValue = string | number | Uint8Array | null;
 
 export interface SqliteModule {
   readonly DatabaseSync: new (path: string) => Connection;

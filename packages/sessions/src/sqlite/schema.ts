@@ -95,6 +95,26 @@ export const migrations: readonly string[] = [
   ) WITHOUT ROWID;
   `,
   "ALTER TABLE sessions ADD COLUMN times TEXT",
+  `
+  -- Without a size it is still being written.
+  CREATE TABLE blobs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    principal TEXT NOT NULL,
+    name TEXT NOT NULL,
+    size INTEGER,
+    metadata TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    UNIQUE (principal, name)
+  );
+  CREATE INDEX blobs_expiry ON blobs (expires_at);
+
+  CREATE TABLE blob_pieces (
+    blob INTEGER NOT NULL REFERENCES blobs (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (blob, position)
+  );
+  `,
 ];
 
 /** Brings a database to the newest version. */

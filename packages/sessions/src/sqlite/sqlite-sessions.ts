@@ -83,6 +83,12 @@ export function sqliteSessions(options: SqliteSessionsOptions): SessionStore {
 
   return {
     runs,
+    blobs: {
+      put: async (key, bytes, about) => (await store()).blobs.put(key, bytes, about),
+      get: async (key) => (await store()).blobs.get(key),
+      delete: async (key) => (await store()).blobs.delete(key),
+      size: async () => (await store()).blobs.size(),
+    },
     get: async (key) => (await store()).get(key),
     create: async (key, init) => (await store()).create(key, init),
     update: async (key, change, guard) => (await store()).update(key, change, guard),

@@ -2,6 +2,8 @@ import { AgentError } from "@holodeck/agui-core";
 import type { Clock, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import type { PruneOptions } from "../prune-messages.ts";
 import { takeTokens } from "../token-bucket.ts";
+import { createSqliteBlobs } from "./sqlite-blobs.ts";
+import type { SqliteBlobs } from "./sqlite-blobs.ts";
 import type { Database } from "./database.ts";
 import { toText } from "./key-text.ts";
 import { createSessionRows } from "./session-rows.ts";
@@ -20,6 +22,7 @@ export interface SqliteStoreOptions {
 }
 
 export interface SqliteStore extends SessionStore {
+  readonly blobs: SqliteBlobs;
   count(): number;
   close(): void;
 }
@@ -34,6 +37,7 @@ export function createSqliteStore(db: Database, options: SqliteStoreOptions): Sq
   const { ttlMs, maxSessions, clock, prune } = options;
   const sessions = createSessionRows(db);
   const runs = createSqliteLog(db, options);
+  const blobs = createSqliteBlobs(db, clock);
   let timer: unknown = clock.setTimeout(sweep, sweepMs);
 
   const expiry = (): Expiry => ({ now: clock.now(), deadline: clock.now() - ttlMs });
@@ -67,7 +71,8 @@ export function createSqliteStore(db: Database, options: SqliteStoreOptions): Sq
     let hasMore = false;
     try {
       const removed = removeExpired();
-      hasMore = runs.sweep() || removed === sweepLimit;
+      const hasBlobs = blobs.sweep();
+      hasMore = runs.sweep() || hasBlobs || removed === sweepLimit;
       db.write(() => db.sql("DELETE FROM buckets WHERE full_at <= ?").run(clock.now()));
     } catch {
       // What is due is absent for readers anyway; the next sweep takes it out.
@@ -77,6 +82,7 @@ export function createSqliteStore(db: Database, options: SqliteStoreOptions): Sq
 
   return {
     runs,
+    blobs,
     get: (key) => db.read(() => sessions.get(key, expiry())),
     create(key, init) {
       if (Number.isFinite(maxSessions) && db.read(sessions.count) >= maxSessions) cleanupExpired();
@@ -123,6 +129,7 @@ export function createSqliteStore(db: Database, options: SqliteStoreOptions): Sq
       }),
     close() {
       clock.clearTimeout(timer);
+      blobs.close();
       try {
         runs.dispose();
       } finally {

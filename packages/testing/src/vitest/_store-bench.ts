@@ -45,6 +45,8 @@ export interface TestStoreOptions {
    * processes is reported as skipped.
    */
   second?: CreateStore;
+  /** `false`: the store keeps no blobs, and their cases are reported as skipped. */
+  blobs?: false;
   /** Titles of cases that this store does not claim. They are reported as skipped. */
   skip?: readonly string[];
 }

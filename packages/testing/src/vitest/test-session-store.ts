@@ -1,4 +1,5 @@
 import { afterEach, describe } from "vitest";
+import { testSessionBlobs } from "./_session-blobs.ts";
 import { testSessionLifetime } from "./_session-lifetime.ts";
 import { testSessionPruning } from "./_session-pruning.ts";
 import { testSessionRecords } from "./_session-records.ts";
@@ -29,6 +30,7 @@ export function testSessionStore(
     testSessionTimes({ bench, define });
     testSessionPruning({ bench, define });
     testSessionLifetime({ bench, define });
+    testSessionBlobs({ bench, define }, { hasBlobs: options.blobs !== false });
     finish();
   });
 }

@@ -1,4 +1,4 @@
-import { AgentError } from "@holodeck/agui-core";
+import { AgentError } from "./errors.ts";
 
 /** What stands before the content of a part. */
 export interface PartHead {
@@ -11,7 +11,7 @@ export interface PartHead {
 /** Called as a form is read, in the order in which it arrives. */
 export interface PartListener {
   begin(head: PartHead): void;
-  /** A view of what was written; copy what is to be kept. */
+  /** A view of what was written, mostly: copy it if the writer uses its memory again. */
   data(bytes: Uint8Array): void;
   end(): void;
 }
@@ -22,6 +22,7 @@ const dash = 45;
 const KiB = 1024;
 const maxHeaderBytes = 8 * KiB;
 const headerEnd = Uint8Array.of(CR, LF, CR, LF);
+const nothing = new Uint8Array(0);
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
@@ -32,7 +33,7 @@ export class MultipartParser {
   readonly #delimiter: Uint8Array;
   readonly #listener: PartListener;
   #state: "start" | "boundary" | "head" | "content" | "done" = "start";
-  #rest: Uint8Array = new Uint8Array(0);
+  #rest: Uint8Array = nothing;
 
   constructor(boundary: string, listener: PartListener) {
     this.#delimiter = new TextEncoder().encode(`\r\n--${boundary}`);
@@ -52,7 +53,7 @@ export class MultipartParser {
       at = next;
     }
     // A copy: the caller may use its buffer again.
-    this.#rest = this.isDone ? new Uint8Array(0) : bytes.slice(this.#consumed(bytes, at));
+    this.#rest = this.isDone ? nothing : bytes.slice(this.#consumed(bytes, at));
   }
 
   /** Where the next step begins; nothing when more bytes are needed. */
@@ -76,7 +77,7 @@ export class MultipartParser {
     const first = this.#delimiter.subarray(2);
     const seen = Math.min(first.length, bytes.length - at);
     if (!startsWith(bytes, first.subarray(0, seen), at)) {
-      throw malformed("it does not begin with its boundary.");
+      throw malformedForm("it does not begin with its boundary.");
     }
     if (seen < first.length) return undefined;
     this.#state = "boundary";
@@ -88,14 +89,14 @@ export class MultipartParser {
     const [one, two] = [bytes[at], bytes[at + 1]];
     if (one === dash && two === dash) this.#state = "done";
     else if (one === CR && two === LF) this.#state = "head";
-    else throw malformed("a boundary is followed by something else.");
+    else throw malformedForm("a boundary is followed by something else.");
     return at + 2;
   }
 
   #readHead(bytes: Uint8Array, at: number): number | undefined {
     const end = find(bytes, headerEnd, at);
     if ((end === -1 ? bytes.length : end) - at > maxHeaderBytes) {
-      throw malformed(`a part has more than ${maxHeaderBytes} bytes of headers.`);
+      throw malformedForm(`a part has more than ${maxHeaderBytes} bytes of headers.`);
     }
     if (end === -1) return undefined;
     this.#listener.begin(readHead(bytes.subarray(at, end)));
@@ -116,22 +117,27 @@ export class MultipartParser {
     return end + this.#delimiter.length;
   }
 
-  // Content is passed on but for what may be the beginning of a boundary.
+  // Content is passed on but for what may be the beginning of a boundary. Mostly there is none: what is
+  // kept has to be joined with the next piece, all of which is copied then.
   #consumed(bytes: Uint8Array, at: number): number {
     if (this.#state !== "content") return at;
-    return Math.max(at, bytes.length - this.#delimiter.length + 1);
+    const from = Math.max(at, bytes.length - this.#delimiter.length + 1);
+    for (let start = bytes.indexOf(CR, from); start !== -1; start = bytes.indexOf(CR, start + 1)) {
+      if (startsWith(bytes, this.#delimiter.subarray(0, bytes.length - start), start)) return start;
+    }
+    return bytes.length;
   }
 }
 
 function readHead(bytes: Uint8Array): PartHead {
   const headers = new Map<string, string>();
-  for (const line of decode(bytes).split("\r\n")) {
+  for (const line of decodeField(bytes).split("\r\n")) {
     const colon = line.indexOf(":");
     if (colon > 0) headers.set(line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim());
   }
   const disposition = headers.get("content-disposition") ?? "";
   if (!/^form-data\s*(;|$)/i.test(disposition)) {
-    throw malformed("a part has no Content-Disposition of form-data.");
+    throw malformedForm("a part has no Content-Disposition of form-data.");
   }
   const extended = /;\s*filename\*=utf-8''([^;]*)/i.exec(disposition)?.[1];
   return {
@@ -152,20 +158,29 @@ function unescapeUri(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw malformed("a filename is not valid UTF-8.");
+    throw malformedForm("a filename is not valid UTF-8.");
   }
+}
+
+/** The boundary that a form's content type names. */
+export function boundaryOf(contentType: string): string {
+  const match = /;\s*boundary=(?:"([^"]+)"|([^;\s"]+))/i.exec(contentType);
+  const boundary = match?.[1] ?? match?.[2] ?? "";
+  if (/^[\x20-\x7e]{1,70}$/.test(boundary)) return boundary;
+  throw malformedForm("its content-type has no boundary of 1 to 70 characters.");
 }
 
 /** The text of a field or of a part's headers. */
-export function decode(bytes: Uint8Array): string {
+export function decodeField(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw malformed("a field or a header is not valid UTF-8.");
+    throw malformedForm("a field or a header is not valid UTF-8.");
   }
 }
 
-export function malformed(reason: string): AgentError {
+/** A refusal that says what is wrong with a form. */
+export function malformedForm(reason: string): AgentError {
   return new AgentError("invalid-request", `The multipart body is not valid: ${reason}`);
 }
 

@@ -1,61 +1,19 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentError } from "@holodeck/agui-core";
-import type { Clock, InputFile } from "@holodeck/agui-core";
+import type { Clock } from "@holodeck/agui-core";
+import { openBatchFile } from "./batch-file.ts";
 import { createDiskFile, makeTempFolder } from "./spool.ts";
-
-/** Where and for how long uploads are kept. */
-export interface UploadsOptions {
-  /** @default "/files" */
-  readonly path?: string;
-  /** How long an upload can be referred to. By default an hour. */
-  readonly ttlMs?: number;
-  /** A folder that outlives the process, or is shared by several. By default one that goes with the handler. */
-  readonly dir?: string;
-  /**
-   * All uploads together.
-   * @default 1 GiB
-   */
-  readonly maxBytes?: number;
-}
-
-/** An upload, as its sender is told of it. */
-interface StoredUpload {
-  readonly id: string;
-  readonly name: string;
-  readonly mimeType: string;
-  readonly size: number;
-  /** In ms. */
-  readonly expiresAt: number;
-}
-
-export interface UploadStore {
-  /** Keeps what arrives, no more than `maxBytes` of it, if `check` lets it pass. */
-  put(principal: string, upload: NewUpload): Promise<StoredUpload>;
-  /** Nothing when it is gone, or somebody else's. */
-  get(principal: string, id: string): Promise<InputFile | undefined>;
-  close(): Promise<void>;
-}
-
-interface NewUpload {
-  readonly name: string;
-  readonly bytes: AsyncIterable<Uint8Array>;
-  readonly maxBytes: number;
-  /** The type of the complete file. Throws when it is refused. */
-  check(file: InputFile): Promise<string>;
-}
-
-const GiB = 1024 ** 3;
-const hour = 3_600_000;
+import { createUploadCounter, uploadDefaults } from "./upload-store.ts";
+import type { StoredUpload, UploadsOptions, UploadStore } from "./upload-store.ts";
 
 /** Uploads on disk, each under a name that only its owner and its id lead to. */
-export function createUploadStore(
-  { ttlMs = hour, dir, maxBytes = GiB }: UploadsOptions,
+export function createDiskUploads(
+  { ttlMs = uploadDefaults.ttlMs, dir, maxBytes = uploadDefaults.maxBytes }: UploadsOptions,
   { clock, tempDir }: { clock: Clock; tempDir: string | undefined },
-): UploadStore {
+): UploadStore & { close(): Promise<void> } {
   let folder: Promise<string> | undefined;
-  let reserved = 0;
+  const counter = createUploadCounter();
 
   function openFolder(): Promise<string> {
     folder ??=
@@ -83,21 +41,14 @@ export function createUploadStore(
   }
 
   return {
-    async put(principal, { name, bytes, maxBytes: most, check }) {
+    async put(principal, { name, bytes, maxBytes: fileBytes, check }) {
       const root = await openFolder();
       const id = randomUUID();
       const key = keyOf(principal, id);
       const path = join(root, key);
-      let own = 0;
+      const count = counter.begin({ used: await sweep(), maxBytes, fileBytes });
       try {
-        const used = await sweep();
-        const size = await receive(path, bytes, (more) => {
-          own += more;
-          reserved += more;
-          if (own > most)
-            throw new AgentError("payload-too-large", `A file is larger than ${most} bytes.`);
-          if (used + reserved > maxBytes) throw full();
-        });
+        const size = await receive(path, bytes, count.take);
         const file = createDiskFile({ name, mimeType: "application/octet-stream", size }, path);
         const mimeType = await check(file);
         const stored: StoredUpload = { id, name, mimeType, size, expiresAt: clock.now() + ttlMs };
@@ -107,7 +58,7 @@ export function createUploadStore(
         await remove(root, key);
         throw error;
       } finally {
-        reserved -= own;
+        count.end();
       }
     },
     async get(principal, id) {
@@ -119,6 +70,13 @@ export function createUploadStore(
       const { size } = await stat(path);
       const { name, mimeType } = record;
       return createDiskFile({ name, mimeType, size }, path);
+    },
+    async delete(principal, id) {
+      const root = await openFolder();
+      const key = keyOf(principal, id);
+      const record = await readRecord(root, key);
+      await remove(root, key);
+      return record !== undefined && record.expiresAt > clock.now();
     },
     async close() {
       const root = await folder;
@@ -133,14 +91,15 @@ async function receive(
   bytes: AsyncIterable<Uint8Array>,
   take: (more: number) => void,
 ): Promise<number> {
-  const file = await open(path, "wx", 0o600);
+  const file = await openBatchFile(path);
   let size = 0;
   try {
     for await (const chunk of bytes) {
       take(chunk.byteLength);
-      await file.writeFile(chunk);
       size += chunk.byteLength;
+      await file.write(chunk);
     }
+    await file.end();
   } finally {
     await file.close();
   }
@@ -161,9 +120,4 @@ function keyOf(principal: string, id: string): string {
   return createHash("sha256")
     .update(JSON.stringify([principal, id]))
     .digest("hex");
-}
-
-function full(): AgentError {
-  const message = "There is no room for more uploads.";
-  return new AgentError("capacity-exceeded", message, { retryAfter: 60 });
 }

@@ -1,0 +1,84 @@
+import { EventType } from "@ag-ui/core";
+import type { BaseEvent } from "@ag-ui/core";
+import { askCalls, askInterrupts } from "./answers.ts";
+import type { Conversation, Saying } from "./conversation.ts";
+import type { LineReader } from "./line-reader.ts";
+import type { Printer } from "./printer.ts";
+import { RefusedError } from "./refusal.ts";
+import { DroppedError, requestRun, requestStop } from "./run-client.ts";
+import type { ChatTarget } from "./run-client.ts";
+
+export interface Chat {
+  readonly target: ChatTarget;
+  readonly printer: Printer;
+  readonly lines: () => LineReader;
+  /** Sees every event as it is shown; for --json. */
+  readonly onEvent?: (event: BaseEvent) => void;
+}
+
+/** How a turn ended. */
+export type TurnEnd = "done" | "failed" | "stopped" | "unanswered";
+
+/** Says something and follows the agent until it has nothing more to ask. */
+export async function takeTurn(
+  chat: Chat,
+  conversation: Conversation,
+  { text, signal }: { text: string; signal: AbortSignal },
+): Promise<TurnEnd> {
+  let saying: Saying = { text };
+  for (;;) {
+    const end = await follow(chat, conversation, { saying, signal });
+    if (end !== "done") return end;
+    const { interrupts, calls } = conversation.questions();
+    if (interrupts.length === 0 && calls.length === 0) return "done";
+    const asking = { printer: chat.printer, lines: chat.lines, signal };
+    if (interrupts.length > 0) {
+      const resume = await askInterrupts(interrupts, asking);
+      if (!resume) return signal.aborted ? "stopped" : "unanswered";
+      saying = { resume };
+    } else {
+      if (!(await askCalls(conversation, asking))) {
+        return signal.aborted ? "stopped" : "unanswered";
+      }
+      saying = {};
+    }
+  }
+}
+
+async function follow(
+  { target, printer, onEvent }: Chat,
+  conversation: Conversation,
+  { saying, signal }: { saying: Saying; signal: AbortSignal },
+): Promise<TurnEnd> {
+  let end: TurnEnd = "done";
+  let isShown = true;
+  const fold = conversation.begin(saying, (event) => {
+    if (event.type === EventType.RUN_ERROR) end = "failed";
+    if (!isShown) return;
+    onEvent?.(event);
+    printer.show(event);
+  });
+  const onDrop = (): void => printer.line("The connection was lost; asking for the rest.");
+  try {
+    for await (const event of requestRun(target, fold.input, { signal, onDrop })) fold.push(event);
+    return end;
+  } catch (error) {
+    // What was said until now stays in the history; how it ended is told below.
+    isShown = false;
+    fold.cancel();
+    if (signal.aborted) {
+      await requestStop(target, fold.input.runId);
+      printer.line("Stopped.");
+      return "stopped";
+    }
+    printer.error(describe(error, target));
+    return "failed";
+  }
+}
+
+function describe(error: unknown, { url }: ChatTarget): string {
+  if (error instanceof RefusedError || error instanceof DroppedError) return error.message;
+  const { message, cause } = error as Error & { cause?: { message?: string; code?: string } };
+  const reason = cause?.message || cause?.code || message;
+  return `Nothing answers at ${url.href}: ${reason}`;
+}

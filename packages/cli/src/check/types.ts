@@ -1,0 +1,28 @@
+import type { CheckId } from "./catalogue.ts";
+
+/** An event as it came: of a known type, its fields not yet trusted. */
+export interface WireEvent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** One event of a stream with the line it came in. */
+export interface ReadEvent {
+  readonly event: WireEvent;
+  readonly line: string;
+}
+
+/** Reports within one stream: what held, what broke, and in which line. */
+export interface Report {
+  show(id: CheckId, note?: string): void;
+  break(id: CheckId, seen: string): void;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A field in words, whatever it holds. */
+export function toText(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}

@@ -1,0 +1,115 @@
+import type { AgentObject, RunAgentInput, ServerTool } from "@holodeck/agui-core";
+import { fromAiSdk, toAiSdkMessages, toAiSdkTools } from "@holodeck/agui-adapters/ai-sdk";
+import type { AiSdkPart } from "@holodeck/agui-adapters/ai-sdk";
+import { createToolLoopAgent } from "@holodeck/agui-tools";
+import type { ModelMessage } from "ai";
+import { inWords } from "./mcp-content.ts";
+import type { ContentPart } from "./mcp-content.ts";
+import type { McpTools } from "./mcp-tools.ts";
+import type { LazyModel } from "./model.ts";
+
+export interface YamlAgentOptions {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly instructions: string;
+  readonly model: LazyModel;
+  readonly mcp: McpTools;
+  /** Hears which tools the servers have, when they are connected and with every run. */
+  readonly onTools: (tools: readonly ServerTool[]) => void;
+}
+
+/** The agent of a file: asks the model, runs the tools it calls, and asks again. */
+export function createYamlAgent(options: YamlAgentOptions): AgentObject {
+  const { name, description, instructions, model, mcp, onTools } = options;
+
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    async ready() {
+      await Promise.all([mcp.connect(), model.load(), import("ai")]);
+      onTools(mcp.list(() => undefined));
+    },
+    run(input, context) {
+      const media = new Map<string, readonly ContentPart[]>();
+      const generate = fromAiSdk(async (asked, { signal }) => {
+        const [{ streamText, jsonSchema }, languageModel] = await Promise.all([
+          import("ai"),
+          model.load(),
+        ]);
+        const { fullStream } = streamText({
+          ...model.settings,
+          model: languageModel,
+          system: toSystem(instructions, asked),
+          messages: withMedia(toAiSdkMessages(asked.messages) as ModelMessage[], media, model),
+          ...(asked.tools.length > 0 ? { tools: toAiSdkTools(asked.tools, jsonSchema) } : {}),
+          abortSignal: signal,
+          // The stream tells it, and the handler logs it; here it would go to the console.
+          onError: () => undefined,
+        });
+        return withoutRefusals(fullStream);
+      });
+      const tools = mcp.list((id, parts) => media.set(id, parts));
+      onTools(tools);
+      return createToolLoopAgent({ generate, tools }).run(input, context);
+    },
+  };
+}
+
+// The AI SDK answers calls by itself that it cannot read or does not know, and the loop would take that
+// for the end. It is the loop that answers, so that the model hears of it and goes on.
+async function* withoutRefusals(parts: AsyncIterable<AiSdkPart>): AsyncGenerator<AiSdkPart> {
+  const refused = new Set<unknown>();
+  for await (const part of parts) {
+    const { toolCallId, invalid } = part as { toolCallId?: string; invalid?: boolean };
+    if (part.type === "tool-call" && invalid) refused.add(toolCallId);
+    if (part.type !== "tool-error" || !refused.has(toolCallId)) yield part;
+  }
+}
+
+// What the page or a middleware says of the user's situation belongs to every question.
+function toSystem(instructions: string, { context }: RunAgentInput): string {
+  if (context.length === 0) return instructions;
+  const items = context.map(({ description, value }) => `## ${description}\n${value}`);
+  return `${instructions}\n\n# Context\n\n${items.join("\n\n")}`;
+}
+
+// Results with images, which the loop hands on as JSON, in a form that the model can see.
+function withMedia(
+  messages: ModelMessage[],
+  media: ReadonlyMap<string, readonly ContentPart[]>,
+  { takesImages }: LazyModel,
+): ModelMessage[] {
+  if (media.size === 0) return messages;
+  return messages.map((message) => {
+    if (message.role !== "tool") return message;
+    const content = message.content.map((part) => {
+      const parts = part.type === "tool-result" ? media.get(part.toolCallId) : undefined;
+      if (part.type !== "tool-result" || !parts) return part;
+      return { ...part, output: takesImages ? toContent(parts) : toText(parts) };
+    });
+    return { ...message, content };
+  });
+}
+
+function toText(parts: readonly ContentPart[]): { type: "text"; value: string } {
+  return { type: "text", value: inWords(parts) };
+}
+
+type ContentOutput = {
+  type: "content";
+  value: (
+    | { type: "text"; text: string }
+    | { type: "image-data"; data: string; mediaType: string }
+  )[];
+};
+
+function toContent(parts: readonly ContentPart[]): ContentOutput {
+  return {
+    type: "content",
+    value: parts.map((part) =>
+      part.type === "image"
+        ? { type: "image-data", data: part.source.value, mediaType: part.source.mimeType }
+        : { type: "text", text: inWords([part]) },
+    ),
+  };
+}

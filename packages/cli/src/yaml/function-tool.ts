@@ -1,0 +1,129 @@
+import { resolve } from "node:path";
+import { describeValue, unknownName } from "@holodeck/agui-core";
+import type { ServerTool } from "@holodeck/agui-core";
+import { defineTool } from "@holodeck/agui-tools";
+import { importModule } from "./import-module.ts";
+import { toParameters } from "./parameters.ts";
+import type { Path, Report } from "./report.ts";
+import type { ClientToolConfig, FunctionToolConfig } from "./schema-tools.ts";
+
+// Models take a hyphen too; the pattern of the file is the schema's.
+const namePattern = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+
+/** Where a tool stands, and what it is loaded from. */
+export interface ToolPlace {
+  readonly path: Path;
+  readonly folder: string;
+  readonly report: Report;
+}
+
+/** A tool that runs in the client. What is wrong with it is reported. */
+export function toClientTool(
+  { name, description, parameters }: ClientToolConfig,
+  { path, report }: ToolPlace,
+): ServerTool | undefined {
+  return reported({ path: [...path, "parameters"], report }, () =>
+    defineTool({ location: "client", name, description, namePattern, ...schemaOf(parameters) }),
+  );
+}
+
+/** A tool of a module, and the file that it came from. What is wrong with it is reported. */
+export async function toFunctionTool(
+  config: FunctionToolConfig,
+  place: ToolPlace,
+): Promise<{ tool?: ServerTool | undefined; file?: string | undefined }> {
+  const { path, folder, report } = place;
+  let loaded;
+  try {
+    loaded = await importModule(folder, config.module);
+  } catch (error) {
+    report.add([...path, "module"], `The module cannot be loaded: ${reasonOf(error)}`);
+    return { file: resolve(folder, config.module) };
+  }
+  const { file, exports } = loaded;
+  const name = config.export ?? config.name;
+  const found = Object.hasOwn(exports, name) ? exports[name] : undefined;
+  if (found === undefined) {
+    const at = config.export === undefined ? "module" : "export";
+    const known = Object.keys(exports);
+    const message =
+      known.length === 0
+        ? `${config.module} exports nothing; write "export function ${name}(args) { … }" there.`
+        : unknownName(`exported by ${config.module}`, name, known).message;
+    report.add([...path, at], message);
+    return { file };
+  }
+  return { file, tool: toTool(found, config, place) };
+}
+
+function toTool(
+  found: unknown,
+  config: FunctionToolConfig,
+  { path, report }: ToolPlace,
+): ServerTool | undefined {
+  const { name, description, parameters, approval } = config;
+  const needsApproval = approval === undefined ? {} : { needsApproval: approval };
+  if (isTool(found)) {
+    if (parameters !== undefined) {
+      report.add(
+        [...path, "parameters"],
+        "The tool of the module has parameters of its own; leave these out.",
+      );
+    }
+    if (found.location === "client") {
+      report.add(path, `The export is a tool of the client; write "type: client" instead.`);
+    }
+    return { ...found, name, description: description ?? found.description, ...needsApproval };
+  }
+  if (typeof found !== "function") {
+    report.add(
+      [...path, "export"],
+      `The export must be a function or what defineTool made, not ${describeValue(found)}.`,
+    );
+    return undefined;
+  }
+  if (description === undefined) {
+    report.add(path, "description is missing; the model decides by it whether to call the tool.");
+    return undefined;
+  }
+  return reported({ path: [...path, "parameters"], report }, () =>
+    defineTool({
+      name,
+      description,
+      namePattern,
+      ...schemaOf(parameters),
+      ...needsApproval,
+      execute: (args, context) => (found as (...values: unknown[]) => unknown)(args, context),
+    }),
+  );
+}
+
+function isTool(value: unknown): value is ServerTool {
+  const { invoke, description } = (value ?? {}) as Partial<ServerTool>;
+  return typeof invoke === "function" && typeof description === "string";
+}
+
+function schemaOf(given: Readonly<Record<string, unknown>> | undefined): {
+  parameters?: Record<string, unknown>;
+} {
+  const parameters = toParameters(given);
+  return parameters === undefined ? {} : { parameters };
+}
+
+function reported<T>(
+  { path, report }: Pick<ToolPlace, "path" | "report">,
+  make: () => T,
+): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    report.add(path, reasonOf(error));
+    return undefined;
+  }
+}
+
+/** What an error says, ended by a full stop. */
+export function reasonOf(error: unknown): string {
+  const message = (error instanceof Error ? error.message : String(error)).trim();
+  return /[.!?]$/.test(message) ? message : `${message}.`;
+}

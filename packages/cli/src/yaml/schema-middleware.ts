@@ -1,0 +1,174 @@
+import { z } from "zod";
+import { envName, field, text } from "./schema-field.ts";
+
+export type MiddlewareName =
+  | "logging"
+  | "rate_limit"
+  | "redact"
+  | "run_timeout"
+  | "throttle_deltas"
+  | "tool_filter"
+  | "telemetry"
+  | "cors"
+  | "bearer_auth";
+export type MiddlewareConfig = MiddlewareName | Partial<Record<MiddlewareName, object>>;
+
+const ms = (title: string, description: string): z.ZodNumber =>
+  field(z.number().positive(), { title, description, examples: [1000] });
+const flag = (title: string, description: string): z.ZodBoolean =>
+  field(z.boolean(), { title, description, examples: [true] });
+const list = (title: string, description: string): z.ZodArray<z.ZodString> =>
+  field(z.array(text()), { title, description });
+
+// One entry per middleware that needs no code of the author's.
+const shapes: Record<MiddlewareName, z.ZodType<object>> = {
+  logging: field(
+    z.strictObject({
+      level: field(z.enum(["debug", "info", "warn", "error"]), {
+        title: "Level",
+        description: "Of the record of a run. By default info.",
+        examples: ["info"],
+      }).optional(),
+      events: flag("Events", "One debug record per event, without its content.").optional(),
+      debug: flag("Debug", "Adds headers, input and output, credentials redacted.").optional(),
+    }),
+    { title: "Logging", description: "One structured record per run.", examples: [{}] },
+  ),
+  rate_limit: field(
+    z.strictObject({
+      runs: field(z.int().min(1), {
+        title: "Runs",
+        description: "So many runs at once; as many come back within `per_ms`.",
+        examples: [20],
+      }),
+      per_ms: ms("Time", "Milliseconds. By default a minute.").optional(),
+      by: field(z.enum(["principal", "address", "thread"]), {
+        title: "Counted by",
+        description: "Whose runs are counted together.",
+        examples: ["address"],
+      }).optional(),
+      name: field(text(), {
+        title: "Name",
+        description: "Tells several limits of one store apart.",
+      }).optional(),
+    }),
+    {
+      title: "Rate limit",
+      description: "Refuses runs beyond a rate with 429.",
+      examples: [{ runs: 20 }],
+    },
+  ),
+  redact: field(
+    z.strictObject({
+      patterns: list(
+        "Patterns",
+        "Regular expressions of what is taken out. By default what looks like a credential.",
+      ).optional(),
+      replacement: field(z.string(), {
+        title: "Replacement",
+        description: "What stands in its place. By default [redacted].",
+      }).optional(),
+      window: field(z.int().min(0), {
+        title: "Window",
+        description: "Characters held back, so that a match in pieces is found. By default 64.",
+      }).optional(),
+    }),
+    {
+      title: "Redact",
+      description: "Takes what matches out of everything a client is told.",
+      examples: [{}],
+    },
+  ),
+  run_timeout: field(
+    z.strictObject({
+      ms: ms("Time", "Milliseconds that a run may take.").optional(),
+      idle_ms: ms("Idle time", "Milliseconds that a run may be silent.").optional(),
+    }),
+    {
+      title: "Run timeout",
+      description: "Ends runs that take too long.",
+      examples: [{ ms: 60_000 }],
+    },
+  ),
+  throttle_deltas: field(
+    z.strictObject({
+      ms: ms("Time", "Milliseconds between two deltas. By default 50.").optional(),
+    }),
+    { title: "Throttle deltas", description: "Fewer and larger pieces of text.", examples: [{}] },
+  ),
+  tool_filter: field(
+    z.strictObject({
+      allow: list("Allow", "Only these tools are shown. By default all.").optional(),
+      deny: list("Deny", "These are hidden, also when they are allowed.").optional(),
+      redact: list("Redact", "Shown without arguments and results.").optional(),
+    }),
+    {
+      title: "Tool filter",
+      description: "Hides tools of the client, and calls from clients.",
+      examples: [{ deny: ["delete_user"] }],
+    },
+  ),
+  telemetry: field(
+    z.strictObject({
+      provider: field(text(), {
+        title: "Provider",
+        description: "Who runs the model, in traces.",
+      }).optional(),
+      expose_trace_id: flag("Expose trace id", "Puts it into RUN_STARTED.").optional(),
+    }),
+    {
+      title: "Telemetry",
+      description: "Traces and counts runs with OpenTelemetry, if its API is installed.",
+      examples: [{}],
+    },
+  ),
+  cors: field(
+    z.strictObject({
+      origins: field(z.union([text(), z.array(text())]), {
+        title: "Origins",
+        description: "Who may read the answers: *, or origins.",
+        examples: [["https://app.example.com"]],
+      }),
+      credentials: flag("Credentials", "Whether cookies go along.").optional(),
+      methods: list("Methods", "Methods a browser may use.").optional(),
+      headers: list("Headers", "Request headers a browser may send.").optional(),
+      expose_headers: list("Exposed headers", "Response headers that scripts may read.").optional(),
+      max_age_seconds: field(z.number().min(0), {
+        title: "Max age",
+        description: "Seconds a browser remembers a preflight. By default 600.",
+      }).optional(),
+    }),
+    {
+      title: "CORS",
+      description: "Lets browsers of other origins in.",
+      examples: [{ origins: ["https://app.example.com"] }],
+    },
+  ),
+  bearer_auth: field(
+    z.strictObject({
+      token_env: field(envName(), {
+        title: "Token variable",
+        description: "The environment variable that holds the token clients must bring.",
+        examples: ["AGENT_TOKEN"],
+      }),
+      realm: field(text(), { title: "Realm", description: "Named in refusals." }).optional(),
+    }),
+    {
+      title: "Bearer token",
+      description: "Wants `Authorization: Bearer <token>` on everything but health.",
+      examples: [{ token_env: "AGENT_TOKEN" }],
+    },
+  ),
+};
+
+export const middlewareNames: readonly MiddlewareName[] = Object.keys(shapes) as MiddlewareName[];
+
+const optional = Object.fromEntries(
+  Object.entries(shapes).map(([name, schema]) => [name, schema.optional()]),
+);
+
+/** One of `middleware` of an agent file: a name, or a name with options. */
+export const middlewareSchema: z.ZodType<MiddlewareConfig> = z.union([
+  z.enum(middlewareNames as [MiddlewareName, ...MiddlewareName[]]),
+  z.strictObject(optional),
+]);

@@ -1,0 +1,64 @@
+import type { ServerTool } from "@holodeck/agui-core";
+import type { Environment } from "./environment.ts";
+import { toClientTool, toFunctionTool } from "./function-tool.ts";
+import { toMcpEntry } from "./mcp-entry.ts";
+import type { McpEntry } from "./mcp-tools.ts";
+import { parseMost } from "./parse-most.ts";
+import type { Report } from "./report.ts";
+import { toolSchema } from "./schema-tools.ts";
+
+export interface FileTools {
+  /** Functions of modules, and what the client runs. */
+  readonly own: readonly ServerTool[];
+  readonly mcp: readonly McpEntry[];
+  /** The modules. */
+  readonly files: readonly string[];
+}
+
+export interface ToolsPlace {
+  readonly folder: string;
+  readonly environment: Environment;
+  readonly report: Report;
+}
+
+/** The tools that a file names. What is wrong with any of them is reported. */
+export async function toTools(items: unknown, place: ToolsPlace): Promise<FileTools> {
+  const own: ServerTool[] = [];
+  const mcp: McpEntry[] = [];
+  const files = new Set<string>();
+  const list: readonly unknown[] = Array.isArray(items) ? items : [];
+  findTwins(list, place.report);
+  for (const [index, item] of list.entries()) {
+    const config = parseMost(toolSchema, item, ["parameters", "approval", "allow", "timeout"]);
+    if (!config) continue;
+    const at = { ...place, path: ["tools", index] };
+    if (config.type === "mcp") {
+      const entry = toMcpEntry(config, at);
+      if (entry) mcp.push(entry);
+      continue;
+    }
+    const made =
+      config.type === "client"
+        ? { tool: toClientTool(config, at) }
+        : await toFunctionTool(config, at);
+    if (made.tool) own.push(made.tool);
+    if ("file" in made && made.file !== undefined) files.add(made.file);
+  }
+  return { own, mcp, files: [...files] };
+}
+
+function findTwins(items: readonly unknown[], report: Report): void {
+  const first = new Map<string, number>();
+  for (const [index, item] of items.entries()) {
+    const { name } = (item ?? {}) as { name?: unknown };
+    if (typeof name !== "string") continue;
+    const twin = first.get(name);
+    if (twin === undefined) first.set(name, index);
+    else {
+      report.add(
+        ["tools", index, "name"],
+        `"${name}" is the name of tools[${twin}], too; a name means one tool.`,
+      );
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { createAgentHandler } from "@holodeck/agui";
+import { AgentError, silentLogger } from "@holodeck/agui-core";
+import { serve } from "@holodeck/agui-node";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { toSafeLine, toSafeText } from "../src/chat/safe-text.ts";
+import { createSseParser } from "../src/chat/sse-parser.ts";
+import { typeTo } from "./_run-main.ts";
+
+// Whatever a terminal may obey, but for the newline.
+// oxlint-disable-next-line no-control-regex
+const commands = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/;
+const attacks = [
+  "\u001B[2J\u001B[H",
+  "\u001B]0;owned\u0007",
+  "\u001B]52;c;ZXZpbA==\u001B\\",
+  "\u009B31m",
+  "\u001BP+q544e\u001B\\",
+  "\u0007\b\r",
+  "\u202Etxt.exe",
+  "\u001B",
+];
+const attack = attacks.join("x");
+
+describe("what a server says", () => {
+  test("never reaches the terminal as a command, wherever it stands", async () => {
+    const handler = createAgentHandler(
+      async (input, { emit, state }) => {
+        for (const one of attacks) await emit.text(`${one}.`);
+        await emit.reasoning(attack);
+        const call = emit.toolCall(`tool${attack}`, { [attack]: attack });
+        await emit.toolResult(call, attack);
+        await state.set({ [attack]: 1 });
+        await state.set({ [attack]: 1, [`${attack}2`]: 2 });
+        emit.activity(attack, { [attack]: attack });
+        await emit.step(attack, async () => {});
+        if (input.resume) throw new AgentError("agent-error", attack);
+        emit.interrupt({ reason: "confirmation", message: attack });
+      },
+      { logger: silentLogger },
+    );
+    const { url, close } = await serve(handler, { port: 0, signals: false });
+    const { out } = await typeTo(["chat", `${url}/agui`], ["hi", "y", "/state", "/quit"]);
+    await close();
+    expect(out).toContain("[y/n]");
+    expect(out).toContain("agent-error");
+    expect(commands.exec(out)?.[0]).toBeUndefined();
+  });
+
+  test("is text without controls, for any text", () => {
+    const nasty = fc.string({
+      unit: fc.oneof(fc.constantFrom(...attacks, "[", "]", "0", ";", "m", "\n"), fc.string()),
+    });
+    fc.assert(
+      fc.property(nasty, (text) => {
+        expect(commands.test(toSafeText(text).replaceAll("\t", ""))).toBe(false);
+        expect(toSafeLine(text, 20).length).toBeLessThanOrEqual(20);
+        expect(toSafeLine(text)).not.toContain("\n");
+      }),
+    );
+  });
+
+  test.for([
+    ["\u001B[31mred\u001B[0m", "red"],
+    ["\u001B]8;;http://x\u0007link\u001B]8;;\u0007", "link"],
+    ["a\u001B(Bb", "ab"],
+    ["naïve 漢字 🙂\ttab\nline", "naïve 漢字 🙂\ttab\nline"],
+  ] as const)("%j is shown as %j", ([said, shown]) => {
+    expect(toSafeText(said)).toBe(shown);
+  });
+});
+
+test("events are read alike, however the bytes are cut and lines end", () => {
+  const frame = fc.record({
+    data: fc.array(fc.string({ unit: "grapheme" }).map(oneLine), { minLength: 1, maxLength: 3 }),
+    id: fc.option(fc.nat().map(String), { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(frame),
+      fc.constantFrom("\n", "\r\n", "\r"),
+      fc.array(fc.nat(200)),
+      (frames, end, cuts) => {
+        const text = frames
+          .map(({ data, id }) => [
+            ": note",
+            ...(id ? [`id: ${id}`] : []),
+            ...data.map((one) => `data: ${one}`),
+            "",
+            "",
+          ])
+          .map((lines) => lines.join(end))
+          .join("");
+        const parser = createSseParser();
+        const places = [0, ...cuts.filter((at) => at < text.length).sort((a, b) => a - b)];
+        const pieces = places.map((at, index) => text.slice(at, places[index + 1]));
+        // A CR at the very end waits for its LF.
+        const read = [...pieces, "\n"].flatMap((piece) => parser.push(piece));
+        expect(read).toEqual(
+          frames.map(({ data, id }) => ({ data: data.join("\n"), ...(id ? { id } : {}) })),
+        );
+      },
+    ),
+  );
+});
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\r\n\uFEFF]/g, "");
+}

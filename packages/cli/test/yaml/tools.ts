@@ -1,0 +1,16 @@
+import { defineTool } from "@holodeck/agui-tools";
+import type { DefinedTool } from "@holodeck/agui-tools";
+import { z } from "zod";
+
+export function shout({ text }: { text: string }): string {
+  return text.toUpperCase();
+}
+
+export const multiply: DefinedTool = defineTool({
+  name: "multiply_numbers",
+  description: "Multiplies two numbers.",
+  parameters: z.object({ a: z.number(), b: z.number() }),
+  execute: ({ a, b }) => a * b,
+});
+
+export const answer = 42;

@@ -1,0 +1,97 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { FileSpool, InputFile } from "@holodeck/agui-core";
+
+/** Where and for how long uploads are kept. */
+export interface UploadsOptions {
+  /** @default "/files" */
+  readonly path?: string;
+  /** How long an upload can be referred to. By default an hour. */
+  readonly ttlMs?: number;
+  /**
+   * `"sessions"`: where the handler keeps its sessions, for every process that shares them.
+   * @default "disk"
+   */
+  readonly store?: "disk" | "sessions";
+  /** A folder that outlives the process, or is shared by several. By default one that goes with the handler. */
+  readonly dir?: string;
+  /**
+   * All uploads together.
+   * @default 1 GiB
+   */
+  readonly maxBytes?: number;
+}
+
+/** An upload, as its sender is told of it. */
+export interface StoredUpload {
+  readonly id: string;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly size: number;
+  /** In ms. */
+  readonly expiresAt: number;
+}
+
+export interface UploadStore {
+  /** Keeps what arrives, no more than `maxBytes` of it, if `check` lets it pass. */
+  put(principal: string, upload: NewUpload): Promise<StoredUpload>;
+  /** Nothing when it is gone, or somebody else's. What has to be brought here waits in the spool. */
+  get(principal: string, id: string, spool: FileSpool): Promise<InputFile | undefined>;
+  /** False when it is gone, or somebody else's. */
+  delete(principal: string, id: string): Promise<boolean>;
+}
+
+export interface NewUpload {
+  readonly name: string;
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly maxBytes: number;
+  /** The type of the complete file. Throws when it is refused. */
+  check(file: InputFile): Promise<string>;
+}
+
+const GiB = 1024 ** 3;
+const hour = 3_600_000;
+
+export const uploadDefaults: Required<Pick<UploadsOptions, "ttlMs" | "maxBytes">> = {
+  ttlMs: hour,
+  maxBytes: GiB,
+};
+
+/** Counts the bytes of uploads as they arrive. */
+export interface UploadCounter {
+  /** For one upload, when so many bytes are kept already. */
+  begin(limits: { used: number; maxBytes: number; fileBytes: number }): {
+    take(more: number): void;
+    end(): void;
+  };
+}
+
+/** What arrives at the same time counts, too, before any of it is kept. */
+export function createUploadCounter(): UploadCounter {
+  let arriving = 0;
+  return {
+    begin({ used, maxBytes, fileBytes }) {
+      let own = 0;
+      return {
+        take(more) {
+          own += more;
+          arriving += more;
+          if (own > fileBytes) throw tooLarge(fileBytes);
+          if (used + arriving > maxBytes) throw full();
+        },
+        end() {
+          arriving -= own;
+          own = 0;
+        },
+      };
+    },
+  };
+}
+
+export function tooLarge(maxBytes: number): AgentError {
+  return new AgentError("payload-too-large", `A file is larger than ${maxBytes} bytes.`);
+}
+
+function full(): AgentError {
+  const message = "There is no room for more uploads.";
+  return new AgentError("capacity-exceeded", message, { retryAfter: 60 });
+}
