@@ -1,7 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -16,7 +15,7 @@ import {
 
 /** Where pictures of the page are kept; nothing of it is tracked. */
 export const screenshots: string = fileURLToPath(new URL("./screenshots/", import.meta.url));
-const cli = createRequire(import.meta.url).resolve("@holodeck/agui-cli/package.json");
+const cli = fileURLToPath(import.meta.resolve("@holodeck/agui-cli/package.json"));
 const bin = join(dirname(cli), "src/bin.ts");
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
