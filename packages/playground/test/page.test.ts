@@ -249,7 +249,7 @@ describe("files", () => {
     await page.getByRole("button", { name: "Remove unwanted.txt" }).click();
     await page.chat.ask("What is in it?");
     await poll(() => page.chat.answer()).toContain("has 2 lines and 3 words.");
-    expect(await page.chat.answer()).toContain("first line second");
+    await poll(() => page.chat.answer()).toContain("first line second");
     expect(await page.chat.answer()).not.toContain("unwanted");
     await page.chat.log.getByRole("article", { name: "Question" }).getByText("notes.txt").waitFor();
   });
