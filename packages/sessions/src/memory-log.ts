@@ -127,7 +127,8 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   }
 
   function owned(lease: Lease, entries: readonly LogEntry[]): StoredRun {
-    const run = runs.get(runId(lease));
+    // Our own lease knows its run: no key is put together for every append.
+    const run = MemoryLease.runOf(lease) ?? runs.get(runId(lease));
     if (!run || run.fence !== lease.fence || run.status !== "running") {
       throw new AgentError("run-lost", `Run "${lease.runId}" is no longer owned by this process.`);
     }
@@ -300,6 +301,10 @@ class MemoryLease implements Lease {
     this.fence = run.fence;
     this.#run = run;
     this.#lost = run.lost!;
+  }
+
+  static runOf(lease: Lease): StoredRun | undefined {
+    return #run in lease ? lease.#run : undefined;
   }
 
   get lost(): AbortSignal {
