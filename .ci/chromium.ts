@@ -12,13 +12,6 @@ export function findChromium(): string | undefined {
   return process.getuid?.() === 0 ? installChromium() : undefined;
 }
 
-/** Says what was not run, and what it would need; with `CI=true` it fails instead. */
-export function reportMissing(suite: string, missing: string): void {
-  const line = `NOT RUN: ${suite}. It needs ${missing}.`;
-  if (process.env.CI === "true") throw new Error(line);
-  process.stderr.write(`${line}\n`);
-}
-
 /** What to tell somebody who has no Chromium. */
 export const howToGetChromium = "chromium: apt-get install chromium";
 

@@ -1,5 +1,5 @@
 // `npm test [-- vitest arguments]`: installs if needed, runs the suite, ends with the real counts.
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bin, install, readJson, requireNode, runHere } from "./lib.mjs";
@@ -11,6 +11,8 @@ await buildPage();
 
 const folder = mkdtempSync(join(tmpdir(), "holodeck-test-"));
 const report = join(folder, "report.json");
+const notRun = join(folder, "not-run");
+process.env.NOT_RUN_FILE = notRun;
 const code = await runHere([
   ...bin("vitest", "vitest.mjs"),
   "run",
@@ -20,7 +22,9 @@ const code = await runHere([
   `--outputFile.json=${report}`,
 ]);
 const { passed, failed, skipped } = count(code);
+const missing = existsSync(notRun) ? new Set(readFileSync(notRun, "utf8").split("\n")) : [];
 rmSync(folder, { recursive: true, force: true });
+for (const line of missing) if (line !== "") console.log(line);
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 process.exit(code === 0 && failed > 0 ? 1 : code);
 

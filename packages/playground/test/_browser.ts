@@ -6,12 +6,8 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import {
-  chromiumFlags,
-  findChromium,
-  howToGetChromium,
-  reportMissing,
-} from "../../../.ci/chromium.ts";
+import { chromiumFlags, findChromium, howToGetChromium } from "../../../.ci/chromium.ts";
+import { reportMissing } from "../../../.ci/missing.ts";
 
 /** Where pictures of the page are kept; nothing of it is tracked. */
 export const screenshots: string = fileURLToPath(new URL("./screenshots/", import.meta.url));
