@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 
 // Two cores may be busy with other suites.
-const patience = 15_000;
+const patience = 25_000;
 
 /** The page as its user knows it. */
 export function chatOf(page: Page): {

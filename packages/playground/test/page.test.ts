@@ -108,13 +108,16 @@ describe("a conversation", () => {
   });
 
   test("answers once more instead of twice", async () => {
-    const { chat } = await open();
+    const page = await open();
+    const { chat } = page;
     await chat.ask("What is the weather in Paris?");
     await poll(() => chat.answer()).toContain("°C in Paris");
     await chat.idle();
     const before = await chat.answer();
+    // The run may be over before its Stop button is seen.
+    const asked = page.waitForResponse((response) => response.url().endsWith("/agui"));
     await chat.log.getByRole("button", { name: "Regenerate" }).click();
-    await chat.stop.waitFor();
+    await (await asked).finished();
     await chat.idle();
     expect(await chat.answer()).toBe(before);
     expect(await chat.log.getByRole("article", { name: "Question" }).count()).toBe(1);
@@ -141,8 +144,9 @@ describe("a conversation", () => {
     await alert.waitFor();
     expect(await alert.innerText()).not.toContain("db.internal");
     expect(await page.chat.answer()).toContain("I try something");
+    const asked = page.waitForResponse((response) => response.url().endsWith("/agui"));
     await alert.getByRole("button", { name: "Try again" }).click();
-    await page.chat.stop.waitFor();
+    await (await asked).finished();
     await alert.waitFor();
     await alert.getByRole("button", { name: "Dismiss" }).click();
     await poll(() => alert.count()).toBe(0);
