@@ -79,8 +79,10 @@ function createRestMapper(): (name: string, data: Json) => BaseEvent[] {
   function endCall(toolCallId: string, status: unknown): BaseEvent[] {
     if (!open.delete(toolCallId)) return [];
     const isFailure = status === "error";
-    // REST says how a call ended, not with what.
-    const content = isFailure ? "It failed." : "Done. REST does not tell the result.";
+    // REST says whether a call failed, and nothing else of its end.
+    const content = isFailure
+      ? "It failed."
+      : "REST tells no result, nor whether a person is asked.";
     return [
       { type: EventType.TOOL_CALL_END, toolCallId },
       {
