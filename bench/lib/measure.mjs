@@ -11,7 +11,7 @@ import { quantile } from "./stats.mjs";
 const serverCore = 0;
 const loadCore = 1;
 /** So many times the runs of a round warm a server up, on few connections: cold code makes many late. */
-const warmUp = 3;
+const warmUp = 6;
 
 /** Measures a scenario: for each subject and each quantity a number per round. */
 export async function measure(scenario, options) {
