@@ -1,5 +1,5 @@
 // `npm test [-- vitest arguments]`: installs if needed, runs the suite, ends with the real counts.
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bin, install, readJson, requireNode, runHere } from "./lib.mjs";
@@ -11,6 +11,8 @@ await buildPage();
 
 const folder = mkdtempSync(join(tmpdir(), "holodeck-test-"));
 const report = join(folder, "report.json");
+const notRun = join(folder, "not-run.txt");
+process.env.HOLODECK_NOT_RUN = notRun;
 const code = await runHere([
   ...bin("vitest", "vitest.mjs"),
   "run",
@@ -20,6 +22,7 @@ const code = await runHere([
   `--outputFile.json=${report}`,
 ]);
 const { passed, failed, skipped } = count(code);
+if (existsSync(notRun)) process.stdout.write(readFileSync(notRun, "utf8"));
 rmSync(folder, { recursive: true, force: true });
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 process.exit(code === 0 && failed > 0 ? 1 : code);

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -32,8 +32,12 @@ function emptyFolder(): string {
 const line = "NOT RUN: the page. It needs chromium: apt-get install chromium.";
 
 test("a browser that is not there is named, and how to get it", async () => {
-  const { failed, err } = await look({ PATH: emptyFolder() });
+  const folder = emptyFolder();
+  const list = join(folder, "not-run.txt");
+  const { failed, err } = await look({ PATH: folder, HOLODECK_NOT_RUN: list });
   expect({ failed, err }).toEqual({ failed: false, err: `${line}\n` });
+  // What `npm test` tells at its end.
+  expect(readFileSync(list, "utf8")).toBe(`${line}\n`);
 });
 
 test("a browser that is not there is a failure in CI", async () => {
