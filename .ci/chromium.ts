@@ -1,6 +1,5 @@
 // Finds a Chromium for tests with a browser, or installs one where the set-up may.
 import { spawnSync } from "node:child_process";
-import { appendFileSync } from "node:fs";
 
 /** The path of a Chromium; nothing when there is none and none can be had. */
 export function findChromium(): string | undefined {
@@ -11,16 +10,6 @@ export function findChromium(): string | undefined {
     if (found) return found;
   }
   return process.getuid?.() === 0 ? installChromium() : undefined;
-}
-
-/** Says what was not run, and what it would need; with `CI=true` it fails instead. */
-export function reportMissing(suite: string, missing: string): void {
-  const line = `NOT RUN: ${suite}. It needs ${missing}.`;
-  if (process.env.CI === "true") throw new Error(line);
-  // `npm test` tells it once more at its end: what stands in the middle of a long run is not read.
-  const { HOLODECK_NOT_RUN: list } = process.env;
-  if (list) appendFileSync(list, `${line}\n`);
-  process.stderr.write(`${line}\n`);
 }
 
 /** What to tell somebody who has no Chromium. */

@@ -11,8 +11,8 @@ await buildPage();
 
 const folder = mkdtempSync(join(tmpdir(), "holodeck-test-"));
 const report = join(folder, "report.json");
-const notRun = join(folder, "not-run.txt");
-process.env.HOLODECK_NOT_RUN = notRun;
+const notRun = join(folder, "not-run");
+process.env.NOT_RUN_FILE = notRun;
 const code = await runHere([
   ...bin("vitest", "vitest.mjs"),
   "run",
@@ -22,8 +22,9 @@ const code = await runHere([
   `--outputFile.json=${report}`,
 ]);
 const { passed, failed, skipped } = count(code);
-if (existsSync(notRun)) process.stdout.write(readFileSync(notRun, "utf8"));
+const missing = existsSync(notRun) ? new Set(readFileSync(notRun, "utf8").split("\n")) : [];
 rmSync(folder, { recursive: true, force: true });
+for (const line of missing) if (line !== "") console.log(line);
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 process.exit(code === 0 && failed > 0 ? 1 : code);
 

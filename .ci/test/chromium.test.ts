@@ -5,12 +5,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 
-const module = fileURLToPath(new URL("../chromium.ts", import.meta.url));
+const modules = ["chromium.ts", "missing.ts"].map((name) =>
+  JSON.stringify(fileURLToPath(new URL(`../${name}`, import.meta.url))),
+);
 
 /** Looks for a browser in a process of its own that has these variables, and none to install one with. */
 function look(env: NodeJS.ProcessEnv): Promise<{ failed: boolean; out: string; err: string }> {
   const script = `
-    const { findChromium, howToGetChromium, reportMissing } = await import(${JSON.stringify(module)});
+    const { findChromium, howToGetChromium } = await import(${modules[0]});
+    const { reportMissing } = await import(${modules[1]});
     const found = findChromium();
     if (found) console.log(found);
     else reportMissing("the page", howToGetChromium);
@@ -34,7 +37,7 @@ const line = "NOT RUN: the page. It needs chromium: apt-get install chromium.";
 test("a browser that is not there is named, and how to get it", async () => {
   const folder = emptyFolder();
   const list = join(folder, "not-run.txt");
-  const { failed, err } = await look({ PATH: folder, HOLODECK_NOT_RUN: list });
+  const { failed, err } = await look({ PATH: folder, NOT_RUN_FILE: list });
   expect({ failed, err }).toEqual({ failed: false, err: `${line}\n` });
   // What `npm test` tells at its end.
   expect(readFileSync(list, "utf8")).toBe(`${line}\n`);

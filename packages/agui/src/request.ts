@@ -39,12 +39,13 @@ class ExchangeCall implements Call {
     return this.exchange.signal;
   }
 
-  header(name: string): string | undefined {
-    return this.exchange.header(name);
+  // Getters, so that whoever takes a function out of its call can still call it.
+  get header(): Call["header"] {
+    return (name) => this.exchange.header(name);
   }
 
-  bytes(): AsyncIterable<Uint8Array> {
-    return this.exchange.body();
+  get bytes(): Call["bytes"] {
+    return () => this.exchange.body();
   }
 }
 

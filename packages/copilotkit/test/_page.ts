@@ -11,12 +11,8 @@ import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import type { Browser } from "playwright-core";
-import {
-  chromiumFlags,
-  findChromium,
-  howToGetChromium,
-  reportMissing,
-} from "../../../.ci/chromium.ts";
+import { chromiumFlags, findChromium, howToGetChromium } from "../../../.ci/chromium.ts";
+import { reportMissing } from "../../../.ci/missing.ts";
 
 const source = fileURLToPath(new URL("./page/", import.meta.url));
 const files = ["package.json", "package-lock.json", "page.jsx"];

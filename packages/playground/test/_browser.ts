@@ -1,22 +1,17 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import {
-  chromiumFlags,
-  findChromium,
-  howToGetChromium,
-  reportMissing,
-} from "../../../.ci/chromium.ts";
+import { chromiumFlags, findChromium, howToGetChromium } from "../../../.ci/chromium.ts";
+import { reportMissing } from "../../../.ci/missing.ts";
 
 /** Where pictures of the page are kept; nothing of it is tracked. */
 export const screenshots: string = fileURLToPath(new URL("./screenshots/", import.meta.url));
-const cli = createRequire(import.meta.url).resolve("@holodeck/agui-cli/package.json");
+const cli = fileURLToPath(import.meta.resolve("@holodeck/agui-cli/package.json"));
 const bin = join(dirname(cli), "src/bin.ts");
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -34,8 +29,8 @@ export interface SiteOptions {
 }
 
 /**
- * A browser, with the page built; or nothing when no Chromium can be had, then the caller skips, and this says so. With
- * `CI=true` it fails instead.
+ * A browser, and the page built for it; or nothing when no Chromium can be had. Then the caller skips,
+ * and this says so. With `CI=true` it fails instead.
  */
 export async function openBrowser(suite: string): Promise<Browser | undefined> {
   const executablePath = findChromium();

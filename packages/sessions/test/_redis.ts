@@ -7,8 +7,8 @@ import { Redis } from "ioredis";
 import type { RedisOptions } from "ioredis";
 import { createClient } from "redis";
 import type { RedisClientOptions } from "redis";
-import { reportMissing } from "../../../.ci/chromium.ts";
 import type { IoRedisClient, NodeRedisClient } from "../src/redis/index.ts";
+import { reportMissing } from "../../../.ci/missing.ts";
 
 /** A Redis of our own on a free port, without a disk. */
 export interface TestRedis {
