@@ -1,7 +1,7 @@
 // `holodeck init` as a user has it: both projects are written by the packed command, installed from the
 // tarballs with npm, tested, started, and talked to with their own `holodeck chat`.
 import { spawn } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { childEnv, publicPackages, readJson, run } from "./lib.mjs";
@@ -13,6 +13,9 @@ const tarballs = new Map(
 );
 
 try {
+  if (![...tarballs.values()].every(({ file }) => existsSync(file))) {
+    throw new Error("Nothing is packed yet. Run `npm run check -- init`, which packs first.");
+  }
   const holodeck = await unpackCommand();
   for (const template of ["express", "hono"]) await prove(template, holodeck);
   console.log("The projects of both templates install, pass their test, start and answer chat.");

@@ -86,7 +86,7 @@ async function run({ target, isJson }: CheckOptions, io: Io): Promise<number> {
   const results = await checkEndpoint(target).catch((error: Error) => error as NoAnswer);
   if (!Array.isArray(results)) {
     if (results.name !== "NoAnswer") throw results;
-    throw new UsageError(`Nothing answers at ${target.url.href}: ${results.message}`);
+    throw new UsageError(`Nothing answers at ${target.url.href}: ${results.message}.`);
   }
   await print(results, { target, isJson }, io);
   return results.some(({ verdict }) => verdict === "breaks") ? 1 : 0;

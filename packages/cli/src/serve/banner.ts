@@ -46,7 +46,8 @@ export async function createBanner(options: BannerOptions): Promise<string> {
       (tag) => `  ${labelOf(tag)}\n${groups.get(tag)!.map(showEndpoint).join("\n")}`,
     ),
     tryIt(groups),
-    `Ctrl-C stops it (process ${options.pid}).`,
+    // Again, where it is seen without scrolling.
+    `${options.hasPage ? `Open ${url}/ to talk to it. ` : ""}Ctrl-C stops it (process ${options.pid}).`,
   ]
     .filter((part) => part !== "")
     .join("\n\n")
