@@ -262,7 +262,7 @@ describe.for(sdks)("fromAiSdk with AI SDK $major", (sdk) => {
       );
       const sink = await runAgent(serve(agent), { message: "Weather?" });
       expect(sink.text).toBe("Wait.I cannot.");
-      expect(sink.toolCalls.map(({ result }) => JSON.parse(result!))).toEqual([
+      expect(sink.toolCalls.map(({ result }) => JSON.parse(result as string))).toEqual([
         { error: { code: "unknown-tool", message: 'There is no tool "wether".' } },
         { error: { code: "invalid-arguments", message: 'The arguments of "weather" are wrong.' } },
       ]);
