@@ -4,6 +4,7 @@ import type { ServerTool } from "@holodeck/agui-core";
 import { defineTool } from "@holodeck/agui-tools";
 import { AgentFault } from "../agent-fault.ts";
 import type { ImportedModule } from "../modules/import-module.ts";
+import { reasonOf } from "../reason-of.ts";
 import { findModule } from "../modules/find-module.ts";
 import { toParameters } from "./parameters.ts";
 import type { Path, Report } from "./report.ts";
@@ -133,10 +134,4 @@ function whyNot(error: unknown, folder: string): string {
   const { file, line, column } = error.place;
   const at = [relative(folder, file), line, column].filter((part) => part !== undefined);
   return `${at.join(":")}: ${reason}`;
-}
-
-/** What an error says, ended by a full stop. */
-export function reasonOf(error: unknown): string {
-  const message = (error instanceof Error ? error.message : String(error)).trim();
-  return /[.!?]$/.test(message) ? message : `${message}.`;
 }
