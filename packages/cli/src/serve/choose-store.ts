@@ -7,7 +7,7 @@ import { keepOpen } from "./keep-open.ts";
 import type { ServeSettings } from "./settings.ts";
 
 /** Where the threads of an agent are kept. */
-export interface ChosenStore {
+interface ChosenStore {
   readonly sessions: SessionStore;
   /** For people. */
   readonly name: string;
