@@ -53,7 +53,7 @@ export async function serveHere(
   const listener = process.listeners("SIGTERM").find((one) => !others.includes(one))!;
   let isStopped = false;
   const stop = (): Promise<number> => {
-    if (!isStopped) listener("SIGTERM", 15);
+    if (!isStopped) listener("SIGTERM");
     isStopped = true;
     return ended;
   };
