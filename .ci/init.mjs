@@ -74,7 +74,7 @@ async function talk(dir) {
     const ended = new Promise((resolve) => {
       child.on("close", resolve);
     });
-    if (child.exitCode === null) {
+    if (child.exitCode === null && child.pid !== undefined) {
       process.kill(-child.pid, "SIGTERM");
       await ended;
     }

@@ -26,7 +26,11 @@ const directions: Record<string, readonly string[]> = {
   hono: ["core"],
   testing: ["core"],
   agui: ["core", "protocol", "copilotkit", "vercel", "rest", "sessions", "middleware"],
+  playground: [],
+  cli: ["agui", "core", "sessions", "tools", "adapters", "files", "node", "playground"],
 };
+// It has no front door.
+const subpaths: Record<string, string> = { adapters: "/ai-sdk" };
 const withoutNode = [
   "core",
   "protocol",
@@ -69,7 +73,7 @@ describe("which way imports point", () => {
       const isAllowed = allowed.includes(to);
       const value = plant(
         `packages/${from}/src/value-${to}.ts`,
-        `import { thing } from "${packageName(to)}";\nexport const it = thing;\n`,
+        `import { thing } from "${packageName(to)}${subpaths[to] ?? ""}";\nexport const it = thing;\n`,
       );
       test(`packages/${from} ${isAllowed ? "may" : "may not"} import ${to}`, () => {
         expect(rulesBroken(value)).toEqual(isAllowed ? [] : [imports]);
@@ -107,6 +111,17 @@ describe("which way imports point", () => {
     );
     test(`packages/core may import ${name}`, () => {
       expect(rulesBroken(path)).toEqual([]);
+    });
+  }
+
+  for (const name of ["@holodeck/agui-core", "@holodeck/agui", "node:fs"]) {
+    const path = plant(
+      `packages/playground/page/shell/page-${name.replaceAll(/\W/g, "-")}.ts`,
+      `import { thing } from "${name}";\nexport const it = thing;\n`,
+    );
+    const isAllowed = name === "@holodeck/agui-core";
+    test(`the page of packages/playground ${isAllowed ? "may" : "may not"} import ${name}`, () => {
+      expect(rulesBroken(path)).toEqual(isAllowed ? [] : [imports]);
     });
   }
 

@@ -8,3 +8,7 @@ process.exitCode = await main(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),
 });
+
+// What an agent file has left running must not keep the process; what was printed must get out first.
+const lastMs = 500;
+process.stdout.write("", () => setTimeout(() => process.exit(), lastMs).unref());

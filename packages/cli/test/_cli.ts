@@ -7,12 +7,10 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { createPrinted } from "./_printed.ts";
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url));
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));
-
-// For a machine that is busy with something else; then what was printed is shown.
-const patienceMs = 60_000;
 
 export interface CliOptions {
   cwd?: string;
@@ -36,6 +34,8 @@ export interface Cli {
   readonly err: string;
   /** Resolves with the first match in stdout and stderr together; rejects when it ends without one. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
+  /** On its stdin. */
+  type(text: string): void;
   readonly ended: Promise<CliEnd>;
   kill(signal?: NodeJS.Signals): void;
 }
@@ -54,17 +54,14 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Cli
   );
   let out = "";
   let err = "";
-  const listeners = new Set<() => void>();
-  const tell = (): void => {
-    for (const listener of listeners) listener();
-  };
+  const printed = createPrinted(() => `${out}\n${err}`);
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     out += text;
-    tell();
+    printed.tell();
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     err += text;
-    tell();
+    printed.tell();
   });
   // A process that has ended cannot be written to; its end is what tests look at.
   child.stdin.on("error", () => undefined);
@@ -72,7 +69,7 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Cli
   let end: CliEnd | undefined;
   const ended = once(child, "close").then(([code, signal]: unknown[]): CliEnd => {
     end = { code: code as number | null, signal: signal as NodeJS.Signals | null, out, err };
-    tell();
+    printed.end(`It ended (${end.code})`);
     return end;
   });
   onTestFinished(async () => {
@@ -90,25 +87,8 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Cli
     get err() {
       return err;
     },
-    waitFor(pattern) {
-      return new Promise((resolve, reject) => {
-        const finish = (settle: () => void): void => {
-          clearTimeout(timer);
-          listeners.delete(look);
-          settle();
-        };
-        const fail = (how: string): void =>
-          finish(() => reject(new Error(`${how} without ${pattern}.\n${out}\n${err}`)));
-        const look = (): void => {
-          const found = pattern.exec(`${out}\n${err}`);
-          if (found) finish(() => resolve(found));
-          else if (end) fail(`It ended (${end.code})`);
-        };
-        const timer = setTimeout(() => fail(`It went on for ${patienceMs} ms`), patienceMs);
-        listeners.add(look);
-        look();
-      });
-    },
+    waitFor: printed.waitFor,
+    type: (text) => void child.stdin.write(text),
     ended,
     kill: (signal = "SIGTERM") => void child.kill(signal),
   };

@@ -1,5 +1,6 @@
 import { PassThrough, Readable } from "node:stream";
 import { main } from "../src/index.ts";
+import type { Io } from "../src/index.ts";
 
 export interface MainResult {
   readonly code: number;
@@ -12,18 +13,34 @@ export function runMain(...args: string[]): Promise<MainResult> {
   return typeTo(args, []);
 }
 
+export interface TypeOptions {
+  readonly cwd?: string;
+  readonly env?: Io["env"];
+}
+
 /** Runs the command line in this process with these lines as its input. */
 export async function typeTo(
   args: readonly string[],
   lines: readonly string[],
-  cwd: string = process.cwd(),
+  options: TypeOptions = {},
 ): Promise<MainResult> {
-  const out = new PassThrough();
-  const err = new PassThrough();
-  const text = { out: "", err: "" };
-  out.on("data", (chunk: Buffer) => void (text.out += chunk.toString("utf8")));
-  err.on("data", (chunk: Buffer) => void (text.err += chunk.toString("utf8")));
-  const input = Readable.from(lines.map((line) => `${line}\n`));
-  const code = await main(args, { out, err, input, env: {}, cwd });
+  const { io, text } = createIo(lines, options);
+  const code = await main(args, io);
   return { code, ...text };
+}
+
+/** What a command talks to here, and all it has printed so far; `onText` hears of more. */
+export function createIo(
+  lines: readonly string[],
+  { cwd = process.cwd(), env = {} }: TypeOptions,
+  onText: () => void = () => undefined,
+): { io: Io; text: { out: string; err: string } } {
+  const text = { out: "", err: "" };
+  const stream = (name: keyof typeof text): PassThrough =>
+    new PassThrough().setEncoding("utf8").on("data", (chunk: string) => {
+      text[name] += chunk;
+      onText();
+    });
+  const input = Readable.from(lines.map((line) => `${line}\n`));
+  return { io: { out: stream("out"), err: stream("err"), input, env, cwd }, text };
 }

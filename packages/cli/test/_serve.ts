@@ -1,8 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { vi } from "vitest";
+import { onTestFinished, vi } from "vitest";
+import { main } from "../src/index.ts";
 import { startCli } from "./_cli.ts";
 import type { Cli, CliOptions } from "./_cli.ts";
+import { createPrinted } from "./_printed.ts";
+import { createIo } from "./_run-main.ts";
 
 // From its sources the command takes a second or two to start, and many times that on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
@@ -14,7 +17,7 @@ export const buildPage = async (): Promise<void> => {
   await buildPage();
 };
 
-export interface Served extends Cli {
+export interface Served extends Pick<Cli, "out" | "err" | "waitFor"> {
   readonly url: string;
   readonly port: number;
 }
@@ -23,13 +26,53 @@ export interface Served extends Cli {
 export async function startServe(
   args: readonly string[],
   options: CliOptions = {},
-): Promise<Served> {
-  const isChosen = args.includes("--port") || options.env?.AGUI_PORT !== undefined;
-  const cli = startCli(["serve", ...args, ...(isChosen ? [] : ["--port", "0"])], options);
+): Promise<Cli & Served> {
+  return whenServing(startCli(toArgs(args, options), options));
+}
+
+/** The same command in this process, for what takes no process of its own. It ends with the test. */
+export async function serveHere(
+  args: readonly string[],
+  options: CliOptions = {},
+): Promise<Served & { stop(): Promise<number> }> {
+  const printed = createPrinted(() => `${text.out}\n${text.err}`);
+  const { io, text } = createIo([], options, printed.tell);
+  const others = process.listeners("SIGTERM");
+  const ended = main(toArgs(args, options), io);
+  void ended.then((code) => printed.end(`It ended (${code})`));
+  const served = await whenServing({
+    get out() {
+      return text.out;
+    },
+    get err() {
+      return text.err;
+    },
+    waitFor: printed.waitFor,
+  });
+  // The signal, as this command alone hears it.
+  const listener = process.listeners("SIGTERM").find((one) => !others.includes(one))!;
+  let isStopped = false;
+  const stop = (): Promise<number> => {
+    if (!isStopped) listener("SIGTERM");
+    isStopped = true;
+    return ended;
+  };
+  onTestFinished(async () => void (await stop()));
+  return Object.assign(served, { stop });
+}
+
+function toArgs(args: readonly string[], { env }: CliOptions): string[] {
+  const isChosen = args.includes("--port") || env?.AGUI_PORT !== undefined;
+  return ["serve", ...args, ...(isChosen ? [] : ["--port", "0"])];
+}
+
+async function whenServing<T extends Pick<Cli, "out" | "err" | "waitFor">>(
+  cli: T,
+): Promise<T & Served> {
   await cli.waitFor(/Ctrl-C stops it/);
   const url = /https?:\/\/[^/\s]+/.exec(cli.out)![0];
   // Not a copy: what it prints later is to be seen too.
-  return Object.assign(Object.create(cli) as Cli, { url, port: Number(new URL(url).port) });
+  return Object.assign(Object.create(cli) as T, { url, port: Number(new URL(url).port) });
 }
 
 /** Writes files below a folder; returns the path of the first. */

@@ -11,13 +11,12 @@ import { serve } from "@holodeck/agui-node";
 import { defineTool } from "@holodeck/agui-tools";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { endAll, holodeck } from "./_binary.ts";
 import { startServer, toFrame } from "./_broken-server.ts";
+import { startCli } from "./_cli.ts";
 import { runMain, typeTo } from "./_run-main.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  await endAll();
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
@@ -44,13 +43,11 @@ describe("one turn", () => {
       await opened;
       yield "two.";
     });
-    const binary = holodeck(["chat", url, "Count,", "please"]);
-    await expect.poll(() => binary.out, { timeout: 20_000 }).toBe("One, ");
-    expect(binary.code).toBeUndefined();
+    const cli = startCli(["chat", url, "Count,", "please"]);
+    await cli.waitFor(/^One, /);
+    expect(cli.out).toBe("One, ");
     open();
-    expect(await binary.ended).toBe(0);
-    expect(binary.out).toBe("One, two.\n");
-    expect(binary.err).toBe("");
+    expect(await cli.ended).toMatchObject({ code: 0, out: "One, two.\n", err: "" });
   });
 
   test("shows reasoning, tool calls with arguments and results, and what changed in the state", async () => {
@@ -231,7 +228,7 @@ describe("a question of the agent's", () => {
       emit.toolCall("pick", { offered: input.tools.map(({ name }) => name) });
     });
     const lines = ["/tools tools.json", "Pick one", "red", '"red"', "/quit"];
-    const { code, out } = await typeTo(["chat", url], lines, folder);
+    const { code, out } = await typeTo(["chat", url], lines, { cwd: folder });
     expect(out).toContain("pick: Picks a colour.");
     expect(out).toContain('→ pick {"offered":["pick"]}');
     expect(out).toMatch(/result of pick as JSON\? That is not JSON\.[^]*You picked "red"\n/);
@@ -248,12 +245,12 @@ describe("the prompt", () => {
 
   test("keeps the history and the state, and begins anew when told to", async () => {
     const url = await start(counter);
-    const binary = holodeck(["chat", url]);
+    const cli = startCli(["chat", url]);
     for (const line of ["one", "two", "/state", "/new", "three", "/what", "", "/quit"]) {
-      binary.type(`${line}\n`);
+      cli.type(`${line}\n`);
     }
-    expect(await binary.ended).toBe(0);
-    expect(binary.out.split("\n")).toEqual([
+    expect(await cli.ended).toMatchObject({ code: 0 });
+    expect(cli.out.split("\n")).toEqual([
       url,
       "/state  /tools [file.json]  /new  /quit  Ctrl-C stops a run, then leaves",
       "> state /said",
@@ -290,14 +287,14 @@ describe("the prompt", () => {
       });
       aborted.open();
     });
-    const binary = holodeck(["chat", url]);
-    binary.type("go\n");
-    await expect.poll(() => binary.out, { timeout: 20_000 }).toContain("Working");
-    binary.signal("SIGINT");
+    const cli = startCli(["chat", url]);
+    cli.type("go\n");
+    await cli.waitFor(/Working/);
+    cli.kill("SIGINT");
     await aborted.opened;
-    await expect.poll(() => binary.out, { timeout: 20_000 }).toMatch(/Working\nStopped\.\n> $/);
-    binary.signal("SIGINT");
-    expect(await binary.ended).toBe(130);
+    await cli.waitFor(/Working\nStopped\.\n> $/m);
+    cli.kill("SIGINT");
+    expect(await cli.ended).toMatchObject({ code: 130 });
   });
 });
 

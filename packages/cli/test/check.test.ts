@@ -2,9 +2,9 @@ import { createAgentHandler } from "@holodeck/agui";
 import type { AgentFunction } from "@holodeck/agui";
 import { serve } from "@holodeck/agui-node";
 import { silentLogger } from "@holodeck/agui-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { endAll, holodeck } from "./_binary.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startServer } from "./_broken-server.ts";
+import { runCli } from "./_cli.ts";
 import { runMain } from "./_run-main.ts";
 
 const talker: AgentFunction = async function* () {
@@ -45,7 +45,6 @@ beforeAll(async () => {
   });
 });
 afterAll(() => served.close());
-afterEach(endAll);
 
 describe("our own server", () => {
   test("breaks no rule, whatever its agents do", async () => {
@@ -108,16 +107,16 @@ describe("the report", () => {
     const server = await startServer({
       bytes: (text) => `: \u001B[2J\n\n${text}data: [DONE]\u001B[2J\n\ndata: [DONE]\n\n`,
     });
-    const binary = holodeck(["check", server.url]);
-    expect(await binary.ended).toBe(1);
+    const { code, out, err } = await runCli(["check", server.url]);
+    expect(code).toBe(1);
     await server.close();
-    expect(binary.err).toBe("");
-    expect(binary.out).toMatch(/^BREAKS {5}no-done {12}sends no \[DONE\]$/m);
-    expect(binary.out).toMatch(/^ {11}seen {2}data: \[DONE\]$/m);
-    expect(binary.out).toMatch(/^ {11}rule {2}AG-UI knows no \[DONE\]/m);
-    expect(binary.out).toMatch(/\d+ hold, 2 break, \d+ do(es)? not apply, \d+ not shown\n$/);
-    expect(binary.out).not.toContain("\u001B");
-    const longest = Math.max(...binary.out.split("\n").map((line) => line.length));
+    expect(err).toBe("");
+    expect(out).toMatch(/^BREAKS {5}no-done {12}sends no \[DONE\]$/m);
+    expect(out).toMatch(/^ {11}seen {2}data: \[DONE\]$/m);
+    expect(out).toMatch(/^ {11}rule {2}AG-UI knows no \[DONE\]/m);
+    expect(out).toMatch(/\d+ hold, 2 break, \d+ do(es)? not apply, \d+ not shown\n$/);
+    expect(out).not.toContain("\u001B");
+    const longest = Math.max(...out.split("\n").map((line) => line.length));
     expect(longest).toBeLessThanOrEqual(80);
   });
 

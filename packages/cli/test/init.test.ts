@@ -1,17 +1,12 @@
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { endAll, holodeck } from "./_binary.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { runCli, scratch } from "./_cli.ts";
 import { runMain, typeTo } from "./_run-main.ts";
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(await realpath(tmpdir()), "holodeck-init-"));
-});
-afterEach(async () => {
-  await endAll();
-  await rm(folder, { recursive: true });
+beforeEach(() => {
+  folder = scratch();
 });
 
 const files = [
@@ -53,10 +48,9 @@ describe("holodeck init", () => {
   });
 
   test("takes the folder it stands in, and says what comes next", async () => {
-    const binary = holodeck(["init"], { cwd: folder });
-    binary.endInput();
-    expect(await binary.ended).toBe(0);
-    expect(binary.out).toMatch(/Next:\n\n {2}npm install\n {2}npm test\n {2}npm start\n$/);
+    const { code, out } = await runCli(["init"], { cwd: folder });
+    expect(code).toBe(0);
+    expect(out).toMatch(/Next:\n\n {2}npm install\n {2}npm test\n {2}npm start\n$/);
     expect(await readAll(folder)).toEqual([...files].sort());
   });
 
@@ -71,7 +65,7 @@ describe("holodeck init", () => {
 
   test("takes a repository without files", async () => {
     await mkdir(join(folder, ".git"));
-    expect(await typeTo(["init", "."], [], folder)).toMatchObject({ code: 0, err: "" });
+    expect(await typeTo(["init", "."], [], { cwd: folder })).toMatchObject({ code: 0, err: "" });
     expect(await readAll(folder)).toEqual([...files].sort());
   });
 
@@ -80,7 +74,7 @@ describe("holodeck init", () => {
     [["a", "b"], /One folder, not 2\./],
     [["--force"], /--force[^]*Usage: holodeck init/],
   ])("%j is told in a sentence, with exit code 2", async ([args, says]) => {
-    const { code, err } = await typeTo(["init", ...args], [], folder);
+    const { code, err } = await typeTo(["init", ...args], [], { cwd: folder });
     expect(err).toMatch(says);
     expect(code).toBe(2);
     expect(await readAll(folder)).toEqual([]);

@@ -1,22 +1,28 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runCli, scratch } from "./_cli.ts";
-import type { CliEnd } from "./_cli.ts";
+import { typeTo } from "./_run-main.ts";
+import type { MainResult } from "./_run-main.ts";
 import { write } from "./_serve.ts";
 
-function serve(files: Readonly<Record<string, string>>, ...flags: string[]): Promise<CliEnd> {
+function toServe(files: Readonly<Record<string, string>>): [args: string[], { cwd: string }] {
   const cwd = scratch();
   write(cwd, files);
-  return runCli(["serve", Object.keys(files)[0]!, "--port", "0", "--no-playground", ...flags], {
-    cwd,
-  });
+  return [["serve", Object.keys(files)[0]!, "--port", "0", "--no-playground"], { cwd }];
+}
+
+function serve(files: Readonly<Record<string, string>>): Promise<MainResult> {
+  const [args, options] = toServe(files);
+  return typeTo(args, [], options);
 }
 
 describe("a broken agent file", () => {
   test("that cannot be parsed is shown with file, line and column, and is not served", async () => {
-    const { code, out, err } = await serve({
-      "agent.ts": `interface Words {\n  a: string;\n}\n\nexport default async function* () {\n  yield "a" +;\n}\n`,
-    });
+    const { code, out, err } = await runCli(
+      ...toServe({
+        "agent.ts": `interface Words {\n  a: string;\n}\n\nexport default async function* () {\n  yield "a" +;\n}\n`,
+      }),
+    );
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toBe(
       `agent.ts:6:14: SyntaxError: Unexpected token\n\n  6 |   yield "a" +;\n                   ^\n`,
@@ -67,14 +73,15 @@ describe("a broken agent file", () => {
       "agent.mjs": `import "./word.mjs";\nthrow new Error("oh no");\n`,
       "word.mjs": "export {};\n",
     };
-    const { code, err } = await serve(files, "--debug", "--watch");
+    const [args, options] = toServe(files);
+    const { code, err } = await runCli([...args, "--debug", "--watch"], options);
     expect(code).toBe(1);
     expect(err).toMatch(/^agent\.mjs:2:7: oh no\n/);
     expect(err).toMatch(/^ +at .*agent\.mjs:2/m);
   });
 
   test("that is not there is said to be missing", async () => {
-    const { code, err } = await runCli(["serve", "nowhere.ts"], { cwd: scratch() });
+    const { code, err } = await typeTo(["serve", "nowhere.ts"], [], { cwd: scratch() });
     expect({ code, err }).toEqual({ code: 1, err: "nowhere.ts: There is no such file.\n" });
   });
 });

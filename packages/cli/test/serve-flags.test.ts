@@ -4,30 +4,13 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { main } from "../src/index.ts";
-import type { Io } from "../src/index.ts";
 import { runCli, scratch } from "./_cli.ts";
-import { ask, buildPage, hello, post, startServe, write } from "./_serve.ts";
+import { typeTo } from "./_run-main.ts";
+import type { MainResult } from "./_run-main.ts";
+import { ask, buildPage, hello, post, serveHere, startServe, write } from "./_serve.ts";
 
-// The command itself, without a process: for words that are refused before anything is started.
-async function refuse(
-  args: readonly string[],
-  env: Io["env"] = {},
-): Promise<{ code: number; err: string }> {
-  let err = "";
-  const sink = (text: string): boolean => {
-    err += text;
-    return true;
-  };
-  const stream = { write: sink } as unknown as NodeJS.WritableStream;
-  const code = await main(["serve", ...args], {
-    out: stream,
-    err: stream,
-    input: process.stdin,
-    env,
-    cwd: scratch(),
-  });
-  return { code, err };
+function refuse(args: readonly string[], env: Record<string, string> = {}): Promise<MainResult> {
+  return typeTo(["serve", ...args], [], { env, cwd: scratch() });
 }
 
 describe("a command line that cannot be meant", () => {
@@ -72,6 +55,7 @@ describe("the environment", () => {
     expect(err).toContain("LOG_LEVEL must be one of");
     expect(await refuse([], { LOG_FORMAT: "xml" })).toEqual({
       code: 2,
+      out: "",
       err: 'LOG_FORMAT is "xml"; it must be text or json, like LOG_FORMAT=json.\n',
     });
   });
@@ -108,7 +92,7 @@ describe("log lines", () => {
         };
       `,
     });
-    const [loud, quiet] = await Promise.all([startServe([file, "--debug"]), startServe([file])]);
+    const [loud, quiet] = [await serveHere([file, "--debug"]), await serveHere([file])];
     const answer = await ask(loud.url, { runId: "run-1" });
     expect(answer.events.at(-1)).toMatchObject({
       type: "RUN_ERROR",
@@ -133,7 +117,7 @@ describe("log lines", () => {
 describe("--protocol", () => {
   test("serves only what is named, once or several times; the environment says where", async () => {
     const file = write(scratch(), { "agent.mjs": hello });
-    const cli = await startServe([file, "--protocol", "rest,threads", "--protocol", "VERCEL"], {
+    const cli = await serveHere([file, "--protocol", "rest,threads", "--protocol", "VERCEL"], {
       env: { AGUI_HOST: "localhost", AGUI_PORT: "0" },
     });
     expect(cli.url).toMatch(/^http:\/\/localhost:\d+$/);
@@ -159,7 +143,7 @@ describe("a port in use", () => {
   });
 
   test("is told apart from an address that is not ours", async () => {
-    const { code, err } = await runCli(["serve", "--host", "192.0.2.1", "--no-playground"]);
+    const { code, err } = await refuse(["--host", "192.0.2.1", "--no-playground"]);
     expect(code).toBe(1);
     expect(err).toBe('"192.0.2.1" is not an address of this machine; try --host 127.0.0.1.\n');
   });
@@ -174,13 +158,13 @@ describe("--open", () => {
       "xdg-open": `#!/bin/sh\nprintf %s "$1" > "${folder}/opened"\n`,
     });
     chmodSync(opener, 0o755);
-    const cli = await startServe(["--open"], { env: { PATH: `${folder}:${process.env.PATH}` } });
+    const cli = await serveHere(["--open"], { env: { PATH: `${folder}:${process.env.PATH}` } });
     await expect.poll(() => existsSync(join(folder, "opened"))).toBe(true);
     await expect.poll(() => readFileSync(join(folder, "opened"), "utf8")).toBe(`${cli.url}/`);
   });
 
   test("says so when there is nothing to open it with, and serves all the same", async () => {
-    const cli = await startServe(["--open"], { env: { PATH: scratch() } });
+    const cli = await serveHere(["--open"], { env: { PATH: scratch() } });
     await cli.waitFor(
       /The browser could not be opened \(xdg-open is not installed\); open http:\S+ yourself\./,
     );

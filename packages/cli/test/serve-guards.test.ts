@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { hostname } from "node:os";
 import { beforeAll, describe, expect, test } from "vitest";
 import { scratch } from "./_cli.ts";
-import { buildPage, hello, startServe, write } from "./_serve.ts";
+import { buildPage, hello, serveHere, write } from "./_serve.ts";
 import type { Served } from "./_serve.ts";
 
 beforeAll(buildPage, 60_000);
@@ -52,7 +52,7 @@ function run(headers: Record<string, string>): Sent {
 describe("a server on this machine", () => {
   test("answers only to its own names and only to its own pages", async () => {
     const file = write(scratch(), { "agent.mjs": hello });
-    const cli = await startServe([file, "--cors-origins", "http://localhost:3000"]);
+    const cli = await serveHere([file, "--cors-origins", "http://localhost:3000"]);
     const { port } = cli;
 
     for (const host of [
@@ -147,7 +147,7 @@ describe("a server on this machine", () => {
 
   test("lets every page in with --cors-origins *, without credentials", async () => {
     const file = write(scratch(), { "agent.mjs": hello });
-    const cli = await startServe([file, "--cors-origins", "*"]);
+    const cli = await serveHere([file, "--cors-origins", "*"]);
     const { status, headers } = await send(
       cli,
       run({ origin: "http://any.example", "sec-fetch-site": "cross-site" }),
@@ -163,7 +163,7 @@ describe("a server on this machine", () => {
 describe("a server on every interface", () => {
   test("warns, and answers to addresses and this machine's name, but to no other name", async () => {
     const file = write(scratch(), { "agent.mjs": hello });
-    const cli = await startServe([file, "--host", "0.0.0.0"]);
+    const cli = await serveHere([file, "--host", "0.0.0.0"]);
     await cli.waitFor(
       /Warning: it listens on 0\.0\.0\.0\. Anybody on the network can talk to the agent/,
     );
@@ -188,7 +188,7 @@ describe("the page", () => {
   test("stands at / with a strict policy, beside what the page asks the server", async () => {
     const sloppy = `export default async function* () { yield { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "x" }; }\n`;
     const file = write(scratch(), { "agent.mjs": sloppy });
-    const cli = await startServe([file], { env: { AGUI_MAX_THREADS: "7" } });
+    const cli = await serveHere([file], { env: { AGUI_MAX_THREADS: "7" } });
     expect(cli.out).toMatch(/^ {2}Playground +http:\/\/127\.0\.0\.1:\d+\/$/m);
     const page = await send(cli, { path: "/" });
     expect(page.status).toBe(200);
@@ -245,7 +245,7 @@ describe("the page", () => {
 
   test("is left out by --no-playground", async () => {
     const file = write(scratch(), { "agent.mjs": hello });
-    const cli = await startServe([file, "--no-playground"]);
+    const cli = await serveHere([file, "--no-playground"]);
     expect(cli.out).not.toContain("Playground");
     expect((await send(cli, { path: "/" })).status).toBe(404);
     expect(JSON.parse((await send(cli, { path: "/_holodeck/info" })).text)).toMatchObject({

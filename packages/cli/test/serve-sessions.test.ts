@@ -8,8 +8,9 @@ import {
   onFreePort,
   spawnRedis,
 } from "../../sessions/test/_redis.ts";
-import { runCli, scratch } from "./_cli.ts";
-import { post, startServe, write } from "./_serve.ts";
+import { scratch } from "./_cli.ts";
+import { runMain, typeTo } from "./_run-main.ts";
+import { post, serveHere, startServe, write } from "./_serve.ts";
 
 // Tells how many messages of the thread the server has kept.
 const counting = `export default async (input) => String(input.messages.length);\n`;
@@ -48,11 +49,10 @@ describe("--sessions", () => {
   });
 
   test("sqlite:PATH that cannot be opened is one sentence", async () => {
-    const { code, out, err } = await runCli(
+    const { code, out, err } = await typeTo(
       ["serve", "--port", "0", "--sessions", "sqlite:no/such/x.db"],
-      {
-        cwd: scratch(),
-      },
+      [],
+      { cwd: scratch() },
     );
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toMatch(/^The database no\/such\/x\.db cannot be used: [^\n]+\.\n$/);
@@ -67,12 +67,11 @@ describe("--sessions", () => {
     onTestFinished(() => killRedis(server));
     const file = write(scratch(), { "agent.mjs": counting });
     const args = [file, "--no-playground", "--sessions", `redis://:secret@127.0.0.1:${port}/0`];
-    const before = await startServe(args);
+    const before = await serveHere(args);
     expect(before.out).toContain(`redis://127.0.0.1:${port}/0`);
     const { session_id } = await say(before.url);
-    before.kill("SIGTERM");
-    expect(await before.ended).toMatchObject({ code: 0 });
-    const after = await startServe(args);
+    expect(await before.stop()).toBe(0);
+    const after = await serveHere(args);
     expect((await say(after.url, session_id)).content).toBe("3");
     expect(before.out + before.err + after.out + after.err).not.toContain("secret");
   });
@@ -80,7 +79,7 @@ describe("--sessions", () => {
   test("redis://… that is away is one sentence", async () => {
     const port = await freePort();
     const where = `redis://user:secret@127.0.0.1:${port}`;
-    const { code, out, err } = await runCli(["serve", "--port", "0", "--sessions", where]);
+    const { code, out, err } = await runMain("serve", "--port", "0", "--sessions", where);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toMatch(/^Redis at redis:\/\/127\.0\.0\.1:\d+ cannot be reached: [^\n]+\.\n$/);
     expect(err).not.toContain("secret");

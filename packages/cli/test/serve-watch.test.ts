@@ -70,6 +70,31 @@ describe("--watch", () => {
     expect(await ask(cli.url)).toMatchObject({ text: "better" });
   });
 
+  test("reads agent.yaml again when a module is mended that made it unusable, or changes later", async () => {
+    const yaml = (...lines: string[]): string =>
+      ["name: a", "model: { provider: demo }", "instructions: hi", ...lines, ""].join("\n");
+    const file = write(scratch(), { "agent.yaml": yaml() });
+    const cli = await startServe([file, "--watch"]);
+    const folder = dirname(file);
+    // In folders of their own: a new file beside the agent would be noticed anyway.
+    write(folder, {
+      "lib/tools.ts": `import { say } from "./deep/say.ts";\nexport const shout = say;\n`,
+      "lib/deep/say.ts": `export const say = () => "a" +;\n`,
+    });
+    const tool =
+      "{ type: function, name: shout, description: Says it loudly., module: ./lib/tools.ts }";
+    writeFileSync(file, yaml("tools:", `  - ${tool}`));
+    await cli.waitFor(
+      /agent\.yaml:5:\d+ The module cannot be loaded: .*say\.ts:1:\d+: SyntaxError[\s\S]*goes on\./,
+    );
+    writeFileSync(join(folder, "lib/deep/say.ts"), `export const say = () => "a";\n`);
+    await cli.waitFor(/was read again/);
+    const info = await (await fetch(`${cli.url}/agui/info`)).text();
+    expect(info).toContain("Says it loudly.");
+    writeFileSync(join(folder, "lib/deep/say.ts"), `export const say = () => "b";\n`);
+    await times(cli, /was read again/, 2);
+  });
+
   test("lets a run in flight end on the agent it began with; it can be stopped and followed", async () => {
     const source = (word: string): string => `
       import { setTimeout } from "node:timers/promises";

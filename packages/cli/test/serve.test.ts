@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { runCli, scratch } from "./_cli.ts";
-import { ask, startServe, write } from "./_serve.ts";
+import { runMain } from "./_run-main.ts";
+import { ask, serveHere, startServe, write } from "./_serve.ts";
 
 describe("what is printed at the start", () => {
   test("names agents, protocols, sessions, limits and endpoints that all answer", async () => {
@@ -53,7 +54,7 @@ describe("what is printed at the start", () => {
   });
 
   test("is the demo agent when no file is named", async () => {
-    const cli = await startServe([], { env: { HOLODECK_DEMO_PACE: "0" } });
+    const cli = await serveHere([], { env: { HOLODECK_DEMO_PACE: "0" } });
     expect(cli.out).toMatch(/serves the demo agent\n/);
     const { events } = await ask(cli.url);
     expect(events.at(0)).toMatchObject({ type: "RUN_STARTED" });
@@ -75,7 +76,7 @@ describe("an agent file", () => {
       [name]: source,
       "word.mts": "export const word: string = 'hello';\n",
     });
-    const cli = await startServe([file, "--no-playground"]);
+    const cli = await serveHere([file, "--no-playground"]);
     expect(await ask(cli.url)).toMatchObject({ text: "hello" });
   });
 });
@@ -83,10 +84,10 @@ describe("an agent file", () => {
 describe("help and version", () => {
   test("are there for the command and for serve", async () => {
     const [main, serve, version, own] = await Promise.all([
-      runCli(["--help"]),
-      runCli(["serve", "--help"]),
+      runMain("--help"),
+      runMain("serve", "--help"),
       runCli(["--version"]),
-      runCli(["serve", "--version"]),
+      runMain("serve", "--version"),
     ]);
     expect(main).toMatchObject({ code: 0, out: expect.stringContaining("holodeck <command>") });
     expect(serve.code).toBe(0);

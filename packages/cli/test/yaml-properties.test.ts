@@ -26,7 +26,7 @@ const valid = {
       type: "function",
       name: "shout",
       description: "Says it loudly.",
-      module: `${fixtures}/tools.ts`,
+      module: `${fixtures}/shout.ts`,
       export: "shout",
       approval: true,
     },

@@ -13,16 +13,16 @@ export function assertOwnForm(call: Pick<Call, "header">): void {
   );
 }
 
-function isOwnPage({ header }: Pick<Call, "header">): boolean {
-  const site = header("sec-fetch-site");
+function isOwnPage(call: Pick<Call, "header">): boolean {
+  const site = call.header("sec-fetch-site");
   if (site !== undefined) return site === "same-origin" || site === "none";
-  const origin = header("origin");
+  const origin = call.header("origin");
   if (origin === undefined) return true;
-  return URL.canParse(origin) && new URL(origin).host === header("host");
+  return URL.canParse(origin) && new URL(origin).host === call.header("host");
 }
 
 // Basic credentials do not count: a browser that has them sends them along by itself.
-function isAskedFor({ header }: Pick<Call, "header">): boolean {
-  const hasToken = /^bearer\s/i.test(header("authorization") ?? "");
-  return hasToken || header("x-requested-with") !== undefined;
+function isAskedFor(call: Pick<Call, "header">): boolean {
+  const hasToken = /^bearer\s/i.test(call.header("authorization") ?? "");
+  return hasToken || call.header("x-requested-with") !== undefined;
 }

@@ -40,7 +40,7 @@ export interface UploadStore {
   delete(principal: string, id: string): Promise<boolean>;
 }
 
-export interface NewUpload {
+interface NewUpload {
   readonly name: string;
   readonly bytes: AsyncIterable<Uint8Array>;
   readonly maxBytes: number;

@@ -43,6 +43,9 @@ export async function* takeStep(
   let messageId: string | undefined;
   let result: unknown;
   let isInterrupted = false;
+  // Calls that the model's side has refused to make. Unless the model says something afterwards it does
+  // not know, and the calls are still to be answered.
+  const refusals: BaseEvent[] = [];
 
   for await (const event of iterate<BaseEvent>(model.run(input, context), context.signal)) {
     const { toolCallId: id = "" } = event as { toolCallId?: string };
@@ -57,7 +60,13 @@ export async function* takeStep(
       case EventType.RUN_ERROR:
         throw toError(event);
       case EventType.TEXT_MESSAGE_START:
-        if (event.subagentRunId === undefined) messageId ??= event.messageId as string;
+        if (event.subagentRunId !== undefined) break;
+        messageId ??= event.messageId as string;
+        for (const refusal of refusals.splice(0)) {
+          calls.delete(refusal.toolCallId as string);
+          reducer.apply(refusal);
+          yield refusal;
+        }
         break;
       case EventType.TOOL_CALL_START: {
         if (event.subagentRunId !== undefined) break;
@@ -76,6 +85,10 @@ export async function* takeStep(
         if (call) calls.set(id, { ...call, argsText: call.argsText + String(event.delta) });
         break;
       case EventType.TOOL_CALL_RESULT:
+        if (call && isRefusal(event)) {
+          refusals.push(event);
+          continue;
+        }
         // The model's own provider has run it.
         calls.delete(id);
         break;
@@ -86,6 +99,11 @@ export async function* takeStep(
     yield event;
   }
   return { messages: reducer.messages, calls: [...calls.values()], result, isInterrupted };
+}
+
+function isRefusal({ metadata }: BaseEvent): boolean {
+  const { error } = (metadata ?? {}) as { error?: unknown };
+  return error === "unknown-tool" || error === "invalid-arguments";
 }
 
 /** What `context.callTools` takes for a call; undefined when its arguments are not JSON. */

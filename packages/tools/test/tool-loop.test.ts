@@ -167,6 +167,43 @@ describe("the tool loop", () => {
     expect([text, error, outcome]).toEqual(["Sorry.", undefined, { type: "success" }]);
   });
 
+  test("answers a call itself that was refused on the model's side, unless the model has heard of it", async () => {
+    const refusal = (id: string, code = "unknown-tool"): AgentEvent => ({
+      type: "TOOL_CALL_RESULT",
+      toolCallId: id,
+      messageId: `${id}-result`,
+      content: "refused",
+      metadata: { error: code },
+    });
+    const { generate, asked } = scripted(
+      [
+        ...call("a", "nobody", "{}"),
+        refusal("a"),
+        "I see, no nobody.",
+        ...call("b", "nobody", "{}"),
+        refusal("b"),
+      ],
+      ["Done."],
+    );
+    const { text, toolCalls, outcome } = await runAgent(createToolLoopAgent({ generate }));
+    expect([text, outcome]).toEqual(["I see, no nobody.Done.", { type: "success" }]);
+    expect(toolCalls.map(({ result }) => result)).toEqual([
+      "refused",
+      expect.stringContaining("Known:"),
+    ]);
+    const results = asked[1]!.messages.filter(({ role }) => role === "tool");
+    expect(results.map(({ content }) => content)).toEqual(toolCalls.map(({ result }) => result));
+  });
+
+  test("takes a result that the model's own side has found for an answer", async () => {
+    const { generate, asked } = scripted([
+      ...call("a", "search", "{}"),
+      { type: "TOOL_CALL_RESULT", toolCallId: "a", messageId: "m", content: "found" },
+    ]);
+    const { toolCalls } = await runAgent(createToolLoopAgent({ generate }));
+    expect([asked.length, toolCalls[0]!.result]).toEqual([1, "found"]);
+  });
+
   test("sums what the steps have spent", async () => {
     const { generate } = scripted(call("a", "weather", '{"city":"Bern"}'), ["18."]);
     const { usage } = await runAgent(createToolLoopAgent({ generate, tools: [weather] }));

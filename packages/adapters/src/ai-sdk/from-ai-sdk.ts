@@ -6,6 +6,8 @@ import type { AdapterContext, Ask } from "../_source.ts";
 import { createTurn } from "../_turn.ts";
 import type { Turn } from "../_turn.ts";
 import { toUsage } from "../_usage.ts";
+import { createRefusals } from "./refusals.ts";
+import type { Refusals } from "./refusals.ts";
 
 /** A part of `fullStream`, of AI SDK 5, 6 or 7. */
 export interface AiSdkPart {
@@ -50,7 +52,8 @@ async function* translate(
   context: AdapterContext | undefined,
 ): AsyncGenerator<BaseEvent, void> {
   const turn = createTurn();
-  const read = createReader(turn, context);
+  const refusals = createRefusals(turn);
+  const read = createReader(turn, refusals, context);
   for await (const part of stream) {
     if (part.type === "error") throw toThrown((part as { error?: unknown }).error);
     if (part.type === "abort") {
@@ -61,10 +64,12 @@ async function* translate(
     yield* read(part as AiSdkPart & Json);
   }
   yield* turn.endStep();
+  yield* refusals.tell();
 }
 
 function createReader(
   turn: Turn,
+  refusals: Refusals,
   context: AdapterContext | undefined,
 ): (part: AiSdkPart & Json) => BaseEvent[] {
   // Calls whose pieces are no JSON; their arguments come with the whole call.
@@ -88,10 +93,13 @@ function createReader(
       case "tool-input-delta":
         return turn.args(id, toText(part.delta) ?? "");
       case "tool-call":
+        if (part.invalid === true) refusals.add(id, { name, cause: part.error });
         return turn.call(id, name, JSON.stringify(part.input) ?? "");
       case "tool-result":
         return part.preliminary === true ? [] : turn.result(id, part.output);
       case "tool-error":
+        // It says no more than that, and too early.
+        if (refusals.has(id)) return [];
         return turn.failure(id, toToolError(name, part.error, context));
       case "tool-output-denied":
         return turn.failure(id, denied(name));
@@ -105,7 +113,7 @@ function createReader(
         return turn.custom(part.type, toFile(toRecord(part.file)));
       case "finish-step":
         spend(part, context);
-        return turn.endStep();
+        return [...turn.endStep(), ...refusals.tell()];
       default:
         return [];
     }

@@ -194,6 +194,82 @@ describe.for(sdks)("fromAiSdk with AI SDK $major", (sdk) => {
     });
   });
 
+  test("leaves calls that it cannot make sense of to the loop, which tells the model and goes on", async () => {
+    const model = scriptedModel(
+      sdk,
+      [
+        ...text("Let me see."),
+        ...call("call-1", "wether", '{"city":"Bern"}'),
+        ...call("call-2", "weather", '{"city":'),
+        ...call("call-3", "where", "{"),
+        finish(sdk, "tool-calls"),
+      ],
+      [...text("I cannot."), finish(sdk)],
+    );
+    const weather = defineTool({
+      name: "weather",
+      description: "The weather of a city.",
+      parameters: z.object({ city: z.string() }),
+      execute: ({ city }) => ({ city, celsius: 18 }),
+    });
+    const where = { name: "where", description: "Where the user is.", parameters: {} };
+    const generate = fromAiSdk(({ messages, tools }) =>
+      streamText({
+        model,
+        messages: toAiSdkMessages(messages),
+        tools: toAiSdkTools(tools, jsonSchema),
+        ...quiet,
+      }),
+    );
+    const agent = createToolLoopAgent({ generate, tools: [weather] });
+    const sink = await runAgent(agent, { message: "Weather?", clientTools: [where] });
+    expect(sink.outcome).toEqual({ type: "success" });
+    expect(sink.text).toBe("Let me see.I cannot.");
+    const results = sink.toolCalls.map(({ name, result }) => [name, result]);
+    expect(results).toEqual([
+      ["wether", expect.stringContaining("unknown-tool")],
+      ["weather", expect.stringContaining("not JSON")],
+      ["where", expect.stringContaining("not JSON")],
+    ]);
+    const heard = JSON.stringify(model.doStreamCalls[1].prompt.slice(2));
+    for (const id of ["call-1", "call-2", "call-3"]) expect(heard).toContain(id);
+    expect(heard.match(/not JSON/g)).toHaveLength(2);
+  });
+
+  test("says what was wrong with a call when the AI SDK has told the model itself", async () => {
+    const weather = tool({
+      description: "The weather of a city.",
+      inputSchema: z.object({ city: z.string() }),
+      execute: () => 18,
+    });
+    const stopWhen = sdk.ai.stepCountIs(3);
+    for (const serve of [
+      (agent: AgentLike) => agent,
+      (generate: AgentLike) => createToolLoopAgent({ generate }),
+    ]) {
+      const model = scriptedModel(
+        sdk,
+        [
+          ...call("call-1", "wether", '{"city":"Bern"}'),
+          ...call("call-2", "weather", '{"city":'),
+          ...text("Wait."),
+          finish(sdk, "tool-calls"),
+        ],
+        [...text("I cannot."), finish(sdk)],
+      );
+      const agent = fromAiSdk(() =>
+        streamText({ model, prompt: "hi", tools: { weather }, stopWhen, ...quiet }),
+      );
+      const sink = await runAgent(serve(agent), { message: "Weather?" });
+      expect(sink.text).toBe("Wait.I cannot.");
+      expect(sink.toolCalls.map(({ result }) => JSON.parse(result as string))).toEqual([
+        { error: { code: "unknown-tool", message: 'There is no tool "wether".' } },
+        { error: { code: "invalid-arguments", message: 'The arguments of "weather" are wrong.' } },
+      ]);
+      expect(model.doStreamCalls).toHaveLength(2);
+    }
+  });
+
   test("hands on sources and files", async () => {
     const source = {
       type: "source",

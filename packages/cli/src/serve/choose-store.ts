@@ -1,13 +1,13 @@
 import type { AgentHandlerOptions, SessionStore } from "@holodeck/agui";
+import { openStore } from "../open-store.ts";
+import type { OpenStore } from "../open-store.ts";
 import type { ServeFlags } from "./flags.ts";
 import { toLimits } from "./handler-options.ts";
 import { keepOpen } from "./keep-open.ts";
-import { openStore } from "./open-store.ts";
-import type { OpenStore } from "./open-store.ts";
 import type { ServeSettings } from "./settings.ts";
 
 /** Where the threads of an agent are kept. */
-export interface ChosenStore {
+interface ChosenStore {
   readonly sessions: SessionStore;
   /** For people. */
   readonly name: string;

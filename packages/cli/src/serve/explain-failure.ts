@@ -1,10 +1,6 @@
 import { AgentFault, showFault } from "../agent-fault.ts";
 import { CliError } from "../cli-error.ts";
-
-/** What a reader of `agent.yaml` throws: everything that is wrong with the file. */
-interface FileFaults extends Error {
-  readonly faults: readonly { line: number; column: number; message: string }[];
-}
+import { AgentFileError } from "../yaml/agent-file-error.ts";
 
 export interface ExplainOptions {
   /** The file that was asked for. */
@@ -25,15 +21,10 @@ export function explainFailure(error: unknown, options: ExplainOptions): string 
 
 function describe(error: unknown, { file, cwd }: ExplainOptions): string {
   if (error instanceof AgentFault) return showFault(error.message, error.place, cwd);
-  if (isFileFaults(error)) return error.message;
-  if (error instanceof CliError) return error.message;
+  if (error instanceof AgentFileError || error instanceof CliError) return error.message;
   const message = error instanceof Error ? error.message : String(error);
   // An agent that is not ready says why in its cause. By its name: wrong words need no library.
   const { name, cause } = (error ?? {}) as Partial<Error>;
   if (name === "AgentError" && cause instanceof Error) return `${message} ${cause.message}`;
   return file === undefined ? message : `${file}: ${message}`;
-}
-
-function isFileFaults(error: unknown): error is FileFaults {
-  return error instanceof Error && Array.isArray((error as Partial<FileFaults>).faults);
 }

@@ -20,13 +20,7 @@ export interface ServeFlags {
 
 export type ProtocolName = "ag-ui" | "copilotkit" | "vercel" | "rest" | "threads";
 
-export const protocolNames: readonly ProtocolName[] = [
-  "ag-ui",
-  "copilotkit",
-  "vercel",
-  "rest",
-  "threads",
-];
+const protocolNames: readonly ProtocolName[] = ["ag-ui", "copilotkit", "vercel", "rest", "threads"];
 
 const options = {
   port: { type: "string", short: "p" },

@@ -8,7 +8,7 @@ import type { FaultPlace } from "../agent-fault.ts";
 import { CliError, usageError } from "../cli-error.ts";
 import type { Io } from "../io.ts";
 import type { LoadedAgent } from "../loaded-agent.ts";
-import { importModule } from "./import-module.ts";
+import { importModule } from "../modules/import-module.ts";
 
 const moduleTypes = [".ts", ".mts", ".js", ".mjs"];
 const yamlTypes = [".yaml", ".yml"];

@@ -1,7 +1,7 @@
 import type { Logger } from "@holodeck/agui";
 
 /** What the guard had to repair in one stage of a run. */
-export interface RepairReport {
+interface RepairReport {
   readonly stage: string;
   readonly repairs: Readonly<Record<string, number>>;
   readonly first: unknown;

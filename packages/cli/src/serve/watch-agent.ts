@@ -1,11 +1,11 @@
-import { extname } from "node:path";
 import { AgentFault } from "../agent-fault.ts";
 import type { Io } from "../io.ts";
 import type { LoadedAgent } from "../loaded-agent.ts";
+import { createModuleHook } from "../modules/module-hook.ts";
+import { AgentFileError } from "../yaml/agent-file-error.ts";
 import { explainFailure } from "./explain-failure.ts";
 import type { Generations } from "./generations.ts";
 import { loadAgent } from "./load-agent.ts";
-import { createModuleHook } from "./module-hook.ts";
 import { watchFiles } from "./watch-files.ts";
 
 /** Serves an agent anew when one of its files changes. */
@@ -26,8 +26,7 @@ export function watchAgent(file: string, io: Io, options: { debug: boolean }): A
     isStale = true;
     catchUp();
   });
-  const isYaml = /^\.ya?ml$/i.test(extname(file));
-  const hook = isYaml ? undefined : createModuleHook((path) => files.add([path]));
+  const hook = createModuleHook((path) => files.add([path]));
 
   function catchUp(): void {
     if (agents) reading ??= readAll().finally(() => (reading = undefined));
@@ -42,14 +41,14 @@ export function watchAgent(file: string, io: Io, options: { debug: boolean }): A
   }
 
   async function read(current: Generations): Promise<void> {
-    hook?.renew();
+    hook.renew();
     try {
       const loaded = await loadAgent(file, io);
       files.add(loaded.files);
       await current.replace(loaded);
       io.out.write(`${file} was read again.\n`);
     } catch (error) {
-      if (error instanceof AgentFault) files.add(error.files);
+      if (error instanceof AgentFault || error instanceof AgentFileError) files.add(error.files);
       const reason = explainFailure(error, { file, cwd: io.cwd, ...options });
       io.err.write(`${reason}\nThe agent that was there before goes on.\n`);
     }

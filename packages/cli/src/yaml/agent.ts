@@ -1,6 +1,5 @@
 import type { AgentObject, RunAgentInput, ServerTool } from "@holodeck/agui-core";
 import { fromAiSdk, toAiSdkMessages, toAiSdkTools } from "@holodeck/agui-adapters/ai-sdk";
-import type { AiSdkPart } from "@holodeck/agui-adapters/ai-sdk";
 import { createToolLoopAgent } from "@holodeck/agui-tools";
 import type { ModelMessage } from "ai";
 import { inWords } from "./mcp-content.ts";
@@ -36,7 +35,7 @@ export function createYamlAgent(options: YamlAgentOptions): AgentObject {
           import("ai"),
           model.load(),
         ]);
-        const { fullStream } = streamText({
+        return streamText({
           ...model.settings,
           model: languageModel,
           system: toSystem(instructions, asked),
@@ -46,24 +45,12 @@ export function createYamlAgent(options: YamlAgentOptions): AgentObject {
           // The stream tells it, and the handler logs it; here it would go to the console.
           onError: () => undefined,
         });
-        return withoutRefusals(fullStream);
       });
       const tools = mcp.list((id, parts) => media.set(id, parts));
       onTools(tools);
       return createToolLoopAgent({ generate, tools }).run(input, context);
     },
   };
-}
-
-// The AI SDK answers calls by itself that it cannot read or does not know, and the loop would take that
-// for the end. It is the loop that answers, so that the model hears of it and goes on.
-async function* withoutRefusals(parts: AsyncIterable<AiSdkPart>): AsyncGenerator<AiSdkPart> {
-  const refused = new Set<unknown>();
-  for await (const part of parts) {
-    const { toolCallId, invalid } = part as { toolCallId?: string; invalid?: boolean };
-    if (part.type === "tool-call" && invalid) refused.add(toolCallId);
-    if (part.type !== "tool-error" || !refused.has(toolCallId)) yield part;
-  }
 }
 
 // What the page or a middleware says of the user's situation belongs to every question.

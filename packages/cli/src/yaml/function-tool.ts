@@ -1,8 +1,11 @@
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { describeValue, unknownName } from "@holodeck/agui-core";
 import type { ServerTool } from "@holodeck/agui-core";
 import { defineTool } from "@holodeck/agui-tools";
-import { importModule } from "./import-module.ts";
+import { AgentFault } from "../agent-fault.ts";
+import type { ImportedModule } from "../modules/import-module.ts";
+import { reasonOf } from "../reason-of.ts";
+import { findModule } from "../modules/find-module.ts";
 import { toParameters } from "./parameters.ts";
 import type { Path, Report } from "./report.ts";
 import type { ClientToolConfig, FunctionToolConfig } from "./schema-tools.ts";
@@ -15,6 +18,8 @@ export interface ToolPlace {
   readonly path: Path;
   readonly folder: string;
   readonly report: Report;
+  /** The same module for the same file, however many tools are in it. */
+  readonly importModule: (file: string) => Promise<ImportedModule>;
 }
 
 /** A tool that runs in the client. What is wrong with it is reported. */
@@ -27,20 +32,21 @@ export function toClientTool(
   );
 }
 
-/** A tool of a module, and the file that it came from. What is wrong with it is reported. */
+/** A tool of a module, and the files that were read for it. What is wrong with it is reported. */
 export async function toFunctionTool(
   config: FunctionToolConfig,
   place: ToolPlace,
-): Promise<{ tool?: ServerTool | undefined; file?: string | undefined }> {
-  const { path, folder, report } = place;
-  let loaded;
+): Promise<{ tool?: ServerTool | undefined; files: readonly string[] }> {
+  const { path, folder, report, importModule } = place;
+  let loaded: ImportedModule;
   try {
-    loaded = await importModule(folder, config.module);
+    loaded = await importModule(findModule(folder, config.module));
   } catch (error) {
-    report.add([...path, "module"], `The module cannot be loaded: ${reasonOf(error)}`);
-    return { file: resolve(folder, config.module) };
+    report.add([...path, "module"], `The module cannot be loaded: ${whyNot(error, folder)}`);
+    const files = error instanceof AgentFault ? error.files : [];
+    return { files: [resolve(folder, config.module), ...files] };
   }
-  const { file, exports } = loaded;
+  const { files, exports } = loaded;
   const name = config.export ?? config.name;
   const found = Object.hasOwn(exports, name) ? exports[name] : undefined;
   if (found === undefined) {
@@ -51,9 +57,9 @@ export async function toFunctionTool(
         ? `${config.module} exports nothing; write "export function ${name}(args) { … }" there.`
         : unknownName(`exported by ${config.module}`, name, known).message;
     report.add([...path, at], message);
-    return { file };
+    return { files };
   }
-  return { file, tool: toTool(found, config, place) };
+  return { files, tool: toTool(found, config, place) };
 }
 
 function toTool(
@@ -122,8 +128,10 @@ function reported<T>(
   }
 }
 
-/** What an error says, ended by a full stop. */
-export function reasonOf(error: unknown): string {
-  const message = (error instanceof Error ? error.message : String(error)).trim();
-  return /[.!?]$/.test(message) ? message : `${message}.`;
+function whyNot(error: unknown, folder: string): string {
+  const reason = reasonOf(error);
+  if (!(error instanceof AgentFault)) return reason;
+  const { file, line, column } = error.place;
+  const at = [relative(folder, file), line, column].filter((part) => part !== undefined);
+  return `${at.join(":")}: ${reason}`;
 }

@@ -1,6 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { CallToolResult, Client, Tool, Transport } from "@modelcontextprotocol/client";
-import { reasonOf } from "./function-tool.ts";
+import { reasonOf } from "../reason-of.ts";
 
 /** How an MCP server is reached, with everything taken from the environment that it needs. */
 export type McpTarget = { readonly name: string; readonly timeoutMs: number } & (

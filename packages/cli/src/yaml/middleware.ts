@@ -12,7 +12,7 @@ import {
 } from "@holodeck/agui";
 import type { HandlerMiddleware, Middleware } from "@holodeck/agui";
 import type { Environment } from "./environment.ts";
-import { reasonOf } from "./function-tool.ts";
+import { reasonOf } from "../reason-of.ts";
 import type { Path, Report } from "./report.ts";
 import { middlewareSchema } from "./schema-middleware.ts";
 import type { MiddlewareConfig, MiddlewareName } from "./schema-middleware.ts";

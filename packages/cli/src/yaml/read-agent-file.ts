@@ -70,7 +70,7 @@ export async function readAgentFile(path: string, env: Env): Promise<LoadedAgent
     agent: {
       [name]: { agent, name, ...(description === undefined ? {} : { description }), tools: listed },
     },
-    options: toOptions({ limits, middleware, tools: tools.own }, sessions?.store),
+    options: toOptions({ limits, middleware, tools: tools.own }, sessions?.sessions),
     files,
     async close() {
       await mcp.close();

@@ -161,7 +161,7 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
   ),
 };
 
-export const middlewareNames: readonly MiddlewareName[] = Object.keys(shapes) as MiddlewareName[];
+const middlewareNames: readonly MiddlewareName[] = Object.keys(shapes) as MiddlewareName[];
 
 const optional = Object.fromEntries(
   Object.entries(shapes).map(([name, schema]) => [name, schema.optional()]),

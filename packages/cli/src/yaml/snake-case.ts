@@ -4,7 +4,7 @@ export function toSnakeCase(name: string): string {
 }
 
 /** `run_timeout_ms` as code spells it: `runTimeoutMs`. */
-export function toCamelCase(name: string): string {
+function toCamelCase(name: string): string {
   return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 

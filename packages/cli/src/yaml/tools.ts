@@ -1,4 +1,6 @@
 import type { ServerTool } from "@holodeck/agui-core";
+import { importModule } from "../modules/import-module.ts";
+import type { ImportedModule } from "../modules/import-module.ts";
 import type { Environment } from "./environment.ts";
 import { toClientTool, toFunctionTool } from "./function-tool.ts";
 import { toMcpEntry } from "./mcp-entry.ts";
@@ -11,7 +13,7 @@ export interface FileTools {
   /** Functions of modules, and what the client runs. */
   readonly own: readonly ServerTool[];
   readonly mcp: readonly McpEntry[];
-  /** The modules. */
+  /** The modules, and what they import. */
   readonly files: readonly string[];
 }
 
@@ -26,12 +28,13 @@ export async function toTools(items: unknown, place: ToolsPlace): Promise<FileTo
   const own: ServerTool[] = [];
   const mcp: McpEntry[] = [];
   const files = new Set<string>();
+  const importOnce = createImporter();
   const list: readonly unknown[] = Array.isArray(items) ? items : [];
   findTwins(list, place.report);
   for (const [index, item] of list.entries()) {
     const config = parseMost(toolSchema, item, ["parameters", "approval", "allow", "timeout"]);
     if (!config) continue;
-    const at = { ...place, path: ["tools", index] };
+    const at = { ...place, path: ["tools", index], importModule: importOnce };
     if (config.type === "mcp") {
       const entry = toMcpEntry(config, at);
       if (entry) mcp.push(entry);
@@ -39,12 +42,21 @@ export async function toTools(items: unknown, place: ToolsPlace): Promise<FileTo
     }
     const made =
       config.type === "client"
-        ? { tool: toClientTool(config, at) }
+        ? { tool: toClientTool(config, at), files: [] }
         : await toFunctionTool(config, at);
     if (made.tool) own.push(made.tool);
-    if ("file" in made && made.file !== undefined) files.add(made.file);
+    for (const file of made.files) files.add(file);
   }
   return { own, mcp, files: [...files] };
+}
+
+function createImporter(): (file: string) => Promise<ImportedModule> {
+  const modules = new Map<string, Promise<ImportedModule>>();
+  return (file) => {
+    const module = modules.get(file) ?? importModule(file);
+    modules.set(file, module);
+    return module;
+  };
 }
 
 function findTwins(items: readonly unknown[], report: Report): void {

@@ -3,7 +3,7 @@ import { listen } from "./_listen.ts";
 import type { Listening } from "./_listen.ts";
 
 /** One answer of the model. */
-export interface Answer {
+interface Answer {
   readonly text?: string;
   /** With `raw`, that text for the arguments. */
   readonly calls?: readonly { name: string; args: unknown; raw?: string }[];
@@ -13,7 +13,7 @@ export interface Answer {
 }
 
 /** What the model was asked. */
-export interface Question {
+interface Question {
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: any;

@@ -2,9 +2,7 @@ import { defineTool } from "@holodeck/agui-tools";
 import type { DefinedTool } from "@holodeck/agui-tools";
 import { z } from "zod";
 
-export function shout({ text }: { text: string }): string {
-  return text.toUpperCase();
-}
+export { shout } from "./shout.ts";
 
 export const multiply: DefinedTool = defineTool({
   name: "multiply_numbers",

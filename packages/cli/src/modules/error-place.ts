@@ -43,7 +43,7 @@ export function findPlace(error: unknown, jiti: Pick<Jiti, "transform">): FaultP
 const frame =
   /^\s+at (?:async )?(?:.*\()?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^()]*?):(\d+):(\d+)\)?$/;
 
-const ownFolder = fileURLToPath(new URL(".", import.meta.url));
+const ownFolder = fileURLToPath(new URL("..", import.meta.url));
 
 function isForeign(file: string): boolean {
   return file.includes("/node_modules/") || file.startsWith(ownFolder);

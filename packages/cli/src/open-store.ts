@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { memorySessions } from "@holodeck/agui";
 import type { Limits, SessionStore } from "@holodeck/agui";
-import { CliError, usageError } from "../cli-error.ts";
+import { CliError, usageError } from "./cli-error.ts";
+import { reasonOf } from "./reason-of.ts";
 
 /** Where threads are kept. */
 export interface OpenStore {
@@ -13,9 +14,12 @@ export interface OpenStore {
 }
 
 export interface OpenStoreOptions {
-  readonly limits: Limits;
-  readonly maxMessages: number | undefined;
+  readonly limits: Partial<Limits>;
+  readonly maxMessages?: number | undefined;
+  /** Where the path of a database begins. */
   readonly cwd: string;
+  /** A store that is away is no failure yet: it may be there when it is asked for something. */
+  readonly isLazy?: boolean;
 }
 
 /** `memory`, `sqlite:PATH` or `redis://…`. */
@@ -28,25 +32,32 @@ export async function openStore(where: string, options: OpenStoreOptions): Promi
   );
 }
 
-function bounds({ limits, maxMessages }: OpenStoreOptions): {
-  maxSessions: number;
-  runLogEvents: number;
-  runLogBytes: number;
-  runLogMs: number;
-  maxMessagesPerThread?: number;
-} {
+type Bounds = Partial<
+  Pick<Limits, "maxSessions" | "runLogEvents" | "runLogBytes" | "runLogMs" | "logBytes"> & {
+    maxMessagesPerThread: number;
+  }
+>;
+
+function bounds({ limits, maxMessages }: OpenStoreOptions): Bounds {
   const { maxSessions, runLogEvents, runLogBytes, runLogMs } = limits;
-  return {
+  return defined({
     maxSessions,
     runLogEvents,
     runLogBytes,
     runLogMs,
-    ...(maxMessages === undefined ? {} : { maxMessagesPerThread: maxMessages }),
-  };
+    maxMessagesPerThread: maxMessages,
+  });
+}
+
+function defined(values: Readonly<Record<string, number | undefined>>): Bounds {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 function openMemory(options: OpenStoreOptions): OpenStore {
-  const sessions = memorySessions({ ...bounds(options), logBytes: options.limits.logBytes });
+  const sessions = memorySessions({
+    ...bounds(options),
+    ...defined({ logBytes: options.limits.logBytes }),
+  });
   return { sessions, name: "memory", close: async () => sessions.close() };
 }
 
@@ -59,9 +70,12 @@ async function openSqlite(path: string, options: OpenStoreOptions): Promise<Open
   const sessions = sqliteSessions({ ...bounds(options), path: file });
   try {
     // Opened now: a file that cannot be used is better told before anybody asks for a thread.
-    await sessions.count?.();
+    if (!options.isLazy) await sessions.count?.();
   } catch (error) {
-    throw new CliError(`The database ${path} cannot be used: ${reasonOf(error)}`, { cause: error });
+    throw new CliError(
+      `The database ${path} cannot be used: ${reasonOf((error as Error).cause ?? error)}`,
+      { cause: error },
+    );
   }
   return { sessions, name: `sqlite:${path}`, close: async () => sessions.close() };
 }
@@ -75,25 +89,27 @@ async function openRedis(url: string, options: OpenStoreOptions): Promise<OpenSt
     import("redis"),
     import("@holodeck/agui-sessions/redis"),
   ]);
-  let isOpen = false;
+  const { isLazy = false } = options;
+  let mayRetry = isLazy;
   const client = createClient({
     url,
     socket: {
       connectTimeout: 3_000,
       // Who cannot be reached at the start is told so; later it may come back.
-      reconnectStrategy: (retries) => isOpen && Math.min(retries * 100, 2_000),
+      reconnectStrategy: (retries) => mayRetry && Math.min(retries * 100, 2_000),
     },
   });
   // Commands tell their callers what went wrong; unheard, an error would end the process.
   client.on("error", () => undefined);
+  const connected = client.connect();
   try {
-    await client.connect();
-    await client.ping();
+    if (isLazy) connected.catch(() => undefined);
+    else await connected.then(() => client.ping());
   } catch (error) {
     if (client.isOpen) client.destroy();
     throw new CliError(`Redis at ${name} cannot be reached: ${reasonOf(error)}`, { cause: error });
   }
-  isOpen = true;
+  mayRetry = true;
   const sessions = redisSessions({ ...bounds(options), client });
   return {
     sessions,
@@ -108,12 +124,4 @@ async function openRedis(url: string, options: OpenStoreOptions): Promise<OpenSt
 function withoutSecrets(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
-}
-
-// Of several failures at once (an address of each kind) the first says enough.
-function reasonOf(error: unknown): string {
-  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  const { message, cause } = first as Error;
-  const text = (cause instanceof Error ? cause.message : message) || String(first);
-  return text.endsWith(".") ? text : `${text}.`;
 }

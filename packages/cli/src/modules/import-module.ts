@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { AgentFault } from "../agent-fault.ts";
 import { findPlace, readSyntaxError } from "./error-place.ts";
 
@@ -15,6 +16,7 @@ export interface ImportedModule {
  * `node_modules` is Node's to import, and stays as it is.
  */
 export async function importModule(path: string): Promise<ImportedModule> {
+  if (!isOwn(path)) return { exports: await importForeign(path), files: [] };
   const source = readSource(path);
   const { createJiti } = await import("jiti");
   const options = { moduleCache: false, interopDefault: false };
@@ -47,6 +49,10 @@ export async function importModule(path: string): Promise<ImportedModule> {
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
+}
+
+async function importForeign(path: string): Promise<ImportedModule["exports"]> {
+  return (await import(/* @vite-ignore */ pathToFileURL(path).href)) as ImportedModule["exports"];
 }
 
 function isOwn(file: string): boolean {
