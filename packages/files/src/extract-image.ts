@@ -30,10 +30,11 @@ export async function extractImage(bytes: Uint8Array, { ocr }: ExtractJob): Prom
   return data.text.trim();
 }
 
-async function start({ language, langPath = findData(language) }: OcrJob): Promise<Reader> {
+async function start({ language, langPath }: OcrJob): Promise<Reader> {
+  // First, so that who has neither is told of the reader and not of its data.
   const { createWorker } = await import("tesseract.js");
   return createWorker(language, 1, {
-    langPath,
+    langPath: langPath ?? findData(language),
     gzip: true,
     // Nothing is downloaded, so nothing is kept.
     cacheMethod: "none",
