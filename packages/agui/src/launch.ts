@@ -14,6 +14,7 @@ import { createQuestions } from "./answer.ts";
 import { prepareInput } from "./history.ts";
 import type { PreparedInput } from "./history.ts";
 import { liveId } from "./registry.ts";
+import { emptySession, markIncomplete } from "./thread-record.ts";
 import type { HostOptions } from "./registry.ts";
 
 /** A run that was asked for and admitted. */
@@ -264,22 +265,6 @@ function obey(run: LiveRun, { reason, ifUnfollowed }: RunCommand & { type: "stop
   run.abort(reason === "replaced" ? replaced() : stopped());
 }
 
-function emptySession({ principal, threadId }: RunKey, agentId: string): Session {
-  return {
-    principal,
-    threadId,
-    agentId,
-    version: 0,
-    createdAt: 0,
-    lastActivity: 0,
-    messageCount: 0,
-    messages: [],
-    state: undefined,
-    metadata: {},
-    pending: [],
-  };
-}
-
 // A thread that the server owns may have become too long: what the store let go of is gone for all.
 function asStored(
   { input }: PreparedInput,
@@ -297,22 +282,6 @@ function asRead(
   if (!replaced?.size) return { input, history };
   const messages = input.messages.map((message) => replaced.get(message) ?? message);
   return { input: { ...input, messages }, history };
-}
-
-// What an assistant was saying when its run was cut short.
-function markIncomplete(
-  messages: readonly Message[],
-  before: readonly Message[],
-): readonly Message[] {
-  const known = new Set(before.map(({ id }) => id));
-  const said = messages.filter(({ id, role }) => role === "assistant" && !known.has(id));
-  const last = said.at(-1);
-  if (!last) return messages;
-  return messages.map((message) =>
-    message === last
-      ? { ...message, metadata: { ...message.metadata, incomplete: true } }
-      : message,
-  );
 }
 
 export function shuttingDown(): AgentError {

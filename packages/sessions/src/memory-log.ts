@@ -8,6 +8,7 @@ import type {
   RunLog,
   ThreadKey,
 } from "@holodeck/agui-core";
+import { MemoryLease } from "./memory-lease.ts";
 import { cost, flatten, slice, toRecord, woken } from "./memory-run.ts";
 import type { StoredRun } from "./memory-run.ts";
 import { mergeInto } from "./merge.ts";
@@ -284,40 +285,6 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       totalBytes = 0;
     },
   };
-}
-
-class MemoryLease implements Lease {
-  readonly principal: string;
-  readonly threadId: string;
-  readonly runId: string;
-  readonly fence: number;
-  readonly #run: StoredRun;
-  readonly #lost: LazyAbort;
-
-  constructor(run: StoredRun) {
-    this.principal = run.key.principal;
-    this.threadId = run.key.threadId;
-    this.runId = run.key.runId;
-    this.fence = run.fence;
-    this.#run = run;
-    this.#lost = run.lost!;
-  }
-
-  static runOf(lease: Lease): StoredRun | undefined {
-    return #run in lease ? lease.#run : undefined;
-  }
-
-  get lost(): AbortSignal {
-    return this.#lost.signal;
-  }
-
-  onLost(listener: () => void): () => void {
-    const run = this.#run;
-    run.onLost = listener;
-    return () => {
-      if (run.onLost === listener) run.onLost = undefined;
-    };
-  }
 }
 
 export function threadId(key: ThreadKey): string {

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { isOpaqueId } from "@holodeck/agui-core";
 import type { Command, Io } from "../io.ts";
+import { toCommand } from "../to-command.ts";
 import { createConversation } from "./conversation.ts";
 import { createLineReader } from "./line-reader.ts";
 import type { LineReader } from "./line-reader.ts";
@@ -27,20 +28,7 @@ Exit code of a turn: 0 when the agent has answered, 1 when not, 2 for wrong use.
 const short = "Try: holodeck chat http://127.0.0.1:8000/agui";
 
 /** `holodeck chat <url>`: an AG-UI client for the terminal. */
-export const chat: Command = async (args, io) => {
-  try {
-    const options = readOptions(args);
-    if (options === undefined) {
-      io.out.write(usage);
-      return 0;
-    }
-    return await talk(options, io);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    io.err.write(`${error.message}\n`);
-    return 2;
-  }
-};
+export const chat: Command = toCommand({ usage, read: readOptions, run: talk });
 
 interface ChatOptions {
   readonly target: ChatTarget;

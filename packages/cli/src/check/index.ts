@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { readHeaders, readUrl, UsageError } from "../chat/target.ts";
 import type { Command, Io } from "../io.ts";
+import { toCommand } from "../to-command.ts";
 import type { NoAnswer } from "./ask.ts";
 import type { CheckResult } from "./findings.ts";
 import type { CheckTarget } from "./probes.ts";
@@ -22,20 +23,7 @@ const short = "Try: holodeck check http://127.0.0.1:8000/agui";
 const defaultPrompt = "Hello! Please answer in one short sentence. (Grüße, 漢字, 🙂)";
 
 /** `holodeck check <url>`: what holds and what breaks at an AG-UI endpoint. */
-export const check: Command = async (args, io) => {
-  try {
-    const options = readOptions(args);
-    if (options === undefined) {
-      io.out.write(usage);
-      return 0;
-    }
-    return await run(options, io);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    io.err.write(`${error.message}\n`);
-    return 2;
-  }
-};
+export const check: Command = toCommand({ usage, read: readOptions, run: run });
 
 interface CheckOptions {
   readonly target: CheckTarget;

@@ -1,0 +1,34 @@
+import type { Message, RunKey, Session } from "@holodeck/agui-core";
+
+/** A thread that nobody knows. */
+export function emptySession({ principal, threadId }: RunKey, agentId: string): Session {
+  return {
+    principal,
+    threadId,
+    agentId,
+    version: 0,
+    createdAt: 0,
+    lastActivity: 0,
+    messageCount: 0,
+    messages: [],
+    state: undefined,
+    metadata: {},
+    pending: [],
+  };
+}
+
+/** The messages, with a mark on what an assistant was saying when its run was cut short. */
+export function markIncomplete(
+  messages: readonly Message[],
+  before: readonly Message[],
+): readonly Message[] {
+  const known = new Set(before.map(({ id }) => id));
+  const said = messages.filter(({ id, role }) => role === "assistant" && !known.has(id));
+  const last = said.at(-1);
+  if (!last) return messages;
+  return messages.map((message) =>
+    message === last
+      ? { ...message, metadata: { ...message.metadata, incomplete: true } }
+      : message,
+  );
+}
