@@ -20,7 +20,10 @@ async function open(stage: Stage): Promise<Page> {
     await page.close();
     await close();
   });
+  // Its chat shows a text box at once, and drops what is sent before it has asked for the thread.
+  const connects = page.waitForResponse(/\/connect$/u);
   await page.goto(`${url}?thread=t-page`);
+  await connects;
   await page.getByRole("textbox").waitFor();
   return page;
 }

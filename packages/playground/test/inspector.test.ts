@@ -70,6 +70,13 @@ const trip: Frame[] = [
   }),
 ];
 
+/** Waits for the browser to draw so many frames. */
+async function frames(on: Page, count: number): Promise<void> {
+  for (let drawn = 0; drawn < count; drawn += 1) {
+    await on.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+  }
+}
+
 async function show(over: Parameters<typeof begin>[1] = {}): Promise<void> {
   await begin(page, over);
   await push(page, trip);
@@ -220,6 +227,32 @@ describe.skipIf(!browser)("the inspector", () => {
       expect(many / few).toBeLessThan(15);
     });
 
+    test("and takes nobody back who scrolls up while more of them come", async () => {
+      await begin(page);
+      const custom = (from: number) =>
+        Array.from({ length: 50 }, (_, n) =>
+          frame(from + n, from + n, { type: "CUSTOM", name: `event ${from + n}.` }),
+        );
+      await push(page, custom(0));
+      await options().filter({ hasText: "event 49." }).waitFor();
+      const list = page.getByRole("listbox");
+      await frames(page, 2);
+      const top = await list.evaluate((box) => box.scrollTop - 200);
+      // A browser moves a list first and tells of it a frame later; events may come in between.
+      await list.evaluate((box) => {
+        const { inspector } = globalThis as any;
+        const { push: arrive } = inspector;
+        inspector.push = (given: string) => {
+          box.scrollTop -= 200;
+          arrive(given);
+        };
+      });
+      await push(page, custom(50));
+      await page.getByText("100 events").waitFor();
+      expect(await list.evaluate((box) => box.scrollTop)).toBe(top);
+      await page.getByRole("button", { name: "Latest" }).waitFor();
+    });
+
     test("and stays at the end, unless somebody scrolls up", async () => {
       await begin(page);
       const more = (from: number) =>
@@ -242,8 +275,13 @@ describe.skipIf(!browser)("the inspector", () => {
       await expect.poll(isAtEnd).toBe(true);
       await page.setViewportSize({ width: 640, height: 800 });
       await page.getByRole("listbox").hover();
-      await page.mouse.wheel(0, -600);
-      await page.getByRole("button", { name: "Latest" }).waitFor();
+      // A busy browser loses a turn of the wheel on a list that was resized just now.
+      const turnUp = async () => {
+        await page.mouse.wheel(0, -600);
+        return page.getByRole("button", { name: "Latest" }).isVisible();
+      };
+      await expect.poll(turnUp, { timeout: 20_000 }).toBe(true);
+      await frames(page, 2);
       const top = () => page.getByRole("listbox").evaluate((list) => list.scrollTop);
       const before = await top();
       await more(100);

@@ -38,15 +38,14 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   }, []);
 
   const onScroll = (): void => {
-    const { scrollTop, clientHeight, scrollHeight } = box.current!;
-    const isAtEnd = scrollTop + clientHeight >= scrollHeight - rowHeight / 2;
-    // Only somebody who scrolls up wants to stay; a list that grows moves nothing.
-    if (following && isAtEnd) following.value = true;
-    else if (following && scrollTop < lastTop.current - 1) following.value = false;
+    if (following && isAtEnd(box.current!)) following.value = true;
+    else if (following && isMovedUp(box.current!, lastTop.current)) following.value = false;
     look();
   };
 
   const stay = useCallback(() => {
+    // A browser scrolls before it says so: whoever scrolled up just now is not taken back to the end.
+    if (following?.peek() && isMovedUp(box.current!, lastTop.current)) following.value = false;
     if (following?.peek()) box.current!.scrollTop = box.current!.scrollHeight;
     look();
   }, [following, look]);
@@ -88,6 +87,15 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
       <div role="presentation" style={{ height: `${Math.max(0, count - end) * rowHeight}px` }} />
     </div>
   );
+}
+
+function isAtEnd({ scrollTop, clientHeight, scrollHeight }: HTMLElement): boolean {
+  return scrollTop + clientHeight >= scrollHeight - rowHeight / 2;
+}
+
+/** By somebody: a list that grows moves nothing, and one that shrinks only to its end. */
+function isMovedUp(box: HTMLElement, lastTop: number): boolean {
+  return box.scrollTop < lastTop - 1 && !isAtEnd(box);
 }
 
 function reveal(box: HTMLElement, index: number): void {
