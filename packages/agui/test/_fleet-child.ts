@@ -28,7 +28,9 @@ const note = (fields: object, message?: string): void => {
 };
 const silent = (): void => undefined;
 const handler = createAgentHandler(agent as never, {
-  sessions: redisSessions({ client, leaseMs: leaseMs! }),
+  // On a busy machine late is not away: only a process that was killed may lose its runs.
+  sessions: redisSessions({ client, leaseMs: leaseMs!, commandMs: 10_000 }),
+  limits: { appendMs: 20_000 },
   onDisconnect: { graceMs: 30_000 },
   logger: { debug: silent, info: silent, warn: silent, error: note },
 });

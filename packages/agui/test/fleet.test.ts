@@ -15,7 +15,7 @@ const wanted = {
   kills: Number(process.env.FLEET_KILLS ?? 10),
 };
 const atOnce = 40;
-const leaseMs = 3_000;
+const leaseMs = 5_000;
 const suite = "three processes on one Redis";
 
 describe(suite, { timeout: 240_000 }, () => {

@@ -1,19 +1,15 @@
 type Task = () => void;
-
-// Two lists that take turns, and are emptied place by place: a list that has grown old would keep the runs
-// of its tasks until the next full collection, long after it was thrown away.
-let waiting: (Task | undefined)[] = [];
-let running: (Task | undefined)[] = [];
-let count = 0;
-
-// Node has setImmediate; elsewhere a message port is the only macrotask without a clamp.
-const schedule: (task: Task) => void = createScheduler();
+type Scheduler = (task: Task) => void;
 
 /** Runs a task in the next macrotask, after timers and I/O had their turn. One hop serves all tasks. */
-export function hop(task: Task): void {
-  waiting[count++] = task;
-  if (count === 1) schedule(drain);
-}
+export const hop: (task: Task) => void = createQueue(createScheduler());
+
+/**
+ * Runs a task when this turn is over: on Node after the promises that are settled now have been heard, and
+ * before any timer or socket. A macrotask would be too late there: timers that are always due keep it
+ * waiting, and with 300 paced streams the 99th of 100 tokens waited nine times as long as by hand.
+ */
+export const atTurnEnd: (task: Task) => void = createQueue(tickScheduler() ?? createScheduler());
 
 /** Resolves in the next macrotask. */
 export function nextTurn(): Promise<void> {
@@ -33,19 +29,34 @@ export function createBreath(): () => Promise<void> | undefined {
   };
 }
 
-function drain(): void {
-  const tasks = waiting;
-  const end = count;
-  waiting = running;
-  running = tasks;
-  count = 0;
-  let next = 0;
-  try {
-    while (next < end) take(tasks, next++)();
-  } finally {
-    // One that throws must not take the turn of the others, who are other runs.
-    while (next < end) hop(take(tasks, next++));
+function createQueue(schedule: Scheduler): (task: Task) => void {
+  // Two lists that take turns, and are emptied place by place: a list that has grown old would keep the
+  // runs of its tasks until the next full collection, long after it was thrown away.
+  let waiting: (Task | undefined)[] = [];
+  let running: (Task | undefined)[] = [];
+  let count = 0;
+
+  function add(task: Task): void {
+    waiting[count++] = task;
+    if (count === 1) schedule(drain);
   }
+
+  function drain(): void {
+    const tasks = waiting;
+    const end = count;
+    waiting = running;
+    running = tasks;
+    count = 0;
+    let next = 0;
+    try {
+      while (next < end) take(tasks, next++)();
+    } finally {
+      // One that throws must not take the turn of the others, who are other runs.
+      while (next < end) add(take(tasks, next++));
+    }
+  }
+
+  return add;
 }
 
 function take(tasks: (Task | undefined)[], place: number): Task {
@@ -54,7 +65,13 @@ function take(tasks: (Task | undefined)[], place: number): Task {
   return task;
 }
 
-function createScheduler(): (task: Task) => void {
+function tickScheduler(): Scheduler | undefined {
+  const { process } = globalThis as { process?: { nextTick?: Scheduler } };
+  return process?.nextTick && ((task) => process.nextTick!(task));
+}
+
+// Node has setImmediate; elsewhere a message port is the only macrotask without a clamp.
+function createScheduler(): Scheduler {
   const { setImmediate } = globalThis as { setImmediate?: (task: Task) => unknown };
   if (setImmediate) return (task) => void setImmediate(task);
   let port: MessagePort | undefined;

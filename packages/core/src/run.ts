@@ -17,7 +17,7 @@ import { encodeAll, Follower, noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
-import { createBreath, hop } from "./hop.ts";
+import { atTurnEnd, createBreath, hop } from "./hop.ts";
 import { cloneJson } from "./json.ts";
 import { LazyAbort } from "./lazy-abort.ts";
 import { createRunView, isTerminal, toPrelude } from "./join.ts";
@@ -524,17 +524,18 @@ export class LiveRun {
     }
   }
 
-  // The first event of a turn goes out at once; what follows in the same turn leaves as one write.
+  // The first event of a turn goes out at once; what follows in the same turn leaves as one write. The end
+  // of the turn is asked for first, so that a sink that gathers a tick's writes gathers these, too.
   #openTurn(): void {
     this.#turnOpen = true;
+    atTurnEnd(this.#endTurn);
     this.#flush();
-    hop(() => this.#endTurn());
   }
 
-  #endTurn(): void {
-    if (this.#unlogged.length === 0 || this.#over) this.#turnOpen = false;
-    else this.#openTurn();
-  }
+  readonly #endTurn = (): void => {
+    this.#turnOpen = false;
+    this.#flush();
+  };
 
   #flush(): void {
     if (this.#appending || this.#over) return;

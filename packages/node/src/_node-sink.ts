@@ -1,6 +1,7 @@
 import type { Chunk, Sink } from "@holodeck/agui-core";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { ChunkWriter, socketForChunks } from "./_chunk-writer.ts";
 import { isHttp2 } from "./_unread.ts";
 import type { NodeResponse } from "./types.ts";
 
@@ -40,6 +41,8 @@ export class NodeSink implements Sink {
   /** Where the bytes wait: on HTTP/2 that is not the response. */
   readonly #queue: { readonly writableLength: number };
   readonly #options: NodeSinkOptions;
+  /** The short way, where there is one. */
+  readonly #chunks: ChunkWriter | undefined;
   #onClose: (() => void) | undefined;
   #isOpen = true;
   /** Left, cut, or ended and everything taken. */
@@ -52,6 +55,8 @@ export class NodeSink implements Sink {
     this.#native = response;
     this.#queue = isHttp2(response) ? response.stream : response;
     this.#options = options;
+    const socket = isHttp2(response) ? undefined : socketForChunks(response);
+    this.#chunks = socket && new ChunkWriter(socket, () => this.#drain());
     this.#response.on("drain", () => this.#drain());
     this.#response.on("close", () => this.#close());
     // A reset is reported by "close"; unheard, it would end the process.
@@ -82,12 +87,18 @@ export class NodeSink implements Sink {
   }
 
   get pending(): number {
-    return this.#isGone ? 0 : this.#queue.writableLength;
+    return this.#isGone ? 0 : this.#queue.writableLength + (this.#chunks?.held ?? 0);
   }
 
   write(chunk: Chunk): boolean {
     if (!this.#isOpen) return false;
     if (this.#options.isBodyless || chunk.length === 0) return !this.#isBlocked;
+    if (this.#chunks && typeof chunk === "string") {
+      if (this.#chunks.write(chunk)) return !this.#isBlocked;
+      this.#isBlocked = true;
+      return false;
+    }
+    this.#chunks?.flush();
     const hasRoom = this.#response.write(chunk);
     // A compressing response keeps what it gets until told otherwise.
     this.#response.flush?.();
@@ -99,7 +110,12 @@ export class NodeSink implements Sink {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#options.onEnd();
+    // Held together: the last words and the end are one packet.
+    const socket = this.#chunks?.held ? (this.#native as ServerResponse).socket : null;
+    socket?.cork();
+    this.#chunks?.flush();
     this.#response.end();
+    socket?.uncork();
   }
 
   destroy(): void {
