@@ -5,22 +5,19 @@ export interface SizedEntry extends LogEntry {
   readonly size: number;
 }
 
-export interface FollowerOptions {
-  readonly encoder: Encoder;
-  readonly sink: Sink;
-  readonly now: () => number;
+/** What a follower asks of whoever tells it things. */
+export interface FollowerHost {
   /** Blocked and behind by more than this: the follower is cut. */
   readonly maxBytes: number;
-  /** What the client has seen already; entries up to here are not sent again. */
-  readonly after?: number;
   readonly stallMs: number;
   readonly heartbeatMs: number;
+  now(): number;
   /** The client left, was cut, or has everything. Called once. */
-  readonly onGone: (follower: Follower, complete: boolean) => void;
+  left(follower: Follower, complete: boolean): void;
   /** Whether the client keeps up has changed. */
-  readonly onPace: () => void;
+  paceChanged(): void;
   /** The encoder or the sink threw; the client is cut. */
-  readonly onError: (error: unknown) => void;
+  failed(error: unknown): void;
 }
 
 /** The offset of an entry that stands in no log: an end that could not be stored. */
@@ -34,10 +31,16 @@ const portion = 64 * 1024;
  * whoever is behind is told through `blocked`.
  */
 export class Follower {
+  readonly encoder: Encoder;
   blocked = false;
   /** True once the sink was told to end. */
   ended = false;
-  #gone = false;
+  /** True once the client left, was cut, or has everything. */
+  isGone = false;
+  /** What is live is not for it yet. */
+  isCatchingUp = false;
+  /** Set by whoever waits until it keeps up again, or is gone. */
+  wake: (() => void) | undefined;
   #backlog: SizedEntry[] = [];
   #owed = 0;
   #lastWrite: number;
@@ -47,13 +50,16 @@ export class Follower {
   /** The last offset it was given. */
   #heard = 0;
   readonly #after: number;
-  readonly #options: FollowerOptions;
+  readonly #host: FollowerHost;
+  readonly #sink: Sink;
 
-  constructor(options: FollowerOptions) {
-    this.#options = options;
-    this.#after = options.after ?? 0;
-    this.#lastWrite = options.now();
-    const { sink } = options;
+  /** `after`: what the client has seen already; entries up to there are not sent again. */
+  constructor(host: FollowerHost, encoder: Encoder, sink: Sink, after = 0) {
+    this.encoder = encoder;
+    this.#host = host;
+    this.#sink = sink;
+    this.#after = after;
+    this.#lastWrite = host.now();
     sink.onDrain = () => this.#drain();
     sink.onClose = () => this.#leave(false);
   }
@@ -63,20 +69,16 @@ export class Follower {
     this.#attempt((encoder) => this.#write(encoder.open?.() ?? ""));
   }
 
-  get encoder(): Encoder {
-    return this.#options.encoder;
-  }
-
   /** What stands for the past of a run: entries without offsets, but for the last. */
   prelude(entries: readonly SizedEntry[]): void {
-    if (this.#gone) return;
+    if (this.isGone) return;
     this.#heard = entries.at(-1)!.to;
     this.#attempt(() => this.#deliverAll(entries));
   }
 
   /** Entries in order. `chunk` holds their bytes when another follower has encoded them already. */
   deliver(entries: readonly SizedEntry[], chunk?: Chunk): void {
-    if (this.#gone) return;
+    if (this.isGone) return;
     const last = entries.at(-1)!.to;
     // Read from the log before the run knew that the log has it.
     if (entries[0]!.to <= this.#heard && last !== noOffset) {
@@ -100,14 +102,14 @@ export class Follower {
   #deliverAll(entries: readonly SizedEntry[], chunk?: Chunk): void {
     this.#begun = true;
     if (!this.blocked && this.#backlog.length === 0) {
-      this.#write(chunk ?? encodeAll(this.#options.encoder, entries));
+      this.#write(chunk ?? encodeAll(this.encoder, entries));
       return;
     }
     for (const entry of entries) {
       this.#backlog.push(entry);
       this.#owed += entry.size;
     }
-    if (this.#owed > this.#options.maxBytes) this.cut();
+    if (this.#owed > this.#host.maxBytes) this.cut();
   }
 
   /** Nothing more will come: ends the sink when everything owed is out. */
@@ -118,17 +120,18 @@ export class Follower {
 
   /** Drops the client and what it is owed. */
   cut(): void {
-    if (this.#gone) return;
+    if (this.isGone) return;
     try {
-      this.#options.sink.destroy();
+      this.#sink.destroy();
     } catch (error) {
-      this.#options.onError(error);
+      this.#host.failed(error);
     }
     this.#leave(false);
   }
 
   tick(now: number): void {
-    const { sink, encoder, stallMs, heartbeatMs } = this.#options;
+    const sink = this.#sink;
+    const { stallMs, heartbeatMs } = this.#host;
     if (this.ended) {
       // The last bytes are on their way; a client that never takes them is dropped as well.
       if (sink.pending === 0) this.#leave(true);
@@ -139,8 +142,8 @@ export class Follower {
       if (now - this.#blockedAt >= stallMs) this.cut();
       return;
     }
-    if (now - this.#lastWrite >= heartbeatMs && encoder.keepAlive) {
-      this.#attempt(() => this.#write(encoder.keepAlive!(this.#begun)));
+    if (now - this.#lastWrite >= heartbeatMs && this.encoder.keepAlive) {
+      this.#attempt((encoder) => this.#write(encoder.keepAlive!(this.#begun)));
     }
   }
 
@@ -149,31 +152,42 @@ export class Follower {
     try {
       work(this.encoder);
     } catch (error) {
-      this.#options.onError(error);
+      this.#host.failed(error);
       this.cut();
     }
   }
 
   #write(chunk: Chunk): void {
     if (chunk.length === 0) return;
-    this.#lastWrite = this.#options.now();
-    if (this.#options.sink.write(chunk) || this.#gone) return;
+    this.#lastWrite = this.#host.now();
+    if (this.#sink.write(chunk) || this.isGone) return;
     this.blocked = true;
     this.#blockedAt = this.#lastWrite;
-    this.#options.onPace();
+    this.#paceChanged();
+  }
+
+  #paceChanged(): void {
+    this.#wakeUp();
+    this.#host.paceChanged();
+  }
+
+  #wakeUp(): void {
+    const { wake } = this;
+    this.wake = undefined;
+    wake?.();
   }
 
   #drain(): void {
-    if (this.#gone || !this.blocked) return;
+    if (this.isGone || !this.blocked) return;
     this.blocked = false;
     this.#attempt((encoder) => {
       while (this.#backlog.length > 0 && !this.blocked) {
         this.#write(encodeAll(encoder, this.#nextPortion()));
       }
     });
-    if (this.blocked || this.#gone) return;
+    if (this.blocked || this.isGone) return;
     if (this.#closing) this.#finish();
-    this.#options.onPace();
+    this.#paceChanged();
   }
 
   #nextPortion(): SizedEntry[] {
@@ -185,24 +199,25 @@ export class Follower {
   }
 
   #finish(): void {
-    if (this.ended || this.#gone) return;
-    const { sink } = this.#options;
+    if (this.ended || this.isGone) return;
+    const sink = this.#sink;
     this.#attempt((encoder) => {
       const tail = encoder.close?.();
       if (tail?.length) sink.write(tail);
     });
-    if (this.#gone) return;
+    if (this.isGone) return;
     this.ended = true;
-    this.#lastWrite = this.#options.now();
+    this.#lastWrite = this.#host.now();
     this.#attempt(() => sink.end());
     if (sink.pending === 0) this.#leave(true);
   }
 
   #leave(complete: boolean): void {
-    if (this.#gone) return;
-    this.#gone = true;
+    if (this.isGone) return;
+    this.isGone = true;
     this.#backlog = [];
-    this.#options.onGone(this, complete);
+    this.#wakeUp();
+    this.#host.left(this, complete);
   }
 }
 

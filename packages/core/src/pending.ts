@@ -1,5 +1,5 @@
 import type { Interrupt, Message, RunAgentInput } from "@ag-ui/core";
-import type { RunSummary } from "./run.ts";
+import type { RunSummary } from "./run-types.ts";
 import type { AskedCall, InterruptAnswer, Pending } from "./types.ts";
 
 interface Outcome {

@@ -1,11 +1,11 @@
 import { EventType } from "@ag-ui/core";
 import { AgentError } from "./errors.ts";
 import { Follower, noOffset } from "./follower.ts";
-import type { SizedEntry } from "./follower.ts";
+import type { FollowerHost, SizedEntry } from "./follower.ts";
 import { isTerminal, toPrelude } from "./join.ts";
 import type { FoldedRun } from "./join.ts";
 import { safeLogger } from "./logger.ts";
-import type { RunSettings } from "./run.ts";
+import type { RunSettings } from "./run-types.ts";
 import { sizeOf } from "./size.ts";
 import type { Encoder, LogEntry, Reply, RunLog, RunRecord, Sink } from "./types.ts";
 
@@ -50,25 +50,21 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
   // An encoder with memory hears the log from its start; the follower keeps what was seen to itself.
   const from = folded ? folded.offset : encoder.key === undefined ? 0 : after;
   const left = new AbortController();
-  let wake: (() => void) | undefined;
-  const follower = new Follower({
-    encoder,
-    sink,
-    after,
-    now: () => clock.now(),
+  const host: FollowerHost = {
     // It is only given more when it has taken what it was given.
     maxBytes: Number.POSITIVE_INFINITY,
     stallMs: limits.stallMs,
     heartbeatMs,
-    onGone: () => {
+    now: () => clock.now(),
+    left: () => {
       left.abort();
       untick();
-      wake?.();
     },
-    onPace: () => wake?.(),
-    onError: (error) =>
+    paceChanged: () => {},
+    failed: (error) =>
       logger.error({ error, runId: record.runId }, "A client could not be written to."),
-  });
+  };
+  const follower = new Follower(host, encoder, sink, after);
   const untick = ticker.add(follower);
   follower.open();
   let isOver = record.status !== "running" || folded?.terminal !== undefined;
@@ -82,7 +78,7 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
       follower.deliver(entries.map(sized));
       isOver ||= isTerminal(entries.at(-1)!.event);
       while (follower.blocked && !left.signal.aborted) {
-        await new Promise<void>((resolve) => (wake = resolve));
+        await new Promise<void>((resolve) => (follower.wake = resolve));
       }
     }
     if (!isOver) follower.deliver([lostEntry(clock.now())]);

@@ -4,117 +4,50 @@
  * (append, deliver, end) is decided, and it reads best in one piece.
  */
 import { EventType } from "@ag-ui/core";
-import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
+import type { BaseEvent } from "@ag-ui/core";
+import { Audience } from "./audience.ts";
+import type { Stage } from "./audience.ts";
 import { createClientTools } from "./client-tools.ts";
-import type { ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
-import type { Ticker } from "./clock.ts";
+import type { ClientTools, ToolResultCommand } from "./client-tools.ts";
 import { chain } from "./compose.ts";
 import { bindContext, createOutlet, createRunContext, deskOf } from "./context.ts";
 import { ended } from "./context-session.ts";
-import type { RunContextInit } from "./context.ts";
 import { AgentError, describeError, isHalted } from "./errors.ts";
-import { encodeAll, Follower, noOffset } from "./follower.ts";
+import { noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
 import { atTurnEnd, createBreath, hop } from "./hop.ts";
-import { cloneJson } from "./json.ts";
 import { LazyAbort } from "./lazy-abort.ts";
 import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
 import { reportRepairs } from "./repairs.ts";
 import { safeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
+import { after, copyEvent, errorOf, isPromise, onLost, statusOf } from "./run-parts.ts";
+import type { RunInit, RunSettings, RunSummary } from "./run-types.ts";
 import { isEndless, sizeOf, withoutEndless } from "./size.ts";
 import { settleTools } from "./server-tools.ts";
 import { createWaitingSink, silentEncoder, toListener } from "./waiting-sink.ts";
 import { callAgent, createSpeech, toRun } from "./to-agent.ts";
 import type {
-  AgentLike,
-  AskedCall,
-  Awaitable,
-  Chunk,
-  Clock,
   Encoder,
   Json,
-  Lease,
-  Limits,
   LogEntry,
   Logger,
-  Middleware,
   RunContext,
-  RunLog,
   RunResult,
   RunStatus,
   Sink,
 } from "./types.ts";
-
-/** What a run does when its last follower leaves. */
-export type DisconnectPolicy = "abort" | "continue" | { readonly graceMs: number };
-
-export interface RunSettings {
-  readonly limits: Limits;
-  readonly clock: Clock;
-  readonly ticker: Ticker;
-  readonly logger: Logger;
-  readonly heartbeatMs: number;
-  readonly onDisconnect: DisconnectPolicy;
-  readonly debug: boolean;
-  readonly strict: boolean;
-}
-
-export interface RunInit {
-  readonly agent: AgentLike;
-  readonly input: RunAgentInput;
-  readonly middleware: readonly Middleware[];
-  readonly context: Omit<
-    RunContextInit,
-    "signal" | "stopping" | "changed" | "logger" | "clock" | "clientTools"
-  >;
-  /** Said before the agent says anything. */
-  readonly prologue?: readonly unknown[];
-  /** The thread's messages, when there are more than the agent is given. */
-  readonly history?: readonly Message[];
-  /** Absent: nothing of the run is kept. */
-  readonly log?: { readonly runs: RunLog; readonly lease: Lease } | undefined;
-  /** Stores what the run did to its thread; awaited before the end is told to anyone. */
-  readonly save?: ((summary: RunSummary) => Awaitable<unknown>) | undefined;
-  /** Stores how far the run has come, before its log is trimmed. */
-  readonly checkpoint?: ((fold: RunFold) => Awaitable<unknown>) | undefined;
-  /** Set when client tools are answered while the run goes on. Absent: they are not. */
-  readonly questions?: Questions | undefined;
-  /** After the terminal event was delivered. Called once, also for a run that never began. */
-  readonly onEnd?: (run: LiveRun) => void;
-  /** After the last client has everything, or is gone. */
-  readonly onIdle?: (run: LiveRun) => void;
-}
-
-/** A run in the middle: everything up to an offset. */
-export interface RunFold {
-  readonly messages: RunView["messages"];
-  readonly state: unknown;
-  readonly offset: number;
-  readonly open: readonly BaseEvent[];
-  readonly times: RunView["times"];
-}
-
-export interface RunSummary {
-  readonly status: RunStatus;
-  readonly terminal: BaseEvent;
-  readonly messages: RunView["messages"];
-  readonly state: unknown;
-  readonly times: RunView["times"];
-  readonly metadata: Json;
-  /** The calls that people were asked about, by the id of the interrupt. */
-  readonly asked: ReadonlyMap<string, AskedCall>;
-}
 
 // A turn that says more than this is not kept until its end.
 const turnBytes = 64 * 1024;
 
 const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
 
-export class LiveRun {
+export class LiveRun implements Stage {
+  readonly settings: RunSettings;
   readonly context: RunContext;
   status: RunStatus = "running";
   /** Resolves when the terminal event was delivered. Never rejects. */
@@ -125,7 +58,6 @@ export class LiveRun {
   wasFollowed = false;
 
   readonly #init: RunInit;
-  readonly #settings: RunSettings;
   readonly #logger: Logger;
   readonly #stopping = new LazyAbort();
   readonly #changed: Json = {};
@@ -134,7 +66,7 @@ export class LiveRun {
   readonly #view: RunView;
   readonly #guard: Guard;
   readonly #outlet: ReturnType<typeof createOutlet>;
-  readonly #followers = new Set<Follower>();
+  readonly #audience: Audience;
   readonly #began: number;
   #resolveDone!: (result: RunResult) => void;
   #resolveIdle!: () => void;
@@ -153,7 +85,6 @@ export class LiveRun {
   /** Nothing is appended any more: the end is being stored, or the store failed. */
   #over = false;
   #told = false;
-  /** The end of a run whose store failed: no log has it. */
   #unstored: SizedEntry | undefined;
   #storingSince = Number.POSITIVE_INFINITY;
   #guarding = false;
@@ -172,7 +103,7 @@ export class LiveRun {
     const { threadId, runId, tools } = init.context;
     const input = settleTools(init.input, { runId, tools, logger: settings.logger });
     this.#init = input === init.input ? init : { ...init, input };
-    this.#settings = settings;
+    this.settings = settings;
     this.#logger = safeLogger(settings.logger);
     this.#began = settings.clock.now();
     this.#view = createRunView({
@@ -218,6 +149,7 @@ export class LiveRun {
       ending: this.#outlet.ending,
       strict: settings.strict,
     });
+    this.#audience = new Audience(this);
     this.done = new Promise((resolve) => (this.#resolveDone = resolve));
     this.idle = new Promise((resolve) => (this.#resolveIdle = resolve));
     this.#keepLease = init.log && onLost(init.log.lease, this.#leaseLost);
@@ -234,8 +166,18 @@ export class LiveRun {
     return this.#delivered;
   }
 
+  /** Whether the end was told to the clients. */
+  get isTold(): boolean {
+    return this.#told;
+  }
+
+  /** The end of a run whose store failed: no log has it. */
+  get unstored(): SizedEntry | undefined {
+    return this.#unstored;
+  }
+
   get followers(): number {
-    return this.#followers.size;
+    return this.#audience.size;
   }
 
   /** Starts the agent. Called by the first follower, or by `collect`. */
@@ -265,34 +207,14 @@ export class LiveRun {
    */
   follow(encoder: Encoder, sink: Sink, from: number | "join" = 0): void {
     const after = from === "join" ? 0 : from;
-    const { limits, clock, heartbeatMs } = this.#settings;
-    let onPace: (() => void) | undefined;
-    const follower = new Follower({
-      encoder,
-      sink,
-      after,
-      now: () => clock.now(),
-      maxBytes: limits.followerBytes,
-      stallMs: limits.stallMs,
-      heartbeatMs,
-      onGone: (gone, complete) => {
-        onPace?.();
-        this.#left(gone, complete);
-      },
-      onPace: () => {
-        onPace?.();
-        this.#paceChanged();
-      },
-      onError: (error) => this.#encoderFailed(error),
-    });
-    this.#followers.add(follower);
+    const follower = this.#audience.add(encoder, sink, after);
     this.wasFollowed = true;
     this.#graceUntil = Number.POSITIVE_INFINITY;
-    this.#untick ??= this.#settings.ticker.add(this);
+    this.#untick ??= this.settings.ticker.add(this);
     follower.open();
-    if (!this.#followers.has(follower)) return this.begin();
+    if (follower.isGone) return this.begin();
     if (from === "join" && this.#delivered > 0 && !this.#told) {
-      const place = { offset: this.#delivered, at: clock.now() };
+      const place = { offset: this.#delivered, at: this.settings.clock.now() };
       follower.prelude(toPrelude(this.context, this.#view, place));
       return;
     }
@@ -302,20 +224,13 @@ export class LiveRun {
     }
     const { log } = this.#init;
     if (!log) return follower.cut();
-    this.#catchingUp.add(follower);
     // An encoder with memory has to hear all of it.
-    const start = encoder.key === undefined ? 0 : after;
-    void this.#catchUp({ follower, after: start, log: log.runs }, (wait) => (onPace = wait)).catch(
-      (error: unknown) => {
-        this.#logger.error({ error, runId: this.context.runId }, "A replay failed.");
-        follower.cut();
-      },
-    );
+    this.#audience.catchUp(follower, encoder.key === undefined ? 0 : after, log);
   }
 
   /** Drops every client. */
   cut(): void {
-    for (const follower of this.#followers) follower.cut();
+    this.#audience.cut();
   }
 
   /** Waits for the end, and makes it begin if it has not. With a signal it follows until that says it left. */
@@ -344,8 +259,8 @@ export class LiveRun {
   }
 
   tick(now: number): void {
-    const { limits } = this.#settings;
-    for (const follower of this.#followers) follower.tick(now);
+    const { limits } = this.settings;
+    this.#audience.tick(now);
     if (now - this.#storingSince >= limits.appendMs) {
       this.#storeFailed(new Error(`No acknowledgement in ${limits.appendMs} ms.`));
     }
@@ -437,12 +352,12 @@ export class LiveRun {
       value = withoutEndless(said);
       size = measure(value);
     }
-    if (size > this.#settings.limits.eventBytes) {
+    if (size > this.settings.limits.eventBytes) {
       const type = (value as { type?: unknown } | null)?.type;
       return this.abort(
         new AgentError(
           "event-too-large",
-          `One ${typeof type === "string" ? type : typeof value} event is larger than ${this.#settings.limits.eventBytes} bytes.`,
+          `One ${typeof type === "string" ? type : typeof value} event is larger than ${this.settings.limits.eventBytes} bytes.`,
         ),
       );
     }
@@ -490,7 +405,7 @@ export class LiveRun {
 
   #failed(reason: unknown): void {
     if (this.ended) return;
-    const { debug } = this.#settings;
+    const { debug } = this.settings;
     const { runId, threadId, agentId } = this.context;
     this.#logger.error({ error: reason, runId, threadId, agentId }, "The agent failed.");
     const { code, message } = describeError(reason, debug);
@@ -507,29 +422,33 @@ export class LiveRun {
     const event = copyEvent(said, isForeign);
     const size = isForeign ? this.#size : sizeOf(event);
     const offset = ++this.#offset;
-    const at = this.#settings.clock.now();
+    const at = this.settings.clock.now();
     const entry: SizedEntry = { from: offset, to: offset, at, event, size };
     if (isTerminal(event)) {
       this.#terminal = entry;
       this.#flush();
       return;
     }
-    this.#unlogged.push(entry);
     this.#unacknowledged += size;
-    if (!this.#turnOpen) this.#openTurn();
-    else if (this.#unacknowledged > turnBytes) this.#flush();
+    if (!this.#turnOpen) this.#openTurn(entry);
+    else {
+      this.#unlogged.push(entry);
+      if (this.#unacknowledged > turnBytes) this.#flush();
+    }
     // An agent that cannot be paused, and a store that does not answer.
-    if (this.#appending && this.#unacknowledged > this.#settings.limits.runLogBytes) {
+    if (this.#appending && this.#unacknowledged > this.settings.limits.runLogBytes) {
       this.abort(new AgentError("store-unavailable", "The store does not keep up with the run."));
     }
   }
 
   // The first event of a turn goes out at once; what follows in the same turn leaves as one write. The end
   // of the turn is asked for first, so that a sink that gathers a tick's writes gathers these, too.
-  #openTurn(): void {
+  #openTurn(first: SizedEntry): void {
     this.#turnOpen = true;
     atTurnEnd(this.#endTurn);
-    this.#flush();
+    if (this.#appending || this.#over) this.#unlogged.push(first);
+    // At the pace of a model that is all of the turn.
+    else this.#store([first]);
   }
 
   readonly #endTurn = (): void => {
@@ -545,6 +464,10 @@ export class LiveRun {
       return;
     }
     this.#unlogged = [];
+    this.#store(batch);
+  }
+
+  #store(batch: readonly SizedEntry[]): void {
     const { log } = this.#init;
     if (!log) return this.#acknowledged(batch);
     let stored: void | Promise<void>;
@@ -555,7 +478,7 @@ export class LiveRun {
     }
     if (!stored) return this.#acknowledged(batch);
     this.#appending = true;
-    this.#storingSince = this.#settings.clock.now();
+    this.#storingSince = this.settings.clock.now();
     stored.then(
       () => {
         this.#appending = false;
@@ -572,8 +495,8 @@ export class LiveRun {
       this.#sinceCheckpoint += entry.size;
     }
     this.#deliver(batch);
-    if (this.#sinceCheckpoint > this.#settings.limits.runLogBytes / 4) this.#checkpoint();
-    this.#paceChanged();
+    if (this.#sinceCheckpoint > this.settings.limits.runLogBytes / 4) this.#checkpoint();
+    this.paceChanged();
     if (this.#terminal || (this.#unlogged.length > 0 && !this.#turnOpen)) this.#flush();
   }
 
@@ -592,38 +515,14 @@ export class LiveRun {
         times: this.#view.times,
       });
     store().catch((error: unknown) => {
-      this.#settings.logger.warn({ error, runId: this.context.runId }, "A checkpoint failed.");
+      this.settings.logger.warn({ error, runId: this.context.runId }, "A checkpoint failed.");
     });
   }
 
   #deliver(batch: readonly SizedEntry[]): void {
     this.#delivered = Math.max(this.#delivered, batch.at(-1)!.to);
     for (const { event, at } of batch) this.#view.apply(event, at);
-    // Followers that speak the same language share the bytes.
-    let key: string | undefined;
-    let chunk: Chunk | undefined;
-    for (const follower of this.#followers) {
-      if (this.#catchingUp.has(follower)) continue;
-      const { encoder } = follower;
-      try {
-        if (encoder.key === undefined || this.#followers.size === 1) {
-          follower.deliver(batch);
-        } else {
-          if (encoder.key !== key) {
-            key = encoder.key;
-            chunk = encodeAll(encoder, batch);
-          }
-          follower.deliver(batch, chunk);
-        }
-      } catch (error) {
-        this.#encoderFailed(error);
-        follower.cut();
-      }
-    }
-  }
-
-  #encoderFailed(error: unknown): void {
-    this.#logger.error({ error, runId: this.context.runId }, "A client could not be written to.");
+    this.#audience.deliver(batch);
   }
 
   // ── The end: save, close the log, tell the clients ───────────────────────────────────────────
@@ -646,7 +545,7 @@ export class LiveRun {
       const closed = after(saved, () => log?.runs.close(log.lease, terminal, this.status));
       const told = after(closed, () => this.#tell(terminal));
       if (!isPromise(told)) return;
-      this.#storingSince = this.#settings.clock.now();
+      this.#storingSince = this.settings.clock.now();
       told.catch((error: unknown) => this.#storeFailed(error));
     } catch (error) {
       this.#storeFailed(error);
@@ -658,9 +557,7 @@ export class LiveRun {
     this.#told = true;
     this.#storingSince = Number.POSITIVE_INFINITY;
     this.#deliver([terminal]);
-    for (const follower of this.#followers) {
-      if (!this.#catchingUp.has(follower)) follower.close();
-    }
+    this.#audience.close();
     const stage = this.#init.middleware.length > 0 ? "middleware" : "agent";
     reportRepairs(this.context, stage, this.#guard);
     // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent: it
@@ -682,7 +579,7 @@ export class LiveRun {
     reason = new AgentError("store-unavailable", "The run could not be stored."),
   ): void {
     if (this.#told) return;
-    const { clock } = this.#settings;
+    const { clock } = this.settings;
     const { runId, threadId } = this.context;
     this.#logger.error({ error, runId, threadId }, "The run could not be stored.");
     this.#over = true;
@@ -727,7 +624,7 @@ export class LiveRun {
       state: this.#view.state,
       error: this.#error ?? errorOf(terminal),
       usage: (terminal.usage as RunResult["usage"] | undefined) ?? [],
-      ms: this.#settings.clock.now() - this.#began,
+      ms: this.settings.clock.now() - this.#began,
     });
     this.#wake?.();
     void deskOf(this.context).disposers.run();
@@ -738,50 +635,25 @@ export class LiveRun {
 
   // ── Followers and pace ───────────────────────────────────────────────────────────────────────
 
-  readonly #catchingUp = new Set<Follower>();
-
-  async #catchUp(
-    replay: { follower: Follower; after: number; log: RunLog },
-    onPace: (wake: () => void) => void,
-  ): Promise<void> {
-    const { follower, log } = replay;
-    const { principal, threadId, runId } = this.#init.log!.lease;
-    let { after } = replay;
-    while (this.#followers.has(follower)) {
-      if (follower.blocked) await new Promise<void>((resolve) => onPace(resolve));
-      if (after >= this.#delivered) break;
-      const entries = await log.read({ principal, threadId, runId }, after, 256);
-      if (entries.length === 0) break;
-      follower.deliver(entries.map((entry) => ({ ...entry, size: sizeOf(entry.event) })));
-      after = entries.at(-1)!.to;
-    }
-    this.#catchingUp.delete(follower);
-    // While the end is being stored it is still to come.
-    if (!this.#told) return;
-    if (this.#unstored && after <= this.#delivered) follower.deliver([this.#unstored]);
-    follower.close();
+  clientFailed(error: unknown, message: string): void {
+    this.#logger.error({ error, runId: this.context.runId }, message);
   }
 
   #paused(): boolean {
-    if (this.#unacknowledged > this.#settings.limits.appendBytes) return true;
-    if (this.#followers.size === 0) return false;
-    for (const follower of this.#followers) if (!follower.blocked) return false;
-    return true;
+    return this.#unacknowledged > this.settings.limits.appendBytes || this.#audience.isBehind;
   }
 
-  #paceChanged(): void {
+  paceChanged(): void {
     if (!this.#waiting || this.#paused()) return;
     this.#waiting = undefined;
     this.#wake?.();
   }
 
-  #left(follower: Follower, complete: boolean): void {
-    this.#followers.delete(follower);
-    this.#catchingUp.delete(follower);
-    this.#paceChanged();
+  left(complete: boolean): void {
+    this.paceChanged();
     if (this.ended) return this.#retire();
-    if (this.#followers.size > 0 || complete) return;
-    const { onDisconnect, clock } = this.#settings;
+    if (this.#audience.size > 0 || complete) return;
+    const { onDisconnect, clock } = this.settings;
     if (onDisconnect === "abort") this.abort(disconnected());
     else if (onDisconnect !== "continue") this.#graceUntil = clock.now() + onDisconnect.graceMs;
   }
@@ -790,31 +662,23 @@ export class LiveRun {
     const { log } = this.#init;
     try {
       if (log && (await log.runs.watchers(log.lease)) > 0) {
-        const { onDisconnect, clock } = this.#settings;
+        const { onDisconnect, clock } = this.settings;
         if (typeof onDisconnect === "object") this.#graceUntil = clock.now() + onDisconnect.graceMs;
         return;
       }
     } catch (error) {
       this.#logger.warn({ error, runId: this.context.runId }, "Counting watchers failed.");
     }
-    if (this.#followers.size === 0) this.abort(disconnected());
+    if (this.#audience.size === 0) this.abort(disconnected());
   }
 
   #retire(): void {
-    if (!this.#told || this.#followers.size > 0) return;
+    if (!this.#told || this.#audience.size > 0) return;
     this.#untick?.();
     this.#untick = undefined;
     this.#resolveIdle();
     this.#init.onIdle?.(this);
   }
-}
-
-// A signal is for stores that cannot do without; it costs more than all else of a lease.
-function onLost(lease: Lease, listener: () => void): () => void {
-  if (lease.onLost) return lease.onLost(listener);
-  const { lost } = lease;
-  lost.addEventListener("abort", listener, { once: true });
-  return () => lost.removeEventListener("abort", listener);
 }
 
 // What cannot be read is not an event, and the guard says so.
@@ -826,40 +690,6 @@ function measure(value: unknown): number {
   }
 }
 
-// What the guard made is its own, but may hold objects of the author's.
-function copyEvent(event: BaseEvent, isForeign: boolean): BaseEvent {
-  for (const key in event) {
-    const member = event[key];
-    if (typeof member === "object" && member !== null) return cloneJson(event).value as BaseEvent;
-  }
-  return isForeign ? { ...event } : event;
-}
-
 function disconnected(): AgentError {
   return new AgentError("disconnected", "The last client left.");
-}
-
-function statusOf(terminal: BaseEvent): RunStatus {
-  if (terminal.type === "RUN_ERROR") return "failed";
-  return (terminal.outcome as { type?: string } | undefined)?.type === "cancelled"
-    ? "cancelled"
-    : "finished";
-}
-
-function errorOf(terminal: BaseEvent): AgentError | undefined {
-  if (terminal.type !== "RUN_ERROR") return undefined;
-  const { code, message } = terminal as { code?: string; message?: string };
-  return new AgentError(
-    (code ?? "agent-error") as AgentError["code"],
-    message ?? "The run failed.",
-  );
-}
-
-// In-process stores answer at once: no promise, no turn of the event loop between two steps.
-function after<T, U>(first: Awaitable<T>, then: (value: T) => Awaitable<U>): Awaitable<U> {
-  return isPromise(first) ? first.then(then) : then(first);
-}
-
-function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
-  return typeof (value as Promise<T> | undefined)?.then === "function";
 }

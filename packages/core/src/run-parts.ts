@@ -1,0 +1,46 @@
+import type { BaseEvent } from "@ag-ui/core";
+import { AgentError } from "./errors.ts";
+import { cloneJson } from "./json.ts";
+import type { Awaitable, Lease, RunStatus } from "./types.ts";
+
+// A signal is for stores that cannot do without; it costs more than all else of a lease.
+export function onLost(lease: Lease, listener: () => void): () => void {
+  if (lease.onLost) return lease.onLost(listener);
+  const { lost } = lease;
+  lost.addEventListener("abort", listener, { once: true });
+  return () => lost.removeEventListener("abort", listener);
+}
+
+// What the guard made is its own, but may hold objects of the author's.
+export function copyEvent(event: BaseEvent, isForeign: boolean): BaseEvent {
+  for (const key in event) {
+    const member = event[key];
+    if (typeof member === "object" && member !== null) return cloneJson(event).value as BaseEvent;
+  }
+  return isForeign ? { ...event } : event;
+}
+
+export function statusOf(terminal: BaseEvent): RunStatus {
+  if (terminal.type === "RUN_ERROR") return "failed";
+  return (terminal.outcome as { type?: string } | undefined)?.type === "cancelled"
+    ? "cancelled"
+    : "finished";
+}
+
+export function errorOf(terminal: BaseEvent): AgentError | undefined {
+  if (terminal.type !== "RUN_ERROR") return undefined;
+  const { code, message } = terminal as { code?: string; message?: string };
+  return new AgentError(
+    (code ?? "agent-error") as AgentError["code"],
+    message ?? "The run failed.",
+  );
+}
+
+// In-process stores answer at once: no promise, no turn of the event loop between two steps.
+export function after<T, U>(first: Awaitable<T>, then: (value: T) => Awaitable<U>): Awaitable<U> {
+  return isPromise(first) ? first.then(then) : then(first);
+}
+
+export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
+  return typeof (value as Promise<T> | undefined)?.then === "function";
+}

@@ -1,0 +1,85 @@
+import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
+import type { Questions } from "./client-tools.ts";
+import type { Ticker } from "./clock.ts";
+import type { RunContextInit } from "./context.ts";
+import type { RunView } from "./join.ts";
+import type { LiveRun } from "./run.ts";
+import type {
+  AgentLike,
+  AskedCall,
+  Awaitable,
+  Clock,
+  Json,
+  Lease,
+  Limits,
+  Logger,
+  Middleware,
+  RunLog,
+  RunStatus,
+} from "./types.ts";
+
+/** What a run does when its last follower leaves. */
+export type DisconnectPolicy = "abort" | "continue" | { readonly graceMs: number };
+
+export interface RunSettings {
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly ticker: Ticker;
+  readonly logger: Logger;
+  readonly heartbeatMs: number;
+  readonly onDisconnect: DisconnectPolicy;
+  readonly debug: boolean;
+  readonly strict: boolean;
+}
+
+export interface RunInit {
+  readonly agent: AgentLike;
+  readonly input: RunAgentInput;
+  readonly middleware: readonly Middleware[];
+  readonly context: Omit<
+    RunContextInit,
+    "signal" | "stopping" | "changed" | "logger" | "clock" | "clientTools"
+  >;
+  /** Said before the agent says anything. */
+  readonly prologue?: readonly unknown[];
+  /** The thread's messages, when there are more than the agent is given. */
+  readonly history?: readonly Message[];
+  /** Absent: nothing of the run is kept. */
+  readonly log?: RunLease | undefined;
+  /** Stores what the run did to its thread; awaited before the end is told to anyone. */
+  readonly save?: ((summary: RunSummary) => Awaitable<unknown>) | undefined;
+  /** Stores how far the run has come, before its log is trimmed. */
+  readonly checkpoint?: ((fold: RunFold) => Awaitable<unknown>) | undefined;
+  /** Set when client tools are answered while the run goes on. Absent: they are not. */
+  readonly questions?: Questions | undefined;
+  /** After the terminal event was delivered. Called once, also for a run that never began. */
+  readonly onEnd?: (run: LiveRun) => void;
+  /** After the last client has everything, or is gone. */
+  readonly onIdle?: (run: LiveRun) => void;
+}
+
+/** A log, and the right to write to it. */
+export interface RunLease {
+  readonly runs: RunLog;
+  readonly lease: Lease;
+}
+
+/** A run in the middle: everything up to an offset. */
+export interface RunFold {
+  readonly messages: RunView["messages"];
+  readonly state: unknown;
+  readonly offset: number;
+  readonly open: readonly BaseEvent[];
+  readonly times: RunView["times"];
+}
+
+export interface RunSummary {
+  readonly status: RunStatus;
+  readonly terminal: BaseEvent;
+  readonly messages: RunView["messages"];
+  readonly state: unknown;
+  readonly times: RunView["times"];
+  readonly metadata: Json;
+  /** The calls that people were asked about, by the id of the interrupt. */
+  readonly asked: ReadonlyMap<string, AskedCall>;
+}
