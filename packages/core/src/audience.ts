@@ -43,7 +43,7 @@ export class Audience implements FollowerHost {
 
   /** `after` is the offset that the client has seen. */
   add(encoder: Encoder, sink: Sink, after: number): Follower {
-    const follower = new Follower(this, encoder, sink, after);
+    const follower = new Follower(this, { encoder, sink, after });
     this.#followers = [...this.#followers, follower];
     return follower;
   }

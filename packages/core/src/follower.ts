@@ -5,6 +5,13 @@ export interface SizedEntry extends LogEntry {
   readonly size: number;
 }
 
+export interface FollowerInit {
+  readonly encoder: Encoder;
+  readonly sink: Sink;
+  /** What the client has seen already; entries up to here are not sent again. */
+  readonly after: number;
+}
+
 /** What a follower asks of whoever tells it things. */
 export interface FollowerHost {
   /** Blocked and behind by more than this: the follower is cut. */
@@ -53,8 +60,7 @@ export class Follower {
   readonly #host: FollowerHost;
   readonly #sink: Sink;
 
-  /** `after`: what the client has seen already; entries up to there are not sent again. */
-  constructor(host: FollowerHost, encoder: Encoder, sink: Sink, after = 0) {
+  constructor(host: FollowerHost, { encoder, sink, after }: FollowerInit) {
     this.encoder = encoder;
     this.#host = host;
     this.#sink = sink;

@@ -64,7 +64,7 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
     failed: (error) =>
       logger.error({ error, runId: record.runId }, "A client could not be written to."),
   };
-  const follower = new Follower(host, encoder, sink, after);
+  const follower = new Follower(host, { encoder, sink, after });
   const untick = ticker.add(follower);
   follower.open();
   let isOver = record.status !== "running" || folded?.terminal !== undefined;

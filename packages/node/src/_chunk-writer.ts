@@ -10,14 +10,15 @@ import type { Socket } from "node:net";
 
 /** Writes texts as chunks of HTTP/1.1, one for all that is written in a tick. */
 export class ChunkWriter {
-  readonly #socket: Socket;
-  readonly #onDrain: () => void;
+  readonly socket: Socket;
+  readonly #owner: { drained(): void };
   #held = "";
   #isFull = false;
 
-  constructor(socket: Socket, onDrain: () => void) {
-    this.#socket = socket;
-    this.#onDrain = onDrain;
+  /** The owner is told when a socket that was full has room again. */
+  constructor(socket: Socket, owner: { drained(): void }) {
+    this.socket = socket;
+    this.#owner = owner;
   }
 
   /** Characters that are not with the socket yet. */
@@ -25,11 +26,11 @@ export class ChunkWriter {
     return this.#held.length;
   }
 
-  /** False: the socket is full, and `onDrain` will be called. */
+  /** False: the socket is full, and the owner will be told. */
   write(text: string): boolean {
     if (this.#held === "") process.nextTick(flush, this);
     this.#held += text;
-    if (this.#held.length + this.#socket.writableLength < this.#socket.writableHighWaterMark) {
+    if (this.#held.length + this.socket.writableLength < this.socket.writableHighWaterMark) {
       return !this.#isFull;
     }
     this.#isFull = true;
@@ -44,16 +45,16 @@ export class ChunkWriter {
     const size = Buffer.byteLength(text);
     // Plain ASCII, which is most of what is said, is copied and not encoded.
     const encoding = size === text.length ? "latin1" : "utf8";
-    const hasRoom = this.#socket.write(`${size.toString(16)}\r\n${text}\r\n`, encoding);
+    const hasRoom = this.socket.write(`${size.toString(16)}\r\n${text}\r\n`, encoding);
     if (!this.#isFull) this.#isFull = !hasRoom;
     if (!this.#isFull) return;
     if (hasRoom) this.#drain();
-    else this.#socket.once("drain", () => this.#drain());
+    else this.socket.once("drain", () => this.#drain());
   }
 
   #drain(): void {
     this.#isFull = false;
-    this.#onDrain();
+    this.#owner.drained();
   }
 }
 

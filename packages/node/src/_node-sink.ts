@@ -2,24 +2,18 @@ import type { Chunk, Sink } from "@holodeck/agui-core";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { ChunkWriter, socketForChunks } from "./_chunk-writer.ts";
-import { isHttp2 } from "./_unread.ts";
-import type { NodeResponse } from "./types.ts";
+import { isHttp2, isUnread, leaveUnread } from "./_unread.ts";
+import type { NodeRequest, NodeResponse } from "./types.ts";
 
 /** `NGHTTP2_CANCEL`; a literal, so that hosts without HTTP/2 do not load it. */
 const cancelled = 8;
 
 // What both responses have in common, and what the `compression` middleware adds.
 type AnyResponse = Pick<ServerResponse, "write" | "end"> & {
-  on(event: "drain" | "close" | "error", listener: () => void): unknown;
+  on(event: "close" | "error", listener: () => void): unknown;
+  once(event: "drain", listener: () => void): unknown;
   flush?: () => void;
 };
-
-export interface NodeSinkOptions {
-  /** HEAD, 204 and 304: what is written goes nowhere. */
-  isBodyless: boolean;
-  /** Called once, just before the response is ended. */
-  onEnd(): void;
-}
 
 /** Breaks a response off, so that the client knows it is not whole and its bytes are freed. */
 export function cutOff(response: NodeResponse): void {
@@ -33,16 +27,25 @@ export function cutOff(response: NodeResponse): void {
   stream.destroy();
 }
 
+export interface NodeSinkOptions {
+  readonly request: NodeRequest;
+  /** HEAD, 204 and 304: what is written goes nowhere. */
+  readonly isBodyless: boolean;
+  /** The client is still sending what nobody will read. */
+  readonly isCut: boolean;
+}
+
 /** A sink that writes straight to the socket. */
 export class NodeSink implements Sink {
   onDrain: (() => void) | undefined;
   readonly #response: AnyResponse;
-  readonly #native: NodeResponse;
+  readonly #request: NodeRequest;
   /** Where the bytes wait: on HTTP/2 that is not the response. */
   readonly #queue: { readonly writableLength: number };
-  readonly #options: NodeSinkOptions;
   /** The short way, where there is one. */
   readonly #chunks: ChunkWriter | undefined;
+  readonly #isBodyless: boolean;
+  readonly #isCut: boolean;
   #onClose: (() => void) | undefined;
   #isOpen = true;
   /** Left, cut, or ended and everything taken. */
@@ -50,17 +53,17 @@ export class NodeSink implements Sink {
   #hasLeft = false;
   #isBlocked = false;
 
-  constructor(response: NodeResponse, options: NodeSinkOptions) {
+  constructor(response: NodeResponse, { request, isBodyless, isCut }: NodeSinkOptions) {
     this.#response = response as unknown as AnyResponse;
-    this.#native = response;
+    this.#request = request;
     this.#queue = isHttp2(response) ? response.stream : response;
-    this.#options = options;
+    this.#isBodyless = isBodyless;
+    this.#isCut = isCut;
     const socket = isHttp2(response) ? undefined : socketForChunks(response);
-    this.#chunks = socket && new ChunkWriter(socket, () => this.#drain());
-    this.#response.on("drain", () => this.#drain());
+    this.#chunks = socket && new ChunkWriter(socket, this);
     this.#response.on("close", () => this.#close());
     // A reset is reported by "close"; unheard, it would end the process.
-    this.#response.on("error", () => undefined);
+    this.#response.on("error", ignore);
     if ((isHttp2(response) ? response.stream : response).destroyed) this.#close();
     else if (!isHttp2(response) && !response.socket) this.#watchQueue(response);
   }
@@ -92,7 +95,7 @@ export class NodeSink implements Sink {
 
   write(chunk: Chunk): boolean {
     if (!this.#isOpen) return false;
-    if (this.#options.isBodyless || chunk.length === 0) return !this.#isBlocked;
+    if (this.#isBodyless || chunk.length === 0) return !this.#isBlocked;
     if (this.#chunks && typeof chunk === "string") {
       if (this.#chunks.write(chunk)) return !this.#isBlocked;
       this.#isBlocked = true;
@@ -102,16 +105,19 @@ export class NodeSink implements Sink {
     const hasRoom = this.#response.write(chunk);
     // A compressing response keeps what it gets until told otherwise.
     this.#response.flush?.();
-    if (!hasRoom) this.#isBlocked = true;
+    if (!hasRoom && !this.#isBlocked) {
+      this.#isBlocked = true;
+      this.#response.once("drain", () => this.drained());
+    }
     return hasRoom;
   }
 
   end(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#options.onEnd();
+    this.#leaveRequest();
     // Held together: the last words and the end are one packet.
-    const socket = this.#chunks?.held ? (this.#native as ServerResponse).socket : null;
+    const socket = this.#chunks?.held ? this.#chunks.socket : undefined;
     socket?.cork();
     this.#chunks?.flush();
     this.#response.end();
@@ -124,10 +130,23 @@ export class NodeSink implements Sink {
     cutOff(this.#native);
   }
 
-  #drain(): void {
+  /** The socket has room again. */
+  drained(): void {
     if (!this.#isBlocked) return;
     this.#isBlocked = false;
     if (this.#isOpen) this.onDrain?.();
+  }
+
+  get #native(): NodeResponse {
+    return this.#response as unknown as NodeResponse;
+  }
+
+  // What was begun and not finished would block the connection; Node throws away the rest only of what
+  // nobody has touched.
+  #leaveRequest(): void {
+    const request = this.#request;
+    if (this.#isCut && isUnread(request, this.#native)) leaveUnread(request, this.#native);
+    else if (!request.complete && !isHttp2(this.#native)) request.resume();
   }
 
   #close(): void {
@@ -144,6 +163,8 @@ export class NodeSink implements Sink {
     listener?.();
   }
 }
+
+function ignore(): void {}
 
 /** Tells once when the client leaves before it has the whole answer; also while it waits for its turn. */
 export function onceLeft(response: NodeResponse, listener: () => void): void {

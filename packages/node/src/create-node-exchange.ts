@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 import { NodeSink, onceLeft } from "./_node-sink.ts";
 import { parsedBodyOf, readBody } from "./_read-body.ts";
 import { authorityOf, peerOf, requestPath, requestUrl } from "./_request-url.ts";
-import { isHttp2, isUnread, leaveUnread } from "./_unread.ts";
+import { isHttp2, isUnread } from "./_unread.ts";
 import type { NodeRequest, NodeResponse } from "./types.ts";
 
 export interface NodeExchangeOptions {
@@ -104,15 +104,8 @@ class NodeExchange implements Exchange {
     if (isHttp2(res)) writeHead(res, status, withoutHopByHop(headers));
     else writeHead(res, status, isCut ? { ...headers, connection: "close" } : headers);
     this.#isAnswered = true;
-    return new NodeSink(res, {
-      isBodyless: this.method === "HEAD" || status === 204 || status === 304,
-      onEnd: () => {
-        if (isCut && isUnread(req, res)) leaveUnread(req, res);
-        // What was begun and not finished would block the connection; Node throws away the rest only
-        // of what nobody has touched.
-        else if (!req.complete && !isHttp2(res)) req.resume();
-      },
-    });
+    const isBodyless = this.method === "HEAD" || status === 204 || status === 304;
+    return new NodeSink(res, { request: req, isBodyless, isCut });
   }
 }
 
