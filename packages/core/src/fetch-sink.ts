@@ -1,105 +1,143 @@
+import { atTurnEnd } from "./hop.ts";
 import type { Chunk, Sink } from "./types.ts";
 
 const highWaterMark = 64 * 1024;
 const encoder = /* @__PURE__ */ new TextEncoder();
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
 /** A sink that is the body of a `Response`. */
 export interface FetchSink extends Sink {
-  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+  readonly body: ReadableStream<Bytes>;
 }
 
 /** Makes a response body to write to. It ends with the signal, when the platform aborts one. */
 export function createFetchSink(signal: AbortSignal | undefined): FetchSink {
-  let controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
-  let state: "open" | "ending" | "done" | "left" = "open";
-  let blocked = false;
-  let onClose: (() => void) | undefined;
+  return new StreamSink(signal);
+}
 
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
-    {
-      start(given) {
-        controller = given;
-      },
-      pull() {
-        if (state === "ending") return finishWhenTaken();
-        if (!blocked) return;
-        blocked = false;
-        sink.onDrain?.();
-      },
-      cancel: leave,
-    },
-    new ByteLengthQueuingStrategy({ highWaterMark }),
-  );
+class StreamSink implements FetchSink, UnderlyingDefaultSource<Bytes> {
+  readonly body: ReadableStream<Bytes>;
+  onDrain: (() => void) | undefined;
+  readonly #signal: AbortSignal | undefined;
+  readonly #abort: () => void;
+  #controller!: ReadableStreamDefaultController<Bytes>;
+  #state: "open" | "ending" | "done" | "left" = "open";
+  #isBlocked = false;
+  #onClose: (() => void) | undefined;
+  /** What was said in this turn: each piece of a web stream costs as much as many tokens. */
+  #held = "";
 
-  const sink: FetchSink = {
-    body,
-    onDrain: undefined,
-    get pending() {
-      const isOver = state === "done" || state === "left";
-      return isOver ? 0 : highWaterMark - (controller.desiredSize ?? highWaterMark);
-    },
-    get onClose() {
-      return onClose;
-    },
-    set onClose(listener) {
-      onClose = listener;
-      // The client may have left before anybody could listen.
-      if (state === "left") queueMicrotask(tell);
-    },
-    write(chunk) {
-      if (state !== "open") return false;
-      const bytes = toBytes(chunk);
-      if (bytes.byteLength > 0) controller.enqueue(bytes);
-      blocked = (controller.desiredSize ?? 0) <= 0;
-      return !blocked;
-    },
-    end() {
-      if (state !== "open") return;
-      state = "ending";
-      finishWhenTaken();
-    },
-    destroy() {
-      if (state === "open" || state === "ending") stop(new Error("The server ended the response."));
-      state = "done";
-    },
-  };
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+    this.body = new ReadableStream<Bytes>(this, { highWaterMark, size: byteLength });
+    this.#abort = () => this.#aborted();
+    if (signal?.aborted) this.#aborted();
+    else signal?.addEventListener("abort", this.#abort);
+  }
+
+  get pending(): number {
+    if (this.#state === "done" || this.#state === "left") return 0;
+    // Only as bytes it is known how many they are.
+    this.#flush();
+    return this.#waiting;
+  }
+
+  get onClose(): (() => void) | undefined {
+    return this.#onClose;
+  }
+
+  set onClose(listener: (() => void) | undefined) {
+    this.#onClose = listener;
+    // The client may have left before anybody could listen.
+    if (this.#state === "left") queueMicrotask(() => this.#tell());
+  }
+
+  write(chunk: Chunk): boolean {
+    if (this.#state !== "open") return false;
+    if (typeof chunk !== "string") {
+      this.#flush();
+      // Shared memory is never written here; the cast only satisfies the stream's type.
+      if (chunk.byteLength > 0) this.#controller.enqueue(chunk as Bytes);
+    } else if (chunk !== "") {
+      if (this.#held === "") atTurnEnd(() => this.#flush());
+      this.#held += chunk;
+    }
+    this.#isBlocked = this.#waiting >= highWaterMark;
+    return !this.#isBlocked;
+  }
+
+  end(): void {
+    if (this.#state !== "open") return;
+    this.#flush();
+    this.#state = "ending";
+    this.#finishWhenTaken();
+  }
+
+  destroy(): void {
+    if (this.#state === "open" || this.#state === "ending") {
+      this.#signal?.removeEventListener("abort", this.#abort);
+      this.#controller.error(new Error("The server ended the response."));
+    }
+    this.#state = "done";
+    this.#held = "";
+  }
+
+  // ── What the stream calls ────────────────────────────────────────────────────────────────────
+
+  start(controller: ReadableStreamDefaultController<Bytes>): void {
+    this.#controller = controller;
+  }
+
+  pull(): void {
+    if (this.#state === "ending") return this.#finishWhenTaken();
+    if (!this.#isBlocked || this.#held !== "") return;
+    this.#isBlocked = false;
+    this.onDrain?.();
+  }
+
+  cancel(): void {
+    this.#signal?.removeEventListener("abort", this.#abort);
+    const wasOpen = this.#state === "open";
+    this.#state = wasOpen ? "left" : "done";
+    this.#held = "";
+    if (wasOpen) this.#tell();
+  }
+
+  // ─────────────────────────────────────────────────────────────────────────────────────────────
+
+  get #waiting(): number {
+    const { desiredSize } = this.#controller;
+    return this.#held.length + highWaterMark - (desiredSize ?? highWaterMark);
+  }
+
+  #flush(): void {
+    const text = this.#held;
+    if (text === "") return;
+    this.#held = "";
+    this.#controller.enqueue(encoder.encode(text));
+  }
 
   // Closing waits for the last byte, so that `pending` stays exact and `destroy` works after `end`.
-  function finishWhenTaken(): void {
-    if (controller.desiredSize !== highWaterMark) return;
-    state = "done";
-    signal?.removeEventListener("abort", abort);
-    controller.close();
+  #finishWhenTaken(): void {
+    if (this.#controller.desiredSize !== highWaterMark) return;
+    this.#state = "done";
+    this.#signal?.removeEventListener("abort", this.#abort);
+    this.#controller.close();
   }
 
-  function stop(reason: unknown): void {
-    signal?.removeEventListener("abort", abort);
-    controller.error(reason);
-  }
-
-  function leave(): void {
-    signal?.removeEventListener("abort", abort);
-    const wasOpen = state === "open";
-    state = wasOpen ? "left" : "done";
-    if (wasOpen) tell();
-  }
-
-  function abort(): void {
-    if (state !== "open" && state !== "ending") return;
-    leave();
+  #aborted(): void {
+    if (this.#state !== "open" && this.#state !== "ending") return;
+    this.cancel();
     // After whoever reads had its turn to cancel: a platform that gets an error prints it.
-    queueMicrotask(() => controller.error(signal?.reason));
+    queueMicrotask(() => this.#controller.error(this.#signal?.reason));
   }
 
-  function tell(): void {
-    const listener = onClose;
-    onClose = undefined;
+  #tell(): void {
+    const listener = this.#onClose;
+    this.#onClose = undefined;
     listener?.();
   }
-
-  if (signal?.aborted) abort();
-  else signal?.addEventListener("abort", abort);
-  return sink;
 }
 
 /** A sink for answers that have no body, such as those to HEAD. */
@@ -114,7 +152,6 @@ export function createVoidSink(): Sink {
   };
 }
 
-function toBytes(chunk: Chunk): Uint8Array<ArrayBuffer> {
-  // Shared memory is never written here; the cast only satisfies the stream's type.
-  return typeof chunk === "string" ? encoder.encode(chunk) : (chunk as Uint8Array<ArrayBuffer>);
+function byteLength(chunk: Bytes): number {
+  return chunk.byteLength;
 }
