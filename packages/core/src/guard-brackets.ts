@@ -2,7 +2,7 @@ import { EventType } from "@ag-ui/core";
 import type { RunFailure } from "./guard-ending.ts";
 import type { Exit, LooseEvent } from "./guard-events.ts";
 import { withTag } from "./guard-parts.ts";
-import type { Owner } from "./guard-parts.ts";
+import type { Owner } from "./guard-known.ts";
 
 interface Step {
   readonly name: string;
@@ -20,58 +20,17 @@ export class Brackets {
     this.#exit = exit;
   }
 
-  startStep(event: LooseEvent): void {
-    const name = event.stepName!;
-    const owner = event.subagentRunId;
-    const index = this.#find(name, owner);
-    if (index !== -1) {
-      this.#exit.repair("duplicate-start");
-      this.#closeStep(this.#steps.splice(index, 1)[0]!);
+  push(event: LooseEvent): void {
+    switch (event.type) {
+      case EventType.STEP_STARTED:
+        return this.#startStep(event);
+      case EventType.STEP_FINISHED:
+        return this.#finishStep(event);
+      case EventType.SUBAGENT_STARTED:
+        return this.#startSubagent(event);
+      default:
+        return this.#finishSubagent(event);
     }
-    this.#steps.push({ name, owner });
-    this.#exit.send(event);
-  }
-
-  finishStep(event: LooseEvent): void {
-    const name = event.stepName!;
-    let closer = event;
-    let index = this.#find(name, event.subagentRunId);
-    if (index === -1) {
-      index = this.#steps.findIndex((step) => step.name === name);
-      this.#exit.repair(index === -1 ? "not-open" : "wrong-owner");
-      // The step did happen: give it the start it lacks, or to whoever started it.
-      if (index === -1) {
-        const opener: LooseEvent = { type: EventType.STEP_STARTED, stepName: name };
-        this.#exit.send(withTag(opener, event.subagentRunId));
-      } else {
-        closer = withTag(event, this.#steps[index]!.owner);
-      }
-    }
-    if (index !== -1) this.#steps.splice(index, 1);
-    this.#exit.send(closer);
-  }
-
-  startSubagent(event: LooseEvent): void {
-    const id = event.subagentRunId!;
-    // An id stands for one invocation; what is tagged with it stays valid without a second start.
-    if (this.#subagents?.has(id)) return this.#exit.repair("subagent");
-    let opener = event;
-    const parent = event.parentSubagentRunId;
-    if (parent !== undefined && !this.#subagents?.has(parent)) {
-      this.#exit.repair("subagent");
-      const { parentSubagentRunId: _, ...rest } = event;
-      opener = rest;
-    }
-    (this.#subagents ??= new Map()).set(id, true);
-    this.#exit.send(opener);
-  }
-
-  /** SUBAGENT_FINISHED or SUBAGENT_ERROR. */
-  finishSubagent(event: LooseEvent): void {
-    const id = event.subagentRunId;
-    if (id === undefined || !this.#subagents?.get(id)) return this.#exit.repair("not-open");
-    this.#subagents.set(id, false);
-    this.#exit.send(event);
   }
 
   /** Ends everything, the latest first; subagents with the error, if there is one. */
@@ -90,6 +49,60 @@ export class Brackets {
           : { type: EventType.SUBAGENT_FINISHED, subagentRunId },
       );
     }
+  }
+
+  #startStep(event: LooseEvent): void {
+    const name = event.stepName!;
+    const owner = event.subagentRunId;
+    const index = this.#find(name, owner);
+    if (index !== -1) {
+      this.#exit.repair("duplicate-start");
+      this.#closeStep(this.#steps.splice(index, 1)[0]!);
+    }
+    this.#steps.push({ name, owner });
+    this.#exit.send(event);
+  }
+
+  #finishStep(event: LooseEvent): void {
+    const name = event.stepName!;
+    let closer = event;
+    let index = this.#find(name, event.subagentRunId);
+    if (index === -1) {
+      index = this.#steps.findIndex((step) => step.name === name);
+      this.#exit.repair(index === -1 ? "not-open" : "wrong-owner");
+      // The step did happen: give it the start it lacks, or to whoever started it.
+      if (index === -1) {
+        const opener: LooseEvent = { type: EventType.STEP_STARTED, stepName: name };
+        this.#exit.send(withTag(opener, event.subagentRunId));
+      } else {
+        closer = withTag(event, this.#steps[index]!.owner);
+      }
+    }
+    if (index !== -1) this.#steps.splice(index, 1);
+    this.#exit.send(closer);
+  }
+
+  #startSubagent(event: LooseEvent): void {
+    const id = event.subagentRunId!;
+    // An id stands for one invocation; what is tagged with it stays valid without a second start.
+    if (this.#subagents?.has(id)) return this.#exit.repair("subagent");
+    let opener = event;
+    const parent = event.parentSubagentRunId;
+    if (parent !== undefined && !this.#subagents?.has(parent)) {
+      this.#exit.repair("subagent");
+      const { parentSubagentRunId: _, ...rest } = event;
+      opener = rest;
+    }
+    (this.#subagents ??= new Map()).set(id, true);
+    this.#exit.send(opener);
+  }
+
+  // With SUBAGENT_FINISHED or SUBAGENT_ERROR.
+  #finishSubagent(event: LooseEvent): void {
+    const id = event.subagentRunId;
+    if (id === undefined || !this.#subagents?.get(id)) return this.#exit.repair("not-open");
+    this.#subagents.set(id, false);
+    this.#exit.send(event);
   }
 
   #find(name: string, owner: Owner): number {

@@ -1,8 +1,10 @@
 import { EventType } from "@ag-ui/core";
 import type { Exit, LooseEvent } from "./guard-events.ts";
-import { named, withTag } from "./guard-parts.ts";
-import type { Owner, Parts } from "./guard-parts.ts";
+import type { Owner } from "./guard-known.ts";
+import { withTag } from "./guard-parts.ts";
+import type { Parts } from "./guard-parts.ts";
 import { ulid } from "./ids.ts";
+import type { Json } from "./types.ts";
 
 interface Stream {
   readonly lane: Owner;
@@ -12,7 +14,7 @@ interface Stream {
   readonly implicit: boolean;
   readonly spanned: boolean;
   /** The first chunk, which later ones must not contradict. */
-  readonly opener: LooseEvent;
+  readonly opener: Json;
 }
 
 interface ChunkKind {
@@ -73,9 +75,12 @@ const boundaries: ReadonlySet<EventType> = new Set([
   EventType.SUBAGENT_ERROR,
 ]);
 
-const openerExtras = ["timestamp", "metadata"] as const;
+const startExtras = ["timestamp", "metadata"] as const;
 
 const none: readonly Stream[] = [];
+
+// Instead of a first chunk that says nothing of itself, whose text would be kept with it.
+const bare: Json = {};
 
 /**
  * Text without events and the three CHUNK kinds, made into start, content and end. One stream of
@@ -135,7 +140,8 @@ export class Chunks {
   before(event: LooseEvent): void {
     if (this.#streams.length === 0) return;
     if (event.type === EventType.MESSAGES_SNAPSHOT) {
-      for (const { lane } of this.#streams) this.#close(lane);
+      // Whoever hears of an end may begin another stream, which the snapshot ends too.
+      while (this.#streams.length > 0) this.#close(this.#streams[0]!.lane);
       return;
     }
     const stream = this.#find(event.subagentRunId);
@@ -151,6 +157,10 @@ export class Chunks {
     const stream = this.#find(lane);
     // The agent may have ended it by name.
     return stream && this.#parts.isOpen(stream.kind, stream.id) ? stream : undefined;
+  }
+
+  hasStream(lane: Owner): boolean {
+    return this.#find(lane) !== undefined;
   }
 
   /** True while a stream of chunks with an id is open: any event may end it. */
@@ -193,16 +203,10 @@ export class Chunks {
     return owner;
   }
 
-  #open({ kind, key, start, own }: ChunkKind, event: LooseEvent, id: string): void {
+  #open(chunk: ChunkKind, event: LooseEvent, id: string): void {
+    const { kind, key, own } = chunk;
     const lane = event.subagentRunId;
     const implicit = event[key] === undefined;
-    const opener = withTag(named(start, key, id), lane);
-    for (const field of own) if (event[field] !== undefined) opener[field] = event[field];
-    for (const field of openerExtras) {
-      if (event[field] !== undefined) opener[field] = event[field];
-    }
-    if (kind === "text") opener.role ??= "assistant";
-    if (kind === "reasoning") opener.role = "reasoning";
     const spanned =
       kind === "reasoning" && !this.#parts.isReasoning(lane) && !this.#parts.isOpen("span", id);
     if (spanned) {
@@ -210,13 +214,17 @@ export class Chunks {
       this.#parts.start("span", withTag(span, lane), true);
     }
     this.#forget(lane);
-    this.#streams = this.#streams.concat({ lane, kind, id, implicit, spanned, opener: event });
-    this.#parts.start(kind, opener, true);
+    const opener = own.some((field) => event[field] !== undefined) ? event : bare;
+    this.#streams = this.#streams.concat({ lane, kind, id, implicit, spanned, opener });
+    this.#parts.start(kind, toStart(chunk, event, id), true);
   }
 
   #say({ kind, key, content, own }: ChunkKind, event: LooseEvent, id: string): void {
-    const whole = named(content, key, id);
-    whole.delta = event.delta ?? "";
+    const delta = event.delta ?? "";
+    const whole: LooseEvent =
+      key === "messageId"
+        ? { type: content, messageId: id, delta }
+        : { type: content, toolCallId: id, delta };
     const owner = this.#parts.ownerOf(kind, id);
     if (owner !== undefined) whole.subagentRunId = owner;
     for (const field in event) {
@@ -226,6 +234,18 @@ export class Chunks {
     }
     this.#exit.send(whole);
   }
+}
+
+// Whole from the first, as a server keeps many of these: a field that is added needs a store of its own.
+function toStart({ kind, start: type, own }: ChunkKind, event: LooseEvent, id: string): LooseEvent {
+  const role = kind === "text" ? (event.role ?? "assistant") : "reasoning";
+  const start: LooseEvent =
+    kind === "tool"
+      ? { type, toolCallId: id, toolCallName: event.toolCallName! }
+      : { type, messageId: id, role };
+  for (const field of own) if (event[field] !== undefined) start[field] = event[field];
+  for (const field of startExtras) if (event[field] !== undefined) start[field] = event[field];
+  return withTag(start, event.subagentRunId);
 }
 
 function contradicts(stream: Stream, event: LooseEvent, { own }: ChunkKind): boolean {

@@ -1,4 +1,4 @@
-import { aggregateTokenUsage, EventType } from "@ag-ui/core";
+import { aggregateTokenUsage, EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { Interrupt, TokenUsage } from "@ag-ui/core";
 import type { LooseEvent } from "./guard-events.ts";
 import { notJson, toJson } from "./guard-json.ts";
@@ -22,6 +22,15 @@ export interface NamedRun extends Repairer {
 /** The run whose terminal event is written, from what the author gathered. */
 export interface EndingRun extends NamedRun {
   readonly ending: RunEnding;
+}
+
+/** RUN_STARTED of an agent that does not say it itself. */
+export function runStarted(run: NamedRun, parentRunId: string | undefined): LooseEvent {
+  const { threadId, runId } = run;
+  const type = EventType.RUN_STARTED;
+  const protocolVersion = PROTOCOL_VERSION;
+  if (parentRunId === undefined) return { type, threadId, runId, protocolVersion };
+  return { type, threadId, runId, parentRunId, protocolVersion };
 }
 
 /** The agent's own RUN_FINISHED, with what it did not say itself. */
@@ -72,7 +81,10 @@ export function withRunIds(event: LooseEvent, run: NamedRun): LooseEvent {
   const { threadId: givenThread = threadId, runId: givenRun = runId } = event;
   if (givenThread !== threadId || givenRun !== runId) run.repair("run-ids");
   else if (event.threadId !== undefined && event.runId !== undefined) return event;
-  return { ...event, threadId, runId };
+  const own: LooseEvent = { ...event };
+  own.threadId = threadId;
+  own.runId = runId;
+  return own;
 }
 
 function withUsage(event: LooseEvent, run: EndingRun): LooseEvent {

@@ -1,7 +1,7 @@
 import { EventType } from "@ag-ui/core";
 import { isRecord } from "./guard-check.ts";
 import type { LooseEvent } from "./guard-events.ts";
-import type { Owner } from "./guard-parts.ts";
+import type { Owner } from "./guard-known.ts";
 import type { Json } from "./types.ts";
 
 // Looked up once: these are compared for every token.
@@ -17,8 +17,9 @@ const reasoningChunk = EventType.REASONING_MESSAGE_CHUNK;
  * costs.
  */
 export class Hot {
-  #textId: string | undefined;
-  #textOwner: Owner;
+  #messageType: EventType = content;
+  #messageId: string | undefined;
+  #messageOwner: Owner;
   #callId: string | undefined;
   #callOwner: Owner;
   #streamId: string | undefined;
@@ -29,9 +30,9 @@ export class Hot {
   isNext(event: unknown): event is LooseEvent {
     try {
       if (!isRecord(event)) return false;
-      if (event.type === content) {
-        const id = this.#textId;
-        return id !== undefined && event.messageId === id && isBare(event, this.#textOwner);
+      if (event.type === this.#messageType) {
+        const id = this.#messageId;
+        return id !== undefined && event.messageId === id && isBare(event, this.#messageOwner);
       }
       if (event.type !== args) return false;
       const id = this.#callId;
@@ -62,8 +63,16 @@ export class Hot {
   }
 
   text(id: string, owner: Owner): void {
-    this.#textId = id;
-    this.#textOwner = owner;
+    this.#messageType = content;
+    this.#messageId = id;
+    this.#messageOwner = owner;
+  }
+
+  /** Only for thoughts of the agent itself. It speaks or it thinks: the two take turns. */
+  thought(id: string): void {
+    this.#messageType = reasoning;
+    this.#messageId = id;
+    this.#messageOwner = undefined;
   }
 
   call(id: string, owner: Owner): void {
@@ -83,7 +92,7 @@ export class Hot {
   }
 
   cool(): void {
-    this.#textId = undefined;
+    this.#messageId = undefined;
     this.#callId = undefined;
     this.#streamId = undefined;
   }

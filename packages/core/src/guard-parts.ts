@@ -1,83 +1,14 @@
 import { EventType } from "@ag-ui/core";
 import type { Message } from "@ag-ui/core";
 import type { Exit, LooseEvent } from "./guard-events.ts";
+import { kinds, Known } from "./guard-known.ts";
+import type { OpenPart, Owner, OwnerOf, PartKind } from "./guard-known.ts";
 import { ulid } from "./ids.ts";
 
-/** What is opened, continued and closed under an id of its own. */
-type PartKind = "text" | "reasoning" | "span" | "tool";
-
-/** Who a message, a tool call or an activity belongs to; `undefined` is the agent itself. */
-export type Owner = string | undefined;
-
-interface Kind {
-  readonly key: "messageId" | "toolCallId";
-  readonly start: EventType;
-  readonly end: EventType;
-  readonly owner: OwnerOf;
-}
-
-const kinds: Readonly<Record<PartKind, Kind>> = {
-  text: {
-    key: "messageId",
-    start: EventType.TEXT_MESSAGE_START,
-    end: EventType.TEXT_MESSAGE_END,
-    owner: "messageOwner",
-  },
-  reasoning: {
-    key: "messageId",
-    start: EventType.REASONING_MESSAGE_START,
-    end: EventType.REASONING_MESSAGE_END,
-    owner: "reasoningOwner",
-  },
-  span: {
-    key: "messageId",
-    start: EventType.REASONING_START,
-    end: EventType.REASONING_END,
-    owner: "reasoningOwner",
-  },
-  tool: {
-    key: "toolCallId",
-    start: EventType.TOOL_CALL_START,
-    end: EventType.TOOL_CALL_END,
-    owner: "toolOwner",
-  },
-};
+// A span has no content of its own.
+type SpokenKind = Exclude<PartKind, "span">;
 
 const closingOrder = ["text", "reasoning", "span", "tool"] as const;
-
-type OwnerOf = "messageOwner" | "toolOwner" | "reasoningOwner" | "activityOwner";
-
-/** A part while it is open, in a chain with the others. */
-interface OpenPart {
-  readonly kind: PartKind;
-  readonly known: Known;
-  /** The guard opened it, so that closing it is no reproach to the agent. */
-  readonly ours: boolean;
-  older: OpenPart | undefined;
-  newer: OpenPart | undefined;
-}
-
-/** All that is known of an id, which different things may share. */
-class Known {
-  readonly id: string;
-  // `undefined` before its first start, `null` after its end.
-  text: OpenPart | null | undefined;
-  reasoning: OpenPart | null | undefined;
-  span: OpenPart | null | undefined;
-  tool: OpenPart | null | undefined;
-  // `null` while nobody has been named, not even the agent itself. They are kept after the end: what
-  // comes later under the same id belongs to the same owner.
-  messageOwner: Owner | null = null;
-  toolOwner: Owner | null = null;
-  reasoningOwner: Owner | null = null;
-  activityOwner: Owner | null = null;
-  /** The name a tool call was started with. */
-  callName: string | undefined;
-
-  constructor(id: string) {
-    this.id = id;
-  }
-}
 
 /**
  * The open parts of a run and the owners of everything it has named. Keeps the rules of everything
@@ -139,7 +70,7 @@ export class Parts {
   }
 
   /** A content event; opens what is not open. Returns the id it went to. */
-  proceed(kind: PartKind, event: LooseEvent): string {
+  proceed(kind: SpokenKind, event: LooseEvent): string {
     const { key, owner: field } = kinds[kind];
     const whole = this.#identify(kind, event);
     const id = whole[key]!;
@@ -280,16 +211,19 @@ export class Parts {
     const { key } = kinds[kind];
     if (event[key] !== undefined) return event;
     this.#exit.repair("missing-field");
-    const id = this.#latest(kind, event.subagentRunId) ?? ulid();
-    return { ...event, [key]: id };
+    const whole: LooseEvent = { ...event };
+    whole[key] = this.#latest(kind, event.subagentRunId) ?? ulid();
+    return whole;
   }
 
-  #opening(kind: PartKind, id: string, owner: Owner): LooseEvent {
-    const base = named(kinds[kind].start, kinds[kind].key, id);
-    if (kind === "text") base.role = "assistant";
-    if (kind === "reasoning") base.role = "reasoning";
-    if (kind === "tool") base.toolCallName = this.callName(id) ?? "unknown";
-    return withTag(base, owner);
+  #opening(kind: SpokenKind, id: string, owner: Owner): LooseEvent {
+    const type = kinds[kind].start;
+    if (kind === "tool") {
+      const toolCallName = this.callName(id) ?? "unknown";
+      return withTag({ type, toolCallId: id, toolCallName }, owner);
+    }
+    const role = kind === "text" ? "assistant" : "reasoning";
+    return withTag({ type, messageId: id, role }, owner);
   }
 
   #retag(event: LooseEvent, field: OwnerOf, id: string): LooseEvent {
@@ -316,14 +250,19 @@ export class Parts {
 }
 
 /** An event that has nothing but the id of what it is about. */
-export function named(type: EventType, key: "messageId" | "toolCallId", id: string): LooseEvent {
+function named(type: EventType, key: "messageId" | "toolCallId", id: string): LooseEvent {
   return key === "messageId" ? { type, messageId: id } : { type, toolCallId: id };
 }
 
 /** The event attributed to `owner`, on a copy unless it is already. */
 export function withTag(event: LooseEvent, owner: Owner): LooseEvent {
   if (event.subagentRunId === owner) return event;
-  if (owner !== undefined) return { ...event, subagentRunId: owner };
-  const { subagentRunId: _, ...rest } = event;
-  return rest;
+  if (owner === undefined) {
+    const { subagentRunId: _, ...rest } = event;
+    return rest;
+  }
+  // Added to the copy, not in the same literal: some engines make a new shape for each of those.
+  const tagged: LooseEvent = { ...event };
+  tagged.subagentRunId = owner;
+  return tagged;
 }

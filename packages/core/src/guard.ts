@@ -3,7 +3,14 @@ import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
 import { Brackets } from "./guard-brackets.ts";
 import { Chunks } from "./guard-chunks.ts";
-import { adoptFinish, cancelled, failed, finished, withRunIds } from "./guard-ending.ts";
+import {
+  adoptFinish,
+  cancelled,
+  failed,
+  finished,
+  runStarted,
+  withRunIds,
+} from "./guard-ending.ts";
 import type { EndingRun, RunEnding, RunFailure } from "./guard-ending.ts";
 import type { Exit, LooseEvent } from "./guard-events.ts";
 import { Hot } from "./guard-hot.ts";
@@ -154,16 +161,7 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   }
 
   #ensureStarted(): void {
-    if (this.#started) return;
-    const { threadId, runId } = this;
-    const type = EventType.RUN_STARTED;
-    const parentRunId = this.#parentRunId;
-    const protocolVersion = PROTOCOL_VERSION;
-    this.#start(
-      parentRunId === undefined
-        ? { type, threadId, runId, protocolVersion }
-        : { type, threadId, runId, parentRunId, protocolVersion },
-    );
+    if (!this.#started) this.#start(runStarted(this, this.#parentRunId));
   }
 
   #pushText(delta: string): void {
@@ -200,7 +198,8 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
     if (own.input === undefined && own.protocolVersion !== undefined) return this.#start(own);
     // The input holds what the server added for the agent's eyes only.
     const { input: _, ...rest } = own;
-    this.#start({ ...rest, protocolVersion: own.protocolVersion ?? PROTOCOL_VERSION });
+    rest.protocolVersion ??= PROTOCOL_VERSION;
+    this.#start(rest);
   }
 
   #pushChunk(event: LooseEvent): boolean {
@@ -226,12 +225,24 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
     else this.#hot.call(id, this.#parts.ownerOf(kind, id));
   }
 
+  #pushThought(event: LooseEvent): void {
+    this.#hot.cool();
+    this.#chunks?.before(event);
+    const id = this.#parts.proceed("reasoning", event);
+    if (this.#closing || !this.#parts.isOpen("reasoning", id)) return;
+    // A thought ends the stream of chunks in its lane, so each needs a look while there is one.
+    const lane = event.subagentRunId ?? this.#parts.ownerOf("reasoning", id);
+    if (lane === undefined && !this.#chunks?.hasStream(lane)) this.#hot.thought(id);
+  }
+
   #route(event: LooseEvent): void {
     switch (event.type) {
       case EventType.TEXT_MESSAGE_CONTENT:
         return this.#pushDelta("text", event);
       case EventType.TOOL_CALL_ARGS:
         return this.#pushDelta("tool", event);
+      case EventType.REASONING_MESSAGE_CONTENT:
+        return this.#pushThought(event);
       case EventType.TEXT_MESSAGE_CHUNK:
       case EventType.TOOL_CALL_CHUNK:
       case EventType.REASONING_MESSAGE_CHUNK:
@@ -264,9 +275,6 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
         return parts.end("span", event);
       case EventType.REASONING_MESSAGE_START:
         return parts.start("reasoning", event);
-      case EventType.REASONING_MESSAGE_CONTENT:
-        parts.proceed("reasoning", event);
-        return;
       case EventType.REASONING_MESSAGE_END:
         return parts.end("reasoning", event);
       case EventType.REASONING_ENCRYPTED_VALUE:
@@ -278,14 +286,11 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
         if (Array.isArray(event.messages)) parts.learn(event.messages);
         return this.send(event);
       case EventType.STEP_STARTED:
-        return this.#ensureBrackets().startStep(event);
       case EventType.STEP_FINISHED:
-        return this.#ensureBrackets().finishStep(event);
       case EventType.SUBAGENT_STARTED:
-        return this.#ensureBrackets().startSubagent(event);
       case EventType.SUBAGENT_FINISHED:
       case EventType.SUBAGENT_ERROR:
-        return this.#ensureBrackets().finishSubagent(event);
+        return (this.#brackets ??= new Brackets(this)).push(event);
       case EventType.STATE_SNAPSHOT:
         this.#state.snapshot(event.snapshot);
         return this.send(event);
@@ -294,10 +299,6 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
       default:
         this.send(event);
     }
-  }
-
-  #ensureBrackets(): Brackets {
-    return (this.#brackets ??= new Brackets(this));
   }
 
   #sendDelta(event: LooseEvent): void {
