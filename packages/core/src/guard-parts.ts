@@ -8,6 +8,7 @@ import { ulid } from "./ids.ts";
 // A span has no content of its own.
 type SpokenKind = Exclude<PartKind, "span">;
 
+const none: readonly string[] = [];
 const closingOrder = ["text", "reasoning", "span", "tool"] as const;
 
 /**
@@ -149,7 +150,7 @@ export class Parts {
 
   /** Calls that were started here and got no result, in order. */
   pendingCalls(): readonly string[] {
-    if (!this.#calls) return [];
+    if (!this.#calls) return none;
     return [...this.#calls].filter((id) => !this.#answered?.has(id));
   }
 
