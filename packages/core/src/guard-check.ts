@@ -1,5 +1,5 @@
 import { notJson, toJson } from "./guard-json.ts";
-import type { Repair } from "./guard-repairs.ts";
+import type { Repairer } from "./guard-repairs.ts";
 import type { Json } from "./types.ts";
 
 /** Stands for a value that cannot be put right. */
@@ -9,7 +9,7 @@ export const bad: unique symbol = Symbol("bad");
  * Looks at a value and returns it, or what should stand in its place, or `bad` or `notJson`. A value
  * that is right comes back as the same object.
  */
-export type Check = (value: unknown, repair: Repair) => unknown;
+export type Check = (value: unknown, repairer: Repairer) => unknown;
 
 /** One field of an object. Required fields without `fill` make the whole object bad when they are. */
 export interface Field {
@@ -34,14 +34,14 @@ export function required(key: string, check: Check, fill?: () => unknown): Field
 export function checkFields<T extends Json>(
   object: T,
   fields: readonly Field[],
-  repair: Repair,
+  repairer: Repairer,
 ): T | typeof bad | typeof notJson {
   let fixed = object;
   let draft: Json = object;
   for (const field of fields) {
     const before = object[field.key];
     if (before === undefined && !field.required) continue;
-    const after = checkField(before, field, repair);
+    const after = checkField(before, field, repairer);
     if (after === before) continue;
     if (after === bad || after === notJson) return after;
     if (fixed === object) draft = fixed = { ...object };
@@ -51,46 +51,46 @@ export function checkFields<T extends Json>(
   return fixed;
 }
 
-function checkField(before: unknown, field: Field, repair: Repair): unknown {
+function checkField(before: unknown, field: Field, repairer: Repairer): unknown {
   let after: unknown = bad;
   if (before === undefined) {
-    if (field.fill) repair("missing-field");
+    if (field.fill) repairer.repair("missing-field");
   } else if (before === null && !field.nullable) {
-    if (!field.required || field.fill) repair("null-field");
+    if (!field.required || field.fill) repairer.repair("null-field");
     if (!field.required) return undefined;
   } else {
-    after = field.check(before, repair);
+    after = field.check(before, repairer);
     // NaN and its like become null in JSON.
     if (after === null && !field.nullable) after = bad;
     if (after !== bad && after !== notJson) return after;
     if (field.required && (!field.fill || field.nullable)) return after;
-    repair(after === bad ? "wrong-type" : "not-json");
+    repairer.repair(after === bad ? "wrong-type" : "not-json");
     if (!field.required) return undefined;
   }
   return field.fill ? field.fill() : after;
 }
 
 /** A string, or what can be read as one. */
-export function text(value: unknown, repair: Repair): unknown {
+export function text(value: unknown, repairer: Repairer): unknown {
   if (typeof value === "string") return value;
   if (typeof value !== "number" && typeof value !== "boolean" && typeof value !== "bigint") {
     return bad;
   }
-  repair("wrong-type");
+  repairer.repair("wrong-type");
   return String(value);
 }
 
 /** An integer that JSON keeps exactly. */
-export function integer(value: unknown, repair: Repair): unknown {
+export function integer(value: unknown, repairer: Repairer): unknown {
   if (Number.isSafeInteger(value)) return value;
   if (typeof value !== "number" || !Number.isSafeInteger(Math.trunc(value))) return bad;
-  repair("wrong-type");
+  repairer.repair("wrong-type");
   return Math.trunc(value);
 }
 
 /** An integer that is not negative. */
-export function count(value: unknown, repair: Repair): unknown {
-  const fixed = integer(value, repair);
+export function count(value: unknown, repairer: Repairer): unknown {
+  const fixed = integer(value, repairer);
   return typeof fixed === "number" && fixed >= 0 ? fixed : bad;
 }
 
@@ -117,29 +117,29 @@ export function record(value: unknown): unknown {
 
 /** An object with these fields among others. */
 export function object(...fields: readonly Field[]): Check {
-  return (value, repair) => (isRecord(value) ? checkFields(value, fields, repair) : bad);
+  return (value, repairer) => (isRecord(value) ? checkFields(value, fields, repairer) : bad);
 }
 
 /** An object whose `key` tells which of the checks is the right one. */
 export function variant(key: string, checks: Readonly<Record<string, Check>>): Check {
-  return (value, repair) => {
+  return (value, repairer) => {
     if (!isRecord(value)) return bad;
     const name = value[key];
     if (typeof name !== "string" || !Object.hasOwn(checks, name)) return bad;
-    return checks[name]!(value, repair);
+    return checks[name]!(value, repairer);
   };
 }
 
 /** An array; items that cannot be put right are left out. */
 export function list(check: Check): Check {
-  return (value, repair) => {
+  return (value, repairer) => {
     if (!Array.isArray(value)) return bad;
     let fixed: unknown[] = value;
     for (let i = 0; i < value.length; i++) {
-      const item: unknown = check(value[i], repair);
+      const item: unknown = check(value[i], repairer);
       if (item === value[i] && fixed === value) continue;
       if (fixed === value) fixed = value.slice(0, i);
-      if (item === bad || item === notJson) repair("wrong-type");
+      if (item === bad || item === notJson) repairer.repair("wrong-type");
       else fixed.push(item);
     }
     return fixed;
@@ -153,9 +153,9 @@ export function listOf(isRight: (item: unknown) => boolean): Check {
 
 /** Makes sure of JSON first, so that the check sees what a reader will see. */
 export function plain(check: Check): Check {
-  return (value, repair) => {
+  return (value, repairer) => {
     const data = toJson(value);
-    return data === notJson ? notJson : check(data, repair);
+    return data === notJson ? notJson : check(data, repairer);
   };
 }
 

@@ -1,30 +1,20 @@
 import { EventType } from "@ag-ui/core";
-import type { LooseEvent } from "./guard-events.ts";
-import { named, withTag } from "./guard-parts.ts";
-import type { Owner, Parts } from "./guard-parts.ts";
-import type { Repair } from "./guard-repairs.ts";
+import type { Exit, LooseEvent } from "./guard-events.ts";
+import type { Owner } from "./guard-known.ts";
+import { withTag } from "./guard-parts.ts";
+import type { Parts } from "./guard-parts.ts";
 import { ulid } from "./ids.ts";
-
-/** Text without events and the three CHUNK kinds, made into start, content and end. */
-export interface Chunks {
-  /** A chunk. False: it lacks what it would need to start something. */
-  push(event: LooseEvent): boolean;
-  /** Ends what another event brings to its end. */
-  before(event: LooseEvent): void;
-  /** What a bare chunk of this lane would continue. */
-  streamOf(lane: Owner): Pick<Stream, "kind" | "id"> | undefined;
-  /** True while a stream of chunks with an id is open: any event may end it. */
-  isFragile(): boolean;
-}
+import type { Json } from "./types.ts";
 
 interface Stream {
+  readonly lane: Owner;
   readonly kind: "text" | "reasoning" | "tool";
   readonly id: string;
   /** Its id is ours, so the agent did not have one message in mind and asides do not end it. */
   readonly implicit: boolean;
   readonly spanned: boolean;
   /** The first chunk, which later ones must not contradict. */
-  readonly opener: LooseEvent;
+  readonly opener: Json;
 }
 
 interface ChunkKind {
@@ -85,143 +75,187 @@ const boundaries: ReadonlySet<EventType> = new Set([
   EventType.SUBAGENT_ERROR,
 ]);
 
-/** One stream of chunks at a time for the agent and for each of its subagents. */
-export function createChunks(
-  parts: Parts,
-  send: (event: LooseEvent) => void,
-  repair: Repair,
-): Chunks {
-  const streams = new Map<Owner, Stream>();
+const startExtras = ["timestamp", "metadata"] as const;
 
-  function current(lane: Owner): Stream | undefined {
-    const stream = streams.get(lane);
-    // The agent may have ended it by name.
-    return stream && parts.isOpen(stream.kind, stream.id) ? stream : undefined;
+const none: readonly Stream[] = [];
+
+// Instead of a first chunk that says nothing of itself, whose text would be kept with it.
+const bare: Json = {};
+
+/**
+ * Text without events and the three CHUNK kinds, made into start, content and end. One stream of
+ * chunks at a time for the agent and for each of its subagents.
+ */
+export class Chunks {
+  readonly #exit: Exit;
+  readonly #parts: Parts;
+  // A new list for each change: there is seldom more than one stream.
+  #streams = none;
+
+  constructor(exit: Exit, parts: Parts) {
+    this.#exit = exit;
+    this.#parts = parts;
   }
 
-  function close(lane: Owner): void {
-    const stream = streams.get(lane);
-    if (!stream) return;
-    streams.delete(lane);
-    parts.close(stream.kind, stream.id);
-    if (stream.spanned) parts.close("span", stream.id);
-  }
-
-  function laneOf({ kind, key }: ChunkKind, event: LooseEvent): Owner {
-    const id = event[key];
-    const tag = event.subagentRunId;
-    if (id === undefined) return tag;
-    for (const [lane, stream] of streams) {
-      if (stream.kind === kind && stream.id === id && current(lane)) {
-        if (tag !== undefined && tag !== lane) repair("wrong-owner");
-        return lane;
-      }
-    }
-    if (tag === undefined || !parts.hasOwner(kind, id) || parts.ownerOf(kind, id) === tag) {
-      return tag;
-    }
-    repair("wrong-owner");
-    return parts.ownerOf(kind, id);
-  }
-
-  function contradicts(stream: Stream, event: LooseEvent, { own }: ChunkKind): boolean {
-    return own.some((field) => {
-      const fallback = field === "role" ? "assistant" : undefined;
-      return event[field] !== undefined && event[field] !== (stream.opener[field] ?? fallback);
-    });
-  }
-
-  function push(event: LooseEvent): boolean {
+  /** A chunk. False: it lacks what it would need to start something. */
+  push(event: LooseEvent): boolean {
     const chunk = chunkKinds[event.type]!;
     const { kind, key } = chunk;
     const id = event[key];
-    const lane = laneOf(chunk, event);
-    const stream = current(lane);
+    const lane = this.#laneOf(chunk, event);
+    const stream = this.streamOf(lane);
     if (stream?.kind === kind && (id === undefined || id === stream.id)) {
       const conflict = contradicts(stream, event, chunk);
       // Without an id, another name or role means another message.
       const isOther = id === undefined && (kind !== "tool" || event.toolCallName !== undefined);
       if (!conflict || !isOther) {
-        if (conflict) repair("chunk-conflict");
-        if (hasText(event) || hasExtras(event)) say(chunk, event, stream.id);
+        if (conflict) this.#exit.repair("chunk-conflict");
+        if (hasText(event) || hasExtras(event)) this.#say(chunk, event, stream.id);
         return true;
       }
     }
     if (kind !== "tool" && id === undefined && !hasText(event)) return true;
     if (kind === "tool" && event.toolCallName === undefined) {
-      const toolCallName = id === undefined ? undefined : parts.callName(id);
+      const toolCallName = id === undefined ? undefined : this.#parts.callName(id);
       if (toolCallName === undefined) return false;
-      repair("reopened");
-      return push({ ...event, toolCallName });
+      this.#exit.repair("reopened");
+      return this.push({ ...event, toolCallName });
     }
-    if (id !== undefined && parts.isOpen(kind, id)) {
+    if (id !== undefined && this.#parts.isOpen(kind, id)) {
       // Opened by a start of its own: it is one message all the same.
-      repair("duplicate-start");
-      close(lane);
-      if (hasText(event) || hasExtras(event)) say(chunk, event, id);
+      this.#exit.repair("duplicate-start");
+      this.#close(lane);
+      if (hasText(event) || hasExtras(event)) this.#say(chunk, event, id);
       return true;
     }
-    close(lane);
+    this.#close(lane);
     const streamId = id ?? ulid();
-    open(chunk, withTag(event, lane), streamId);
+    this.#open(chunk, withTag(event, lane), streamId);
     // The start carries the metadata already.
-    if (hasText(event) || event.rawEvent !== undefined) say(chunk, event, streamId);
+    if (hasText(event) || event.rawEvent !== undefined) this.#say(chunk, event, streamId);
     return true;
   }
 
-  function open({ kind, key, start, own }: ChunkKind, event: LooseEvent, id: string): void {
-    const lane = event.subagentRunId;
-    const implicit = event[key] === undefined;
-    const opener = withTag(named(start, key, id), lane);
-    for (const field of own) if (event[field] !== undefined) opener[field] = event[field];
-    for (const field of ["timestamp", "metadata"]) {
-      if (event[field] !== undefined) opener[field] = event[field];
+  /** Ends what another event brings to its end. */
+  before(event: LooseEvent): void {
+    if (this.#streams.length === 0) return;
+    if (event.type === EventType.MESSAGES_SNAPSHOT) {
+      // Whoever hears of an end may begin another stream, which the snapshot ends too.
+      while (this.#streams.length > 0) this.#close(this.#streams[0]!.lane);
+      return;
     }
-    if (kind === "text") opener.role ??= "assistant";
-    if (kind === "reasoning") opener.role = "reasoning";
-    const spanned = kind === "reasoning" && !parts.isReasoning(lane) && !parts.isOpen("span", id);
-    if (spanned) {
-      parts.start("span", withTag({ type: EventType.REASONING_START, messageId: id }, lane), true);
-    }
-    streams.set(lane, { kind, id, implicit, spanned, opener: event });
-    parts.start(kind, opener, true);
+    const stream = this.#find(event.subagentRunId);
+    if (!stream) return;
+    const ends = stream.implicit
+      ? boundaries.has(event.type)
+      : !asides.has(event.type) && event.type !== EventType.SUBAGENT_STARTED;
+    if (ends) this.#close(stream.lane);
   }
 
-  function say({ kind, key, content, own }: ChunkKind, event: LooseEvent, id: string): void {
-    const whole = named(content, key, id);
-    whole.delta = event.delta ?? "";
-    const owner = parts.ownerOf(kind, id);
+  /** What a bare chunk of this lane would continue. */
+  streamOf(lane: Owner): Stream | undefined {
+    const stream = this.#find(lane);
+    // The agent may have ended it by name.
+    return stream && this.#parts.isOpen(stream.kind, stream.id) ? stream : undefined;
+  }
+
+  hasStream(lane: Owner): boolean {
+    return this.#find(lane) !== undefined;
+  }
+
+  /** True while a stream of chunks with an id is open: any event may end it. */
+  isFragile(): boolean {
+    for (const stream of this.#streams) if (!stream.implicit) return true;
+    return false;
+  }
+
+  #find(lane: Owner): Stream | undefined {
+    for (const stream of this.#streams) if (stream.lane === lane) return stream;
+    return undefined;
+  }
+
+  #forget(lane: Owner): void {
+    if (this.#streams.length === 0) return;
+    const rest = this.#streams.filter((stream) => stream.lane !== lane);
+    this.#streams = rest.length === 0 ? none : rest;
+  }
+
+  #close(lane: Owner): void {
+    const stream = this.#find(lane);
+    if (!stream) return;
+    this.#forget(lane);
+    this.#parts.close(stream.kind, stream.id);
+    if (stream.spanned) this.#parts.close("span", stream.id);
+  }
+
+  #laneOf({ kind, key }: ChunkKind, event: LooseEvent): Owner {
+    const id = event[key];
+    const tag = event.subagentRunId;
+    if (id === undefined) return tag;
+    for (const { lane, kind: streamKind, id: streamId } of this.#streams) {
+      if (streamKind !== kind || streamId !== id || !this.#parts.isOpen(kind, id)) continue;
+      if (tag !== undefined && tag !== lane) this.#exit.repair("wrong-owner");
+      return lane;
+    }
+    if (tag === undefined || !this.#parts.hasOwner(kind, id)) return tag;
+    const owner = this.#parts.ownerOf(kind, id);
+    if (owner !== tag) this.#exit.repair("wrong-owner");
+    return owner;
+  }
+
+  #open(chunk: ChunkKind, event: LooseEvent, id: string): void {
+    const { kind, key, own } = chunk;
+    const lane = event.subagentRunId;
+    const implicit = event[key] === undefined;
+    const spanned =
+      kind === "reasoning" && !this.#parts.isReasoning(lane) && !this.#parts.isOpen("span", id);
+    if (spanned) {
+      const span: LooseEvent = { type: EventType.REASONING_START, messageId: id };
+      this.#parts.start("span", withTag(span, lane), true);
+    }
+    this.#forget(lane);
+    const opener = own.some((field) => event[field] !== undefined) ? event : bare;
+    this.#streams = this.#streams.concat({ lane, kind, id, implicit, spanned, opener });
+    this.#parts.start(kind, toStart(chunk, event, id), true);
+  }
+
+  #say({ kind, key, content, own }: ChunkKind, event: LooseEvent, id: string): void {
+    const delta = event.delta ?? "";
+    const whole: LooseEvent =
+      key === "messageId"
+        ? { type: content, messageId: id, delta }
+        : { type: content, toolCallId: id, delta };
+    const owner = this.#parts.ownerOf(kind, id);
     if (owner !== undefined) whole.subagentRunId = owner;
     for (const field in event) {
       if (whole[field] === undefined && field !== "subagentRunId" && !own.includes(field)) {
         whole[field] = event[field];
       }
     }
-    send(whole);
+    this.#exit.send(whole);
   }
+}
 
-  return {
-    push,
-    streamOf: current,
-    before(event) {
-      if (streams.size === 0) return;
-      if (event.type === EventType.MESSAGES_SNAPSHOT) {
-        for (const lane of streams.keys()) close(lane);
-        return;
-      }
-      const lane = event.subagentRunId;
-      const stream = streams.get(lane);
-      if (!stream) return;
-      const ends = stream.implicit
-        ? boundaries.has(event.type)
-        : !asides.has(event.type) && event.type !== EventType.SUBAGENT_STARTED;
-      if (ends) close(lane);
-    },
-    isFragile() {
-      for (const stream of streams.values()) if (!stream.implicit) return true;
-      return false;
-    },
-  };
+// Whole from the first, as a server keeps many of these: a field that is added needs a store of its own.
+function toStart({ kind, start: type, own }: ChunkKind, event: LooseEvent, id: string): LooseEvent {
+  const role = kind === "text" ? (event.role ?? "assistant") : "reasoning";
+  const start: LooseEvent =
+    kind === "tool"
+      ? { type, toolCallId: id, toolCallName: event.toolCallName! }
+      : { type, messageId: id, role };
+  for (const field of own) if (event[field] !== undefined) start[field] = event[field];
+  for (const field of startExtras) if (event[field] !== undefined) start[field] = event[field];
+  return withTag(start, event.subagentRunId);
+}
+
+function contradicts(stream: Stream, event: LooseEvent, { own }: ChunkKind): boolean {
+  for (const field of own) {
+    const fallback = field === "role" ? "assistant" : undefined;
+    if (event[field] !== undefined && event[field] !== (stream.opener[field] ?? fallback)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 function hasText({ delta }: LooseEvent): boolean {

@@ -1,9 +1,9 @@
-import { aggregateTokenUsage, EventType } from "@ag-ui/core";
+import { aggregateTokenUsage, EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { Interrupt, TokenUsage } from "@ag-ui/core";
 import type { LooseEvent } from "./guard-events.ts";
 import { notJson, toJson } from "./guard-json.ts";
 import { interrupts as checkInterrupts, usage as checkUsage } from "./guard-payloads.ts";
-import type { Repair } from "./guard-repairs.ts";
+import type { Repairer } from "./guard-repairs.ts";
 import type { Json } from "./types.ts";
 
 /** What the author gathered for the end of the run; read when the guard writes RUN_FINISHED. */
@@ -13,88 +13,104 @@ export interface RunEnding {
   result?: unknown;
 }
 
-/** The terminal events of a run. */
-export interface Terminals {
-  /** The agent's own RUN_FINISHED, with what it did not say itself. */
-  adopt(event: LooseEvent): LooseEvent;
-  finished(pendingToolCallIds: readonly string[]): LooseEvent;
-  cancelled(): LooseEvent;
-  failed(error: { message: string; code: string }): LooseEvent;
-}
-
-/** The ids of the run the terminal events belong to. */
-export interface RunIds {
+/** The run a start or an end belongs to. */
+export interface NamedRun extends Repairer {
   readonly threadId: string;
   readonly runId: string;
 }
 
-/** Writes terminal events from what the author gathered. */
-export function createTerminals(ids: RunIds, ending: RunEnding, repair: Repair): Terminals {
-  function interrupt(): Json {
-    if (ending.interrupts.length === 0) return {};
-    const interrupts = checkInterrupts(ending.interrupts, repair);
-    return Array.isArray(interrupts) ? { outcome: { type: "interrupt", interrupts } } : {};
-  }
+/** The run whose terminal event is written, from what the author gathered. */
+export interface EndingRun extends NamedRun {
+  readonly ending: RunEnding;
+}
 
-  function usage(): Json {
-    if (ending.usage.length === 0) return {};
-    const entries = checkUsage(ending.usage, repair);
-    if (!Array.isArray(entries) || entries.length === 0) return {};
-    // Labels that no entry had come back as undefined.
-    return toPlain({ usage: aggregateTokenUsage(entries) });
-  }
+/** RUN_STARTED of an agent that does not say it itself. */
+export function runStarted(run: NamedRun, parentRunId: string | undefined): LooseEvent {
+  const { threadId, runId } = run;
+  const type = EventType.RUN_STARTED;
+  const protocolVersion = PROTOCOL_VERSION;
+  if (parentRunId === undefined) return { type, threadId, runId, protocolVersion };
+  return { type, threadId, runId, parentRunId, protocolVersion };
+}
 
-  function result(): Json {
-    if (ending.result === undefined || ending.result === null) return {};
-    const value = toJson(ending.result);
-    if (value === notJson) repair("not-json");
-    return value === notJson || value === null ? {} : { result: value };
-  }
+/** The agent's own RUN_FINISHED, with what it did not say itself. */
+export function adoptFinish(event: LooseEvent, run: EndingRun): LooseEvent {
+  const own = withRunIds(event, run);
+  const outcome = own.outcome === undefined ? interrupt(run) : undefined;
+  const usage = own.usage === undefined ? usageOf(run) : undefined;
+  if (outcome === undefined && usage === undefined) return own;
+  const whole: LooseEvent = { ...own };
+  if (outcome !== undefined) whole.outcome = outcome;
+  if (usage !== undefined) whole.usage = usage;
+  return whole;
+}
 
-  return {
-    adopt(event) {
-      const own = withRunIds(event, ids, repair);
-      const more = {
-        ...(own.outcome === undefined ? interrupt() : {}),
-        ...(own.usage === undefined ? usage() : {}),
-      };
-      return Object.keys(more).length === 0 ? own : { ...own, ...more };
-    },
-    finished(pendingToolCallIds) {
-      const pending =
-        pendingToolCallIds.length > 0 ? { outcome: { type: "success", pendingToolCallIds } } : {};
-      return {
-        type: EventType.RUN_FINISHED,
-        ...ids,
-        ...result(),
-        ...pending,
-        ...interrupt(),
-        ...usage(),
-      };
-    },
-    cancelled() {
-      return {
-        type: EventType.RUN_FINISHED,
-        ...ids,
-        outcome: { type: "cancelled" },
-        ...usage(),
-      };
-    },
-    failed({ message, code }) {
-      return { type: EventType.RUN_ERROR, message, code, ...usage() };
-    },
-  };
+/** RUN_FINISHED of an agent that is done. */
+export function finished(run: EndingRun, pendingToolCallIds: readonly string[]): LooseEvent {
+  const { threadId, runId } = run;
+  const event: LooseEvent = { type: EventType.RUN_FINISHED, threadId, runId };
+  const result = resultOf(run);
+  if (result !== undefined) event.result = result;
+  const pending = pendingToolCallIds.length > 0;
+  const outcome = interrupt(run) ?? (pending ? { type: "success", pendingToolCallIds } : undefined);
+  if (outcome !== undefined) event.outcome = outcome;
+  return withUsage(event, run);
+}
+
+/** RUN_FINISHED of a run that was stopped. */
+export function cancelled(run: EndingRun): LooseEvent {
+  const { threadId, runId } = run;
+  const outcome = { type: "cancelled" };
+  return withUsage({ type: EventType.RUN_FINISHED, threadId, runId, outcome }, run);
+}
+
+/** RUN_ERROR. */
+export function failed(run: EndingRun, { message, code }: RunFailure): LooseEvent {
+  return withUsage({ type: EventType.RUN_ERROR, message, code }, run);
+}
+
+/** Why a run ends with an error. */
+export interface RunFailure {
+  readonly message: string;
+  readonly code: string;
 }
 
 /** The event under the ids of this run, on a copy unless it has them. */
-export function withRunIds(event: LooseEvent, ids: RunIds, repair: Repair): LooseEvent {
-  const { threadId = ids.threadId, runId = ids.runId } = event;
-  if (threadId !== ids.threadId || runId !== ids.runId) repair("run-ids");
+export function withRunIds(event: LooseEvent, run: NamedRun): LooseEvent {
+  const { threadId, runId } = run;
+  const { threadId: givenThread = threadId, runId: givenRun = runId } = event;
+  if (givenThread !== threadId || givenRun !== runId) run.repair("run-ids");
   else if (event.threadId !== undefined && event.runId !== undefined) return event;
-  return { ...event, ...ids };
+  const own: LooseEvent = { ...event };
+  own.threadId = threadId;
+  own.runId = runId;
+  return own;
 }
 
-function toPlain(value: Json): Json {
-  const plain: Json = JSON.parse(JSON.stringify(value));
-  return plain;
+function withUsage(event: LooseEvent, run: EndingRun): LooseEvent {
+  const usage = usageOf(run);
+  if (usage !== undefined) event.usage = usage;
+  return event;
+}
+
+function interrupt(run: EndingRun): Json | undefined {
+  if (run.ending.interrupts.length === 0) return undefined;
+  const interrupts = checkInterrupts(run.ending.interrupts, run);
+  return Array.isArray(interrupts) ? { type: "interrupt", interrupts } : undefined;
+}
+
+function usageOf(run: EndingRun): unknown {
+  if (run.ending.usage.length === 0) return undefined;
+  const entries = checkUsage(run.ending.usage, run);
+  if (!Array.isArray(entries) || entries.length === 0) return undefined;
+  // Labels that no entry had come back as undefined.
+  return JSON.parse(JSON.stringify(aggregateTokenUsage(entries)));
+}
+
+function resultOf(run: EndingRun): unknown {
+  const { result } = run.ending;
+  if (result === undefined || result === null) return undefined;
+  const value = toJson(result);
+  if (value === notJson) run.repair("not-json");
+  return value === notJson || value === null ? undefined : value;
 }

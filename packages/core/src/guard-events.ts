@@ -22,7 +22,7 @@ import {
   toolContent,
   usage,
 } from "./guard-payloads.ts";
-import type { Repair } from "./guard-repairs.ts";
+import type { Repairer } from "./guard-repairs.ts";
 import { ulid } from "./ids.ts";
 import type { Json } from "./types.ts";
 
@@ -38,6 +38,11 @@ export interface LooseEvent {
   toolCallId?: string;
   toolCallName?: string;
   [key: string]: unknown;
+}
+
+/** Where the events of a run go that keep the rules. */
+export interface Exit extends Repairer {
+  send(event: LooseEvent): void;
 }
 
 interface Shape {
@@ -170,15 +175,19 @@ export function isKnown(event: Json): event is LooseEvent {
  */
 export function checkEvent(
   event: LooseEvent,
-  repair: Repair,
+  repairer: Repairer,
 ): LooseEvent | typeof bad | typeof notJson {
   const { fields, known } = shapes.get(event.type)!;
-  const fixed = checkFields(event, fields, repair);
-  return fixed === bad || fixed === notJson ? fixed : checkStrangers(fixed, known, repair);
+  const fixed = checkFields(event, fields, repairer);
+  return fixed === bad || fixed === notJson ? fixed : checkStrangers(fixed, known, repairer);
 }
 
 // Fields that AG-UI does not know pass, but no encoder must stumble over them.
-function checkStrangers(event: LooseEvent, known: ReadonlySet<string>, repair: Repair): LooseEvent {
+function checkStrangers(
+  event: LooseEvent,
+  known: ReadonlySet<string>,
+  repairer: Repairer,
+): LooseEvent {
   let fixed = event;
   for (const key in event) {
     if (known.has(key)) continue;
@@ -186,7 +195,7 @@ function checkStrangers(event: LooseEvent, known: ReadonlySet<string>, repair: R
     if (typeof before === "string" || before === undefined) continue;
     const after = toJson(before);
     if (after === before) continue;
-    if (after === notJson) repair("not-json");
+    if (after === notJson) repairer.repair("not-json");
     if (fixed === event) fixed = { ...event };
     if (after === notJson) delete fixed[key];
     else fixed[key] = after;
@@ -194,10 +203,10 @@ function checkStrangers(event: LooseEvent, known: ReadonlySet<string>, repair: R
   return fixed;
 }
 
-function jsonOrDescription(value: unknown, repair: Repair): unknown {
+function jsonOrDescription(value: unknown, repairer: Repairer): unknown {
   const data = toJson(value);
   if (data !== notJson) return data;
-  repair("not-json");
+  repairer.repair("not-json");
   return describeValue(value);
 }
 

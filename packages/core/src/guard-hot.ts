@@ -1,25 +1,8 @@
 import { EventType } from "@ag-ui/core";
 import { isRecord } from "./guard-check.ts";
 import type { LooseEvent } from "./guard-events.ts";
-import type { Owner } from "./guard-parts.ts";
+import type { Owner } from "./guard-known.ts";
 import type { Json } from "./types.ts";
-
-/**
- * Remembers what the next token most likely continues, so that it passes without a look at anything
- * else. Whoever changes what is open has to `cool` it.
- */
-export interface Hot {
-  /** True for a delta of what is open that has nothing else in it. */
-  isNext(event: unknown): event is LooseEvent;
-  /** The event that a string or a bare chunk stands for. */
-  expand(value: unknown): LooseEvent | undefined;
-  text(id: string, owner: Owner): void;
-  call(id: string, owner: Owner): void;
-  stream(kind: "text" | "reasoning", id: string, owner: Owner): void;
-  /** Forgets the stream of chunks. */
-  coolStream(): void;
-  cool(): void;
-}
 
 // Looked up once: these are compared for every token.
 const content = EventType.TEXT_MESSAGE_CONTENT;
@@ -28,56 +11,100 @@ const reasoning = EventType.REASONING_MESSAGE_CONTENT;
 const textChunk = EventType.TEXT_MESSAGE_CHUNK;
 const reasoningChunk = EventType.REASONING_MESSAGE_CHUNK;
 
-/** Plain variables and no objects on purpose: this is what a token costs. */
-export function createHot(): Hot {
-  let textId: string | undefined;
-  let textOwner: Owner;
-  let callId: string | undefined;
-  let callOwner: Owner;
-  let streamId: string | undefined;
-  let streamOwner: Owner;
-  let streamIsText = true;
+/**
+ * Remembers what the next token most likely continues, so that it passes without a look at anything
+ * else. Whoever changes what is open has to `cool` it. Plain fields on purpose: this is what a token
+ * costs.
+ */
+export class Hot {
+  #messageType: EventType = content;
+  #messageId: string | undefined;
+  #messageOwner: Owner;
+  #callId: string | undefined;
+  #callOwner: Owner;
+  #streamId: string | undefined;
+  #streamOwner: Owner;
+  #streamIsText = true;
 
-  function isNext(event: unknown): event is LooseEvent {
+  /** True for a delta of what is open that has nothing else in it. */
+  isNext(event: unknown): event is LooseEvent {
     try {
       if (!isRecord(event)) return false;
-      if (event.type === content) {
-        return textId !== undefined && event.messageId === textId && isBare(event, textOwner);
+      if (event.type === this.#messageType) {
+        const id = this.#messageId;
+        return id !== undefined && event.messageId === id && isBare(event, this.#messageOwner);
       }
       if (event.type !== args) return false;
-      return callId !== undefined && event.toolCallId === callId && isBare(event, callOwner);
+      const id = this.#callId;
+      return id !== undefined && event.toolCallId === id && isBare(event, this.#callOwner);
     } catch {
       // A getter that throws: the slow way deals with it.
       return false;
     }
   }
 
-  function expand(value: unknown): LooseEvent | undefined {
-    if (streamId === undefined) return undefined;
-    let delta: unknown = value;
-    if (typeof value !== "string") {
-      if (!isNextChunk(value)) return undefined;
-      delta = value.delta;
-    } else if (value === "" || !streamIsText || streamOwner !== undefined) {
-      return undefined;
-    }
-    const event: LooseEvent = {
-      type: streamIsText ? content : reasoning,
-      messageId: streamId,
-      delta,
-    };
-    if (streamOwner !== undefined) event.subagentRunId = streamOwner;
-    return event;
+  /** The event that a string stands for. */
+  expandText(delta: string): LooseEvent | undefined {
+    const messageId = this.#streamId;
+    if (messageId === undefined || delta === "") return undefined;
+    if (!this.#streamIsText || this.#streamOwner !== undefined) return undefined;
+    return { type: content, messageId, delta };
   }
 
-  function isNextChunk(event: unknown): event is LooseEvent {
+  /** The event that a bare chunk stands for. */
+  expandChunk(chunk: unknown): LooseEvent | undefined {
+    const messageId = this.#streamId;
+    if (messageId === undefined || !this.#isNextChunk(chunk)) return undefined;
+    const type = this.#streamIsText ? content : reasoning;
+    const subagentRunId = this.#streamOwner;
+    const { delta } = chunk;
+    if (subagentRunId === undefined) return { type, messageId, delta };
+    return { type, messageId, delta, subagentRunId };
+  }
+
+  text(id: string, owner: Owner): void {
+    this.#messageType = content;
+    this.#messageId = id;
+    this.#messageOwner = owner;
+  }
+
+  /** Only for thoughts of the agent itself. It speaks or it thinks: the two take turns. */
+  thought(id: string): void {
+    this.#messageType = reasoning;
+    this.#messageId = id;
+    this.#messageOwner = undefined;
+  }
+
+  call(id: string, owner: Owner): void {
+    this.#callId = id;
+    this.#callOwner = owner;
+  }
+
+  stream(kind: "text" | "reasoning", id: string, owner: Owner): void {
+    this.#streamId = id;
+    this.#streamOwner = owner;
+    this.#streamIsText = kind === "text";
+  }
+
+  /** Forgets the stream of chunks. */
+  coolStream(): void {
+    this.#streamId = undefined;
+  }
+
+  cool(): void {
+    this.#messageId = undefined;
+    this.#callId = undefined;
+    this.#streamId = undefined;
+  }
+
+  #isNextChunk(event: unknown): event is LooseEvent {
     try {
       if (!isRecord(event)) return false;
-      if (event.type !== (streamIsText ? textChunk : reasoningChunk)) return false;
-      if (event.subagentRunId !== streamOwner) return false;
-      let keys = streamOwner === undefined ? 2 : 3;
+      if (event.type !== (this.#streamIsText ? textChunk : reasoningChunk)) return false;
+      if (event.subagentRunId !== this.#streamOwner) return false;
+      let keys = this.#streamOwner === undefined ? 2 : 3;
       if (event.messageId !== undefined) {
-        if (event.messageId !== streamId) return false;
+        if (event.messageId !== this.#streamId) return false;
         keys++;
       }
       return typeof event.delta === "string" && event.delta !== "" && hasKeys(event, keys);
@@ -86,32 +113,6 @@ export function createHot(): Hot {
       return false;
     }
   }
-
-  return {
-    isNext,
-    expand,
-    text(id, owner) {
-      textId = id;
-      textOwner = owner;
-    },
-    call(id, owner) {
-      callId = id;
-      callOwner = owner;
-    },
-    stream(kind, id, owner) {
-      streamId = id;
-      streamOwner = owner;
-      streamIsText = kind === "text";
-    },
-    coolStream() {
-      streamId = undefined;
-    },
-    cool() {
-      textId = undefined;
-      callId = undefined;
-      streamId = undefined;
-    },
-  };
 }
 
 // Nothing in it but a delta, an id and what needs no check. Counting is the cheapest way to know.

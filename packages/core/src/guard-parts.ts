@@ -1,281 +1,269 @@
 import { EventType } from "@ag-ui/core";
 import type { Message } from "@ag-ui/core";
-import type { LooseEvent } from "./guard-events.ts";
-import type { Repair } from "./guard-repairs.ts";
+import type { Exit, LooseEvent } from "./guard-events.ts";
+import { kinds, Known } from "./guard-known.ts";
+import type { OpenPart, Owner, OwnerOf, PartKind } from "./guard-known.ts";
 import { ulid } from "./ids.ts";
 
-/** What is opened, continued and closed under an id of its own. */
-type PartKind = "text" | "reasoning" | "span" | "tool";
+// A span has no content of its own.
+type SpokenKind = Exclude<PartKind, "span">;
 
-/** Who a message, a tool call or an activity belongs to; `undefined` is the agent itself. */
-export type Owner = string | undefined;
+const none: readonly string[] = [];
+const closingOrder = ["text", "reasoning", "span", "tool"] as const;
 
-/** The open parts of a run and the owners of everything it has named. */
-export interface Parts {
-  isOpen(kind: PartKind, id: string): boolean;
+/**
+ * The open parts of a run and the owners of everything it has named. Keeps the rules of everything
+ * that has a start, a content and an end.
+ */
+export class Parts {
+  readonly #exit: Exit;
+  // Many a run names one thing only, which needs no map.
+  #first: Known | undefined;
+  #others: Map<string, Known> | undefined;
+  #oldest: OpenPart | undefined;
+  #newest: OpenPart | undefined;
+  #calls: Set<string> | undefined;
+  #answered: Set<string> | undefined;
+
+  constructor(exit: Exit) {
+    this.#exit = exit;
+  }
+
+  isOpen(kind: PartKind, id: string): boolean {
+    return Boolean(this.#find(id)?.[kind]);
+  }
+
   /** The name a tool call was started with. */
-  callName(id: string): string | undefined;
-  hasOwner(kind: PartKind, id: string): boolean;
-  ownerOf(kind: PartKind, id: string): Owner;
+  callName(id: string): string | undefined {
+    return this.#find(id)?.callName;
+  }
+
+  hasOwner(kind: PartKind, id: string): boolean {
+    return this.#ownerOf(kinds[kind].owner, id) !== null;
+  }
+
+  ownerOf(kind: PartKind, id: string): Owner {
+    return this.#ownerOf(kinds[kind].owner, id) ?? undefined;
+  }
+
   /** True when a reasoning span of this owner is open. */
-  isReasoning(owner: Owner): boolean;
+  isReasoning(owner: Owner): boolean {
+    return this.#latest("span", owner) !== undefined;
+  }
+
   /** A start event, made by the agent or by the guard itself. */
-  start(kind: PartKind, event: LooseEvent, ours?: boolean): void;
-  /** A content event; opens what is not open. Returns the id it went to. */
-  proceed(kind: PartKind, event: LooseEvent): string;
-  end(kind: PartKind, event: LooseEvent): void;
-  /** Ends a part on behalf of the guard, if it is open. */
-  close(kind: PartKind, id: string): void;
-  /** A tool result, an activity or an encrypted value, attributed as its predecessors were. */
-  attribute(event: LooseEvent): LooseEvent;
-  /** A snapshot restates who owns the messages and calls in it. */
-  learn(messages: readonly Message[]): void;
-  /** Ends everything; `leftOpen` is told when the agent should have. */
-  closeAll(leftOpen: () => void): void;
-  /** Calls that were started here and got no result, in order. */
-  pendingCalls(): string[];
-}
-
-interface Kind {
-  readonly key: "messageId" | "toolCallId";
-  readonly start: EventType;
-  readonly end: EventType;
-  readonly owners: "message" | "tool" | "reasoning";
-}
-
-const kinds: Readonly<Record<PartKind, Kind>> = {
-  text: {
-    key: "messageId",
-    start: EventType.TEXT_MESSAGE_START,
-    end: EventType.TEXT_MESSAGE_END,
-    owners: "message",
-  },
-  reasoning: {
-    key: "messageId",
-    start: EventType.REASONING_MESSAGE_START,
-    end: EventType.REASONING_MESSAGE_END,
-    owners: "reasoning",
-  },
-  span: {
-    key: "messageId",
-    start: EventType.REASONING_START,
-    end: EventType.REASONING_END,
-    owners: "reasoning",
-  },
-  tool: {
-    key: "toolCallId",
-    start: EventType.TOOL_CALL_START,
-    end: EventType.TOOL_CALL_END,
-    owners: "tool",
-  },
-};
-
-type Bucket = Kind["owners"] | "activity";
-
-interface OpenPart {
-  readonly kind: PartKind;
-  readonly id: string;
-  /** The guard opened it, so that closing it is no reproach to the agent. */
-  readonly ours: boolean;
-}
-
-interface Owners {
-  has(bucket: Bucket, id: string): boolean;
-  get(bucket: Bucket, id: string): Owner;
-  set(bucket: Bucket, id: string, owner: Owner): void;
-}
-
-function createOwners(): Owners {
-  const known = new Map<string, Owner>();
-  return {
-    has: (bucket, id) => known.has(`${bucket} ${id}`),
-    get: (bucket, id) => known.get(`${bucket} ${id}`),
-    set: (bucket, id, owner) => void known.set(`${bucket} ${id}`, owner),
-  };
-}
-
-/** Keeps the rules of everything that has a start, a content and an end. */
-export function createParts(send: (event: LooseEvent) => void, repair: Repair): Parts {
-  // One map for all kinds, by kind and id: there is one of these per run, and most runs need little.
-  const open = new Map<string, OpenPart>();
-  // Kept after the end of a part: what comes later under the same id belongs to the same owner.
-  const owners = createOwners();
-  let callNames: Map<string, string> | undefined;
-  const begun = new Set<string>();
-  let calls: Set<string> | undefined;
-  let answered: Set<string> | undefined;
-
-  const isOpen = (kind: PartKind, id: string): boolean => open.has(`${kind} ${id}`);
-
-  function ownerOf(kind: PartKind, id: string): Owner {
-    return owners.get(kinds[kind].owners, id);
-  }
-
-  function retag(event: LooseEvent, bucket: Bucket, id: string): LooseEvent {
-    const tag = event.subagentRunId;
-    if (tag === undefined || !owners.has(bucket, id) || owners.get(bucket, id) === tag)
-      return event;
-    repair("wrong-owner");
-    return withTag(event, owners.get(bucket, id));
-  }
-
-  // A call lives in the message that carries it, so both must have one owner.
-  function settleParent(event: LooseEvent): LooseEvent {
-    const parent = event.parentMessageId;
-    if (parent === undefined || !owners.has("message", parent)) return event;
-    const id = event.toolCallId!;
-    const carrier = owners.get("message", parent);
-    const tag = event.subagentRunId;
-    const known = tag !== undefined || owners.has("tool", id);
-    if (!known || (tag ?? owners.get("tool", id)) === carrier) return event;
-    repair("wrong-owner");
-    const { parentMessageId: _, ...rest } = event;
-    return rest;
-  }
-
-  function start(kind: PartKind, event: LooseEvent, ours = false): void {
-    const { key, owners: bucket } = kinds[kind];
-    const id = event[key]!;
-    if (isOpen(kind, id)) return repair("duplicate-start");
-    let opener = retag(event, bucket, id);
+  start(kind: PartKind, event: LooseEvent, ours = false): void {
+    const { key, owner: field } = kinds[kind];
+    const known = this.#know(event[key]!);
+    if (known[kind]) return this.#exit.repair("duplicate-start");
+    let opener = this.#retag(event, field, known.id);
     let owner = opener.subagentRunId;
     if (kind === "tool") {
-      opener = settleParent(opener);
-      owner ??= owners.get("message", opener.parentMessageId!);
-      (callNames ??= new Map()).set(id, opener.toolCallName!);
-      (calls ??= new Set()).add(id);
+      opener = this.#settleParent(opener);
+      const parent = opener.parentMessageId;
+      if (parent !== undefined) owner ??= this.#ownerOf("messageOwner", parent) ?? undefined;
+      known.callName = opener.toolCallName!;
+      (this.#calls ??= new Set()).add(known.id);
     }
-    if (!owners.has(bucket, id)) owners.set(bucket, id, owner);
-    begun.add(`${kind} ${id}`);
-    open.set(`${kind} ${id}`, { kind, id, ours });
-    send(opener);
+    if (known[field] === null) known[field] = owner;
+    this.#open(known, kind, ours);
+    this.#exit.send(opener);
   }
 
-  function proceed(kind: PartKind, event: LooseEvent): string {
-    const { key, owners: bucket } = kinds[kind];
-    const [id, whole] = identify(kind, event);
-    if (!isOpen(kind, id)) {
-      repair(begun.has(`${kind} ${id}`) ? "reopened" : "not-started");
-      const owner = owners.has(bucket, id) ? owners.get(bucket, id) : event.subagentRunId;
-      start(kind, opening(kind, id, owner), true);
+  /** A content event; opens what is not open. Returns the id it went to. */
+  proceed(kind: SpokenKind, event: LooseEvent): string {
+    const { key, owner: field } = kinds[kind];
+    const whole = this.#identify(kind, event);
+    const id = whole[key]!;
+    const known = this.#find(id);
+    if (!known?.[kind]) {
+      this.#exit.repair(known?.[kind] === null ? "reopened" : "not-started");
+      const owner = this.#ownerOf(field, id);
+      this.start(kind, this.#opening(kind, id, owner === null ? event.subagentRunId : owner), true);
     }
-    send(retag(whole, bucket, id));
+    this.#exit.send(this.#retag(whole, field, id));
     return id;
-
-    function opening(kind: PartKind, id: string, owner: Owner): LooseEvent {
-      const base = named(kinds[kind].start, key, id);
-      if (kind === "text") base.role = "assistant";
-      if (kind === "reasoning") base.role = "reasoning";
-      if (kind === "tool") base.toolCallName = callNames?.get(id) ?? "unknown";
-      return withTag(base, owner);
-    }
   }
 
-  function end(kind: PartKind, event: LooseEvent): void {
-    const { key, owners: bucket } = kinds[kind];
-    const id = event[key] ?? newest(kind, event.subagentRunId);
-    if (id === undefined || !isOpen(kind, id)) return repair("not-open");
-    const [, whole] = identify(kind, event);
-    const closer = retag(whole, bucket, id);
-    open.delete(`${kind} ${id}`);
-    send(closer);
+  end(kind: PartKind, event: LooseEvent): void {
+    const { key, owner: field } = kinds[kind];
+    const id = event[key] ?? this.#latest(kind, event.subagentRunId);
+    const part = id === undefined ? undefined : this.#find(id)?.[kind];
+    if (!part) return this.#exit.repair("not-open");
+    const closer = this.#retag(this.#identify(kind, event), field, part.known.id);
+    this.#shut(part);
+    this.#exit.send(closer);
   }
 
-  function identify(kind: PartKind, event: LooseEvent): [string, LooseEvent] {
-    const { key } = kinds[kind];
-    const given = event[key];
-    if (given !== undefined) return [given, event];
-    repair("missing-field");
-    const id = newest(kind, event.subagentRunId) ?? ulid();
-    return [id, { ...event, [key]: id }];
-  }
-
-  function newest(kind: PartKind, owner: Owner): string | undefined {
-    let last: string | undefined;
-    for (const part of open.values()) {
-      if (part.kind === kind && ownerOf(kind, part.id) === owner) last = part.id;
-    }
-    return last;
-  }
-
-  function close(kind: PartKind, id: string): void {
-    if (!open.delete(`${kind} ${id}`)) return;
+  /** Ends a part on behalf of the guard, if it is open. */
+  close(kind: PartKind, id: string): void {
+    const part = this.#find(id)?.[kind];
+    if (!part) return;
+    this.#shut(part);
     const { end: type, key } = kinds[kind];
-    send(withTag(named(type, key, id), ownerOf(kind, id)));
+    this.#exit.send(withTag(named(type, key, id), this.ownerOf(kind, id)));
   }
 
-  function attribute(event: LooseEvent): LooseEvent {
+  /** A tool result, an activity or an encrypted value, attributed as its predecessors were. */
+  attribute(event: LooseEvent): LooseEvent {
     const id = event.messageId!;
     const tag = event.subagentRunId;
     switch (event.type) {
       case EventType.TOOL_CALL_RESULT:
         // Makes the message anew, and who ran the tool need not be who called it.
-        (answered ??= new Set()).add(event.toolCallId!);
-        owners.set("message", id, tag);
+        (this.#answered ??= new Set()).add(event.toolCallId!);
+        this.#know(id).messageOwner = tag;
         return event;
       case EventType.ACTIVITY_SNAPSHOT:
-        if (event.replace !== false || !owners.has("activity", id)) {
-          owners.set("activity", id, tag);
+        if (event.replace !== false || this.#ownerOf("activityOwner", id) === null) {
+          this.#know(id).activityOwner = tag;
         }
         return event;
       case EventType.ACTIVITY_DELTA:
-        return retag(event, "activity", id);
+        return this.#retag(event, "activityOwner", id);
       default: {
         const entity = event.entityId!;
-        if (event.subtype === "tool-call") return retag(event, "tool", entity);
-        return retag(event, owners.has("message", entity) ? "message" : "reasoning", entity);
+        if (event.subtype === "tool-call") return this.#retag(event, "toolOwner", entity);
+        const isMessage = this.#ownerOf("messageOwner", entity) !== null;
+        return this.#retag(event, isMessage ? "messageOwner" : "reasoningOwner", entity);
       }
     }
   }
 
-  function learn(messages: readonly Message[]): void {
+  /** A snapshot restates who owns the messages and calls in it. */
+  learn(messages: readonly Message[]): void {
     for (const message of messages) {
       const { id, role, subagentRunId } = message;
-      const bucket = role === "reasoning" || role === "activity" ? role : "message";
-      owners.set(bucket, id, subagentRunId);
-      if (message.role === "tool") (answered ??= new Set()).add(message.toolCallId);
+      const known = this.#know(id);
+      if (role === "reasoning") known.reasoningOwner = subagentRunId;
+      else if (role === "activity") known.activityOwner = subagentRunId;
+      else known.messageOwner = subagentRunId;
+      if (message.role === "tool") (this.#answered ??= new Set()).add(message.toolCallId);
       if (!("toolCalls" in message)) continue;
       for (const call of message.toolCalls ?? []) {
-        owners.set("tool", call.id, subagentRunId);
-        (callNames ??= new Map()).set(call.id, call.function.name);
+        const knownCall = this.#know(call.id);
+        knownCall.toolOwner = subagentRunId;
+        knownCall.callName = call.function.name;
       }
     }
   }
 
-  return {
-    attribute,
-    close,
-    end,
-    learn,
-    ownerOf,
-    proceed,
-    start,
-    isOpen,
-    callName: (id) => callNames?.get(id),
-    hasOwner: (kind, id) => owners.has(kinds[kind].owners, id),
-    isReasoning: (owner) => newest("span", owner) !== undefined,
-    pendingCalls: () => [...(calls ?? [])].filter((id) => !answered?.has(id)),
-    closeAll(leftOpen) {
-      for (const kind of ["text", "reasoning", "span", "tool"] as const) {
-        for (const part of open.values()) {
-          if (part.kind !== kind) continue;
-          if (!part.ours) leftOpen();
-          close(kind, part.id);
-        }
+  /** Calls that were started here and got no result, in order. */
+  pendingCalls(): readonly string[] {
+    if (!this.#calls) return none;
+    return [...this.#calls].filter((id) => !this.#answered?.has(id));
+  }
+
+  /** Ends everything. `isFault`: the agent should have ended what it started. */
+  closeAll(isFault: boolean): void {
+    for (const kind of closingOrder) {
+      for (let part = this.#oldest; part; part = part.newer) {
+        if (part.kind !== kind || part.known[kind] !== part) continue;
+        if (isFault && !part.ours) this.#exit.repair("left-open");
+        this.close(kind, part.known.id);
       }
-    },
-  };
+    }
+  }
+
+  #find(id: string): Known | undefined {
+    return this.#first?.id === id ? this.#first : this.#others?.get(id);
+  }
+
+  #know(id: string): Known {
+    const found = this.#find(id);
+    if (found) return found;
+    const known = new Known(id);
+    if (this.#first) (this.#others ??= new Map()).set(id, known);
+    else this.#first = known;
+    return known;
+  }
+
+  #ownerOf(field: OwnerOf, id: string): Owner | null {
+    const known = this.#find(id);
+    return known ? known[field] : null;
+  }
+
+  #open(known: Known, kind: PartKind, ours: boolean): void {
+    const older = this.#newest;
+    const part: OpenPart = { kind, known, ours, older, newer: undefined };
+    if (older) older.newer = part;
+    else this.#oldest = part;
+    this.#newest = part;
+    known[kind] = part;
+  }
+
+  #shut(part: OpenPart): void {
+    const { kind, known, older, newer } = part;
+    if (older) older.newer = newer;
+    else this.#oldest = newer;
+    if (newer) newer.older = older;
+    else this.#newest = older;
+    known[kind] = null;
+  }
+
+  #latest(kind: PartKind, owner: Owner): string | undefined {
+    for (let part = this.#newest; part; part = part.older) {
+      if (part.kind === kind && part.known[kinds[kind].owner] === owner) return part.known.id;
+    }
+    return undefined;
+  }
+
+  #identify(kind: PartKind, event: LooseEvent): LooseEvent {
+    const { key } = kinds[kind];
+    if (event[key] !== undefined) return event;
+    this.#exit.repair("missing-field");
+    const whole: LooseEvent = { ...event };
+    whole[key] = this.#latest(kind, event.subagentRunId) ?? ulid();
+    return whole;
+  }
+
+  #opening(kind: SpokenKind, id: string, owner: Owner): LooseEvent {
+    const type = kinds[kind].start;
+    if (kind === "tool") {
+      const toolCallName = this.callName(id) ?? "unknown";
+      return withTag({ type, toolCallId: id, toolCallName }, owner);
+    }
+    const role = kind === "text" ? "assistant" : "reasoning";
+    return withTag({ type, messageId: id, role }, owner);
+  }
+
+  #retag(event: LooseEvent, field: OwnerOf, id: string): LooseEvent {
+    const tag = event.subagentRunId;
+    if (tag === undefined) return event;
+    const owner = this.#ownerOf(field, id);
+    if (owner === null || owner === tag) return event;
+    this.#exit.repair("wrong-owner");
+    return withTag(event, owner);
+  }
+
+  // A call lives in the message that carries it, so both must have one owner.
+  #settleParent(event: LooseEvent): LooseEvent {
+    const parent = event.parentMessageId;
+    if (parent === undefined) return event;
+    const carrier = this.#ownerOf("messageOwner", parent);
+    if (carrier === null) return event;
+    const owner = event.subagentRunId ?? this.#ownerOf("toolOwner", event.toolCallId!);
+    if (owner === null || owner === carrier) return event;
+    this.#exit.repair("wrong-owner");
+    const { parentMessageId: _, ...rest } = event;
+    return rest;
+  }
 }
 
 /** An event that has nothing but the id of what it is about. */
-export function named(type: EventType, key: "messageId" | "toolCallId", id: string): LooseEvent {
+function named(type: EventType, key: "messageId" | "toolCallId", id: string): LooseEvent {
   return key === "messageId" ? { type, messageId: id } : { type, toolCallId: id };
 }
 
 /** The event attributed to `owner`, on a copy unless it is already. */
 export function withTag(event: LooseEvent, owner: Owner): LooseEvent {
   if (event.subagentRunId === owner) return event;
-  if (owner !== undefined) return { ...event, subagentRunId: owner };
-  const { subagentRunId: _, ...rest } = event;
-  return rest;
+  if (owner === undefined) {
+    const { subagentRunId: _, ...rest } = event;
+    return rest;
+  }
+  // Added to the copy, not in the same literal: some engines make a new shape for each of those.
+  const tagged: LooseEvent = { ...event };
+  tagged.subagentRunId = owner;
+  return tagged;
 }

@@ -15,7 +15,7 @@ import {
 } from "./guard-check.ts";
 import type { Check, Field } from "./guard-check.ts";
 import { notJson, toJson } from "./guard-json.ts";
-import type { Repair } from "./guard-repairs.ts";
+import type { Repairer } from "./guard-repairs.ts";
 import { ulid } from "./ids.ts";
 
 // Parsing a pointer with a regular expression is linear here: a segment cannot contain its separator.
@@ -25,16 +25,16 @@ const pointer = /^(?:\/(?:[^/~]|~[01])*)*$/;
 export const patch: Check = plain(listOf(isOperation));
 
 /** A patch after which the content of an activity is still an object, as far as it can be told. */
-export const activityPatch: Check = (value, repair) => {
-  const operations = patch(value, repair);
+export const activityPatch: Check = (value, repairer) => {
+  const operations = patch(value, repairer);
   return Array.isArray(operations) && operations.some(endsContent) ? bad : operations;
 };
 
 const notNull: Check = (value) => (value === null ? bad : value);
 const notEmpty =
   (check: Check): Check =>
-  (value, repair) => {
-    const items = check(value, repair);
+  (value, repairer) => {
+    const items = check(value, repairer);
     return Array.isArray(items) && items.length === 0 ? bad : items;
   };
 
@@ -60,14 +60,14 @@ const part = variant("type", {
 });
 
 /** What a tool said: text, content parts, or any other value as its JSON text. */
-export const toolContent: Check = (value, repair) => {
+export const toolContent: Check = (value, repairer) => {
   if (typeof value === "string") return value;
-  if (typeof value !== "object") return text(value, repair);
+  if (typeof value !== "object") return text(value, repairer);
   const data = toJson(value);
   if (data === notJson) return notJson;
-  const parts = allParts(data, repair);
+  const parts = allParts(data, repairer);
   if (parts !== bad) return parts;
-  repair("wrong-type");
+  repairer.repair("wrong-type");
   return JSON.stringify(data);
 };
 
@@ -75,7 +75,7 @@ const emptyText = (): string => "";
 const content = required("content", text, emptyText);
 const contentOrParts = required(
   "content",
-  (value, repair) => (Array.isArray(value) ? allParts(value, repair) : text(value, repair)),
+  (value, repairer) => (Array.isArray(value) ? allParts(value, repairer) : text(value, repairer)),
   emptyText,
 );
 
@@ -171,14 +171,14 @@ export const subagentOutcome: Check = plain(
   }),
 );
 
-function allParts(value: unknown, repair: Repair): unknown {
+const nobody: Repairer = { repair() {} };
+
+function allParts(value: unknown, repairer: Repairer): unknown {
   if (!Array.isArray(value)) return bad;
   // Dry first: a list of something else is no list of broken parts.
-  if (value.some((item) => part(item, ignore) === bad)) return bad;
-  return list(part)(value, repair);
+  if (value.some((item) => part(item, nobody) === bad)) return bad;
+  return list(part)(value, repairer);
 }
-
-function ignore(): void {}
 
 function endsContent({ op, path, value }: Record<string, unknown>): boolean {
   return (

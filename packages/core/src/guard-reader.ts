@@ -5,15 +5,15 @@ import { checkEvent, isKnown } from "./guard-events.ts";
 import type { LooseEvent } from "./guard-events.ts";
 import { isPlainObject, notJson, toJson } from "./guard-json.ts";
 import { Violation } from "./guard-repairs.ts";
-import type { Repair, RepairKind } from "./guard-repairs.ts";
-import { createThinking } from "./guard-thinking.ts";
+import type { Repairer, RepairKind } from "./guard-repairs.ts";
+import { Thinking } from "./guard-thinking.ts";
 import type { Json } from "./types.ts";
 
-/**
- * Makes an event of AG-UI 1.0 of what an agent said, whose fields are all right; `undefined` when
- * there is none in it. The type is told as soon as it is known.
- */
-export type Reader = (value: unknown, onType: (type: string) => void) => LooseEvent | undefined;
+/** Who is told of repairs, and what they are about. */
+export interface Listener extends Repairer {
+  /** What is looked at, in words. */
+  subject: string;
+}
 
 // What the author most likely meant.
 function remedy(type: string): string {
@@ -22,33 +22,55 @@ function remedy(type: string): string {
   return upper.startsWith("TEXT") ? "; for text yield a string" : "";
 }
 
-/** A reader for one run; the legacy events need a memory. */
-export function createReader(repair: Repair): Reader {
-  const translate = createThinking();
+/** Reads what an agent says in one run; the legacy events need a memory. */
+export class Reader {
+  readonly #listener: Listener;
+  #thinking: Thinking | undefined;
 
-  function readEvent(value: unknown, onType: (type: string) => void): LooseEvent | undefined {
+  constructor(listener: Listener) {
+    this.#listener = listener;
+  }
+
+  /**
+   * Makes an event of AG-UI 1.0 of what an agent said, whose fields are all right; `undefined` when
+   * there is none in it. The subject is told as soon as it is known.
+   */
+  read(value: unknown): LooseEvent | undefined {
+    try {
+      return this.#read(value);
+    } catch (reason) {
+      if (reason instanceof Violation) throw reason;
+      // A getter or a proxy of the agent's that throws when it is looked at.
+      this.#listener.repair("not-an-event");
+      return undefined;
+    }
+  }
+
+  #read(value: unknown): LooseEvent | undefined {
+    const listener = this.#listener;
     // An instance of a class may be written as something else than it seems.
     const data = isRecord(value) && !isPlainObject(value) ? toJson(value) : value;
     if (!isRecord(data) || typeof data.type !== "string") {
-      onType(`${describeValue(value)} instead of a string or an event with a type`);
-      repair("not-an-event");
+      listener.subject = `${describeValue(value)} instead of a string or an event with a type`;
+      listener.repair("not-an-event");
       return undefined;
     }
-    onType(data.type);
-    const event = isKnown(data) ? data : translate(data);
+    listener.subject = data.type;
+    const event = isKnown(data) ? data : (this.#thinking ??= new Thinking()).translate(data);
     if (!event) {
-      onType(`${data.type.slice(0, 80)}, which AG-UI does not have${remedy(data.type)}`);
-      return wrap(data, "unknown-type");
+      const type = data.type.slice(0, 80);
+      listener.subject = `${type}, which AG-UI does not have${remedy(data.type)}`;
+      return this.#wrap(data, "unknown-type");
     }
-    if (event !== data) repair("legacy-thinking");
-    const checked = checkEvent(event, repair);
-    if (checked === bad) return wrap(event, "malformed");
-    if (checked === notJson) return wrap(event, "not-json");
+    if (event !== data) listener.repair("legacy-thinking");
+    const checked = checkEvent(event, listener);
+    if (checked === bad) return this.#wrap(event, "malformed");
+    if (checked === notJson) return this.#wrap(event, "not-json");
     return checked;
   }
 
-  function wrap(event: Json, kind: RepairKind): LooseEvent {
-    repair(kind);
+  #wrap(event: Json, kind: RepairKind): LooseEvent {
+    this.#listener.repair(kind);
     const data = toJson(event);
     const raw: LooseEvent = {
       type: EventType.RAW,
@@ -58,15 +80,4 @@ export function createReader(repair: Repair): Reader {
     if (typeof event.subagentRunId === "string") raw.subagentRunId = event.subagentRunId;
     return raw;
   }
-
-  return (value, onType) => {
-    try {
-      return readEvent(value, onType);
-    } catch (reason) {
-      if (reason instanceof Violation) throw reason;
-      // A getter or a proxy of the agent's that throws when it is looked at.
-      repair("not-an-event");
-      return undefined;
-    }
-  };
 }

@@ -41,8 +41,11 @@ export type RepairKind =
   /** A field of the wrong type; converted or left out. */
   | "wrong-type";
 
-/** Notes that something was put right. Throws a `Violation` in strict mode. */
-export type Repair = (kind: RepairKind) => void;
+/** Who notes what was put right. An object, as the rules of a run would each need a function of their own. */
+export interface Repairer {
+  /** Throws a `Violation` in strict mode. */
+  repair(kind: RepairKind): void;
+}
 
 /** Carries the first repair out of whatever was going on in strict mode. */
 export class Violation extends Error {

@@ -3,43 +3,47 @@ import type { LooseEvent } from "./guard-events.ts";
 import { ulid } from "./ids.ts";
 import type { Json } from "./types.ts";
 
-/** Translates the THINKING_* events of AG-UI 0.0.x, which carry no ids; anything else is `undefined`. */
-export function createThinking(): (event: Json) => LooseEvent | undefined {
-  let spanId: string | undefined;
-  let messageId: string | undefined;
+/** Knows the THINKING_* events of AG-UI 0.0.x, which carry no ids. */
+export class Thinking {
+  #spanId: string | undefined;
+  #messageId: string | undefined;
 
-  return (original) => {
+  /** The event that AG-UI 1.0 has for it; `undefined` for anything else. */
+  translate(original: Json): LooseEvent | undefined {
     // A reasoning span has no title.
     const { title: _, ...event } = original;
     switch (event.type) {
       case "THINKING_START":
-        spanId = ulid();
-        return { ...event, type: EventType.REASONING_START, messageId: spanId };
+        this.#spanId = ulid();
+        return { ...event, type: EventType.REASONING_START, messageId: this.#spanId };
       case "THINKING_TEXT_MESSAGE_START":
-        messageId = ulid();
+        this.#messageId = ulid();
         return {
           ...event,
           type: EventType.REASONING_MESSAGE_START,
-          messageId,
+          messageId: this.#messageId,
           role: "reasoning",
         };
       case "THINKING_TEXT_MESSAGE_CONTENT":
-        messageId ??= ulid();
-        return { ...event, type: EventType.REASONING_MESSAGE_CONTENT, messageId };
-      case "THINKING_TEXT_MESSAGE_END":
-        return { ...event, type: EventType.REASONING_MESSAGE_END, messageId: take("message") };
-      case "THINKING_END":
-        return { ...event, type: EventType.REASONING_END, messageId: take("span") };
+        this.#messageId ??= ulid();
+        return {
+          ...event,
+          type: EventType.REASONING_MESSAGE_CONTENT,
+          messageId: this.#messageId,
+        };
+      case "THINKING_TEXT_MESSAGE_END": {
+        // An id nobody knows: an end without a start is dropped as such.
+        const messageId = this.#messageId ?? ulid();
+        this.#messageId = undefined;
+        return { ...event, type: EventType.REASONING_MESSAGE_END, messageId };
+      }
+      case "THINKING_END": {
+        const messageId = this.#spanId ?? ulid();
+        this.#spanId = undefined;
+        return { ...event, type: EventType.REASONING_END, messageId };
+      }
       default:
         return undefined;
     }
-  };
-
-  // An id nobody knows: an end without a start is dropped as such.
-  function take(which: "message" | "span"): string {
-    const id = (which === "span" ? spanId : messageId) ?? ulid();
-    if (which === "span") spanId = undefined;
-    else messageId = undefined;
-    return id;
   }
 }

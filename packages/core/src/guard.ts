@@ -1,14 +1,22 @@
 // Longer than our usual file: the one list of what happens to each kind of value; the rules are in guard-*.ts.
 import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
-import { createBrackets } from "./guard-brackets.ts";
-import { createChunks } from "./guard-chunks.ts";
-import { createTerminals, withRunIds } from "./guard-ending.ts";
-import type { RunEnding } from "./guard-ending.ts";
-import type { LooseEvent } from "./guard-events.ts";
-import { createHot } from "./guard-hot.ts";
-import { createParts, withTag } from "./guard-parts.ts";
-import { createReader } from "./guard-reader.ts";
+import { Brackets } from "./guard-brackets.ts";
+import { Chunks } from "./guard-chunks.ts";
+import {
+  adoptFinish,
+  cancelled,
+  failed,
+  finished,
+  runStarted,
+  withRunIds,
+} from "./guard-ending.ts";
+import type { EndingRun, RunEnding, RunFailure } from "./guard-ending.ts";
+import type { Exit, LooseEvent } from "./guard-events.ts";
+import { Hot } from "./guard-hot.ts";
+import { Parts, withTag } from "./guard-parts.ts";
+import { Reader } from "./guard-reader.ts";
+import type { Listener } from "./guard-reader.ts";
 import { Violation } from "./guard-repairs.ts";
 import type { RepairKind } from "./guard-repairs.ts";
 import type { StateTracker } from "./state.ts";
@@ -51,137 +59,207 @@ export interface Guard {
  * accepts. What is valid already passes as the very object the agent made.
  */
 export function createGuard(options: GuardOptions): Guard {
-  const { threadId, runId, parentRunId, emit, state } = options;
-  const repairs = new Map<RepairKind, number>();
-  const parts = createParts(send, repair);
-  const brackets = createBrackets(send, repair);
-  const chunks = createChunks(parts, send, repair);
-  const terminals = createTerminals({ threadId, runId }, options.ending, repair);
-  const read = createReader(repair);
-  const hot = createHot();
-  let started = false;
+  return new RunGuard(options);
+}
+
+// Each server has one of these per open stream, so what a run may never need is made when it does.
+class RunGuard implements Guard, EndingRun, Exit, Listener {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly ending: RunEnding;
+  subject = "";
+  ended = false;
+  firstRepair: string | undefined;
+  readonly #parentRunId: string | undefined;
+  readonly #emit: GuardOptions["emit"];
+  readonly #state: StateTracker;
+  readonly #hot = new Hot();
+  readonly #parts = new Parts(this);
+  #chunks: Chunks | undefined;
+  #brackets: Brackets | undefined;
+  #reader: Reader | undefined;
+  #repairs: Map<RepairKind, number> | undefined;
+  #isStrict: boolean;
+  #started = false;
   // Set before the first closing event, so that whoever is called by it cannot say more.
-  let closing = false;
-  let ended = false;
-  let subject = "";
-  let firstRepair: string | undefined;
-  let isStrict = options.strict ?? false;
+  #closing = false;
 
-  function repair(kind: RepairKind): void {
+  constructor(options: GuardOptions) {
+    this.threadId = options.threadId;
+    this.runId = options.runId;
+    this.ending = options.ending;
+    this.#parentRunId = options.parentRunId;
+    this.#emit = options.emit;
+    this.#state = options.state;
+    this.#isStrict = options.strict ?? false;
+  }
+
+  get repairs(): ReadonlyMap<RepairKind, number> {
+    return (this.#repairs ??= new Map());
+  }
+
+  push(value: unknown): void {
+    if (typeof value === "string") {
+      const event = this.#hot.expandText(value);
+      if (event) this.#emit(event);
+      else this.#pushText(value);
+      return;
+    }
+    if (this.#hot.isNext(value)) return this.#emit(value);
+    const event = this.#hot.expandChunk(value);
+    if (event) return this.#emit(event);
+    this.subject = "the run";
+    try {
+      this.#pushEvent(value);
+    } catch (reason) {
+      this.#violated(reason);
+    }
+  }
+
+  complete(): void {
+    if (this.#closing) return;
+    this.subject = "the end of the run";
+    try {
+      this.#finish();
+    } catch (reason) {
+      this.#violated(reason);
+    }
+  }
+
+  cancel(): void {
+    if (this.#closing) return;
+    this.#beginEnd();
+    this.#closeAll(false);
+    this.subject = "the end of the run";
+    try {
+      this.#terminate(cancelled(this));
+    } catch (reason) {
+      this.#violated(reason);
+    }
+  }
+
+  fail(error: RunFailure): void {
+    if (!this.#closing) this.#failNow(error);
+  }
+
+  repair(kind: RepairKind): void {
+    const repairs = (this.#repairs ??= new Map());
     repairs.set(kind, (repairs.get(kind) ?? 0) + 1);
-    firstRepair ??= `${kind}, ${subject}`;
+    this.firstRepair ??= `${kind}, ${this.subject}`;
     // What comes too late cannot spoil a run that is over.
-    if (!isStrict || kind === "after-end") return;
-    throw new Violation(`The agent broke the protocol: ${kind}, ${subject}.`);
+    if (!this.#isStrict || kind === "after-end") return;
+    throw new Violation(`The agent broke the protocol: ${kind}, ${this.subject}.`);
   }
 
-  function send(event: LooseEvent): void {
-    if (!ended) emit(event);
+  send(event: LooseEvent): void {
+    if (!this.ended) this.#emit(event);
   }
 
-  function start(event: LooseEvent): void {
-    started = true;
-    emit(event);
+  #start(event: LooseEvent): void {
+    this.#started = true;
+    this.#emit(event);
   }
 
-  function ensureStarted(): void {
-    if (started) return;
-    start({
-      type: EventType.RUN_STARTED,
-      threadId,
-      runId,
-      ...(parentRunId === undefined ? {} : { parentRunId }),
-      protocolVersion: PROTOCOL_VERSION,
-    });
+  #ensureStarted(): void {
+    if (!this.#started) this.#start(runStarted(this, this.#parentRunId));
   }
 
-  function push(value: unknown): void {
-    if (hot.isNext(value)) return emit(value);
-    const event = hot.expand(value);
-    if (event) return emit(event);
-    if (typeof value === "string") pushText(value);
-    else attempt("the run", () => pushEvent(value));
-  }
-
-  function pushText(delta: string): void {
-    subject = "text";
-    if (closing) return repair("after-end");
+  #pushText(delta: string): void {
+    this.subject = "text";
+    if (this.#closing) return this.repair("after-end");
     if (delta === "") return;
-    ensureStarted();
-    if (!closing) pushChunk({ type: EventType.TEXT_MESSAGE_CHUNK, delta });
+    this.#ensureStarted();
+    if (!this.#closing) this.#pushChunk({ type: EventType.TEXT_MESSAGE_CHUNK, delta });
   }
 
-  function pushEvent(value: unknown): void {
-    if (closing) return repair("after-end");
-    const event = read(value, (type) => {
-      subject = type;
-    });
+  #pushEvent(value: unknown): void {
+    if (this.#closing) return this.repair("after-end");
+    const event = (this.#reader ??= new Reader(this)).read(value);
     if (event === undefined) return;
     switch (event.type) {
       case EventType.RUN_STARTED:
-        return pushStart(event);
+        return this.#pushStart(event);
       case EventType.RUN_FINISHED:
-        return finish(() => terminals.adopt(event));
+        return this.#finish(event);
       case EventType.RUN_ERROR:
         // The author's own word. It closes whatever is open.
-        ensureStarted();
-        return terminate(event);
+        this.#ensureStarted();
+        return this.#terminate(event);
       default:
-        ensureStarted();
+        this.#ensureStarted();
         // Whoever was told of the start may have ended the run.
-        if (!closing) route(event);
+        if (!this.#closing) this.#route(event);
     }
   }
 
-  function pushStart(event: LooseEvent): void {
-    if (started) return repair("run-started");
-    const own = withRunIds(event, { threadId, runId }, repair);
-    if (own.input === undefined && own.protocolVersion !== undefined) return start(own);
+  #pushStart(event: LooseEvent): void {
+    if (this.#started) return this.repair("run-started");
+    const own = withRunIds(event, this);
+    if (own.input === undefined && own.protocolVersion !== undefined) return this.#start(own);
     // The input holds what the server added for the agent's eyes only.
     const { input: _, ...rest } = own;
-    start({ ...rest, protocolVersion: own.protocolVersion ?? PROTOCOL_VERSION });
+    rest.protocolVersion ??= PROTOCOL_VERSION;
+    this.#start(rest);
   }
 
-  function pushChunk(event: LooseEvent): boolean {
-    hot.cool();
+  #pushChunk(event: LooseEvent): boolean {
+    this.#hot.cool();
+    const chunks = (this.#chunks ??= new Chunks(this, this.#parts));
     if (!chunks.push(event)) return false;
     const owner = event.subagentRunId;
     const stream = chunks.streamOf(owner);
-    if (closing || !stream || stream.kind === "tool") return true;
-    if (parts.ownerOf(stream.kind, stream.id) === owner) hot.stream(stream.kind, stream.id, owner);
+    if (this.#closing || !stream || stream.kind === "tool") return true;
+    if (this.#parts.ownerOf(stream.kind, stream.id) === owner) {
+      this.#hot.stream(stream.kind, stream.id, owner);
+    }
     return true;
   }
 
-  function pushDelta(kind: "text" | "tool", event: LooseEvent): void {
-    hot.coolStream();
-    chunks.before(event);
-    const id = parts.proceed(kind, event);
+  #pushDelta(kind: "text" | "tool", event: LooseEvent): void {
+    this.#hot.coolStream();
+    this.#chunks?.before(event);
+    const id = this.#parts.proceed(kind, event);
     // A stream of chunks with an id ends with the next delta of its lane, so each needs a look.
-    if (closing || chunks.isFragile() || !parts.isOpen(kind, id)) return;
-    if (kind === "text") hot.text(id, parts.ownerOf(kind, id));
-    else hot.call(id, parts.ownerOf(kind, id));
+    if (this.#closing || this.#chunks?.isFragile() || !this.#parts.isOpen(kind, id)) return;
+    if (kind === "text") this.#hot.text(id, this.#parts.ownerOf(kind, id));
+    else this.#hot.call(id, this.#parts.ownerOf(kind, id));
   }
 
-  function route(event: LooseEvent): void {
+  #pushThought(event: LooseEvent): void {
+    this.#hot.cool();
+    this.#chunks?.before(event);
+    const id = this.#parts.proceed("reasoning", event);
+    if (this.#closing || !this.#parts.isOpen("reasoning", id)) return;
+    // A thought ends the stream of chunks in its lane, so each needs a look while there is one.
+    const lane = event.subagentRunId ?? this.#parts.ownerOf("reasoning", id);
+    if (lane === undefined && !this.#chunks?.hasStream(lane)) this.#hot.thought(id);
+  }
+
+  #route(event: LooseEvent): void {
     switch (event.type) {
       case EventType.TEXT_MESSAGE_CONTENT:
-        return pushDelta("text", event);
+        return this.#pushDelta("text", event);
       case EventType.TOOL_CALL_ARGS:
-        return pushDelta("tool", event);
+        return this.#pushDelta("tool", event);
+      case EventType.REASONING_MESSAGE_CONTENT:
+        return this.#pushThought(event);
       case EventType.TEXT_MESSAGE_CHUNK:
       case EventType.TOOL_CALL_CHUNK:
       case EventType.REASONING_MESSAGE_CHUNK:
-        if (pushChunk(event)) return;
-        repair("malformed");
-        return send(withTag({ type: EventType.RAW, event, source: "agent" }, event.subagentRunId));
+        if (this.#pushChunk(event)) return;
+        this.repair("malformed");
+        return this.send(
+          withTag({ type: EventType.RAW, event, source: "agent" }, event.subagentRunId),
+        );
       default:
-        hot.cool();
-        chunks.before(event);
-        routeRest(event);
+        this.#hot.cool();
+        this.#chunks?.before(event);
+        this.#routeRest(event);
     }
   }
 
-  function routeRest(event: LooseEvent): void {
+  #routeRest(event: LooseEvent): void {
+    const parts = this.#parts;
     switch (event.type) {
       case EventType.TEXT_MESSAGE_START:
         return parts.start("text", event);
@@ -197,138 +275,76 @@ export function createGuard(options: GuardOptions): Guard {
         return parts.end("span", event);
       case EventType.REASONING_MESSAGE_START:
         return parts.start("reasoning", event);
-      case EventType.REASONING_MESSAGE_CONTENT:
-        parts.proceed("reasoning", event);
-        return;
       case EventType.REASONING_MESSAGE_END:
         return parts.end("reasoning", event);
       case EventType.REASONING_ENCRYPTED_VALUE:
       case EventType.TOOL_CALL_RESULT:
       case EventType.ACTIVITY_SNAPSHOT:
       case EventType.ACTIVITY_DELTA:
-        return send(parts.attribute(event));
+        return this.send(parts.attribute(event));
       case EventType.MESSAGES_SNAPSHOT:
         if (Array.isArray(event.messages)) parts.learn(event.messages);
-        return send(event);
+        return this.send(event);
       case EventType.STEP_STARTED:
-        return brackets.startStep(event);
       case EventType.STEP_FINISHED:
-        return brackets.finishStep(event);
       case EventType.SUBAGENT_STARTED:
-        return brackets.startSubagent(event);
       case EventType.SUBAGENT_FINISHED:
       case EventType.SUBAGENT_ERROR:
-        return brackets.finishSubagent(event);
+        return (this.#brackets ??= new Brackets(this)).push(event);
       case EventType.STATE_SNAPSHOT:
-        state.snapshot(event.snapshot);
-        return send(event);
+        this.#state.snapshot(event.snapshot);
+        return this.send(event);
       case EventType.STATE_DELTA:
-        return sendDelta(event);
+        return this.#sendDelta(event);
       default:
-        send(event);
+        this.send(event);
     }
   }
 
-  function sendDelta(event: LooseEvent): void {
-    if (Array.isArray(event.delta) && state.delta(event.delta)) return send(event);
-    repair("state-delta");
+  #sendDelta(event: LooseEvent): void {
+    const state = this.#state;
+    if (Array.isArray(event.delta) && state.delta(event.delta)) return this.send(event);
+    this.repair("state-delta");
     const { delta: _, ...rest } = event;
     const snapshot = state.value === undefined ? {} : state.value;
     state.snapshot(snapshot);
-    send({ ...rest, type: EventType.STATE_SNAPSHOT, snapshot });
+    this.send({ ...rest, type: EventType.STATE_SNAPSHOT, snapshot });
   }
 
-  function complete(): void {
-    if (closing) return;
-    attempt("the end of the run", () => finish(() => terminals.finished(parts.pendingCalls())));
+  #finish(own?: LooseEvent): void {
+    this.#beginEnd();
+    this.#closeAll(true);
+    this.#terminate(own ? adoptFinish(own, this) : finished(this, this.#parts.pendingCalls()));
   }
 
-  function cancel(): void {
-    if (closing) return;
-    beginEnd();
-    closeAll(() => {});
-    attempt("the end of the run", () => terminate(terminals.cancelled()));
+  #violated(reason: unknown): void {
+    if (!(reason instanceof Violation)) throw reason;
+    this.#failNow({ code: "protocol-violation", message: reason.message });
   }
 
-  function fail(error: { message: string; code: string }): void {
-    if (!closing) failNow(error);
+  #failNow(error: RunFailure): void {
+    this.#isStrict = false;
+    this.#beginEnd();
+    this.#closeAll(false, error);
+    this.#terminate(failed(this, error));
   }
 
-  function finish(terminal: () => LooseEvent): void {
-    beginEnd();
-    closeAll(() => repair("left-open"));
-    terminate(terminal());
+  #beginEnd(): void {
+    this.#closing = true;
+    this.#hot.cool();
+    this.#ensureStarted();
   }
 
-  function failNow(error: { message: string; code: string }): void {
-    isStrict = false;
-    beginEnd();
-    closeAll(() => {}, error);
-    terminate(terminals.failed(error));
+  #closeAll(isFault: boolean, error?: RunFailure): void {
+    this.#parts.closeAll(isFault);
+    this.#brackets?.closeAll(isFault, error);
   }
 
-  function beginEnd(): void {
-    closing = true;
-    hot.cool();
-    ensureStarted();
-  }
-
-  function closeAll(leftOpen: () => void, error?: { message: string; code: string }): void {
-    parts.closeAll(leftOpen);
-    brackets.closeAll(leftOpen, error);
-  }
-
-  function terminate(event: LooseEvent): void {
-    if (ended) return;
-    hot.cool();
-    closing = true;
-    ended = true;
-    emit(event);
-  }
-
-  function attempt(what: string, work: () => void): void {
-    subject = what;
-    try {
-      work();
-    } catch (violation) {
-      if (!(violation instanceof Violation)) throw violation;
-      failNow({ code: "protocol-violation", message: violation.message });
-    }
-  }
-
-  return new GuardFace(
-    { push, complete, fail, cancel, repairs },
-    { firstRepair: () => firstRepair, ended: () => ended },
-  );
-}
-
-// A class, because an object made with a getter of its own gets a shape of its own too. Shapes live
-// where only a full collection looks, and hold on to the getter, and so to all of the run behind it.
-class GuardFace implements Guard {
-  readonly push: Guard["push"];
-  readonly complete: Guard["complete"];
-  readonly fail: Guard["fail"];
-  readonly cancel: Guard["cancel"];
-  readonly repairs: Guard["repairs"];
-  readonly #now: { firstRepair(): string | undefined; ended(): boolean };
-
-  constructor(
-    parts: Pick<Guard, "push" | "complete" | "fail" | "cancel" | "repairs">,
-    now: { firstRepair(): string | undefined; ended(): boolean },
-  ) {
-    this.push = parts.push;
-    this.complete = parts.complete;
-    this.fail = parts.fail;
-    this.cancel = parts.cancel;
-    this.repairs = parts.repairs;
-    this.#now = now;
-  }
-
-  get firstRepair(): string | undefined {
-    return this.#now.firstRepair();
-  }
-
-  get ended(): boolean {
-    return this.#now.ended();
+  #terminate(event: LooseEvent): void {
+    if (this.ended) return;
+    this.#hot.cool();
+    this.#closing = true;
+    this.ended = true;
+    this.#emit(event);
   }
 }

@@ -6,17 +6,18 @@ import type { RunContext } from "./types.ts";
 export function reportRepairs(
   context: RunContext,
   stage: "agent" | "middleware",
-  { repairs, firstRepair }: Pick<Guard, "repairs" | "firstRepair">,
+  guard: Pick<Guard, "repairs" | "firstRepair">,
 ): void {
-  if (repairs.size === 0) return;
+  // Asked first: a guard that repaired nothing has no book of it.
+  if (guard.firstRepair === undefined) return;
   safeLogger(context.logger).warn(
     {
       runId: context.runId,
       threadId: context.threadId,
       agentId: context.agentId,
       stage,
-      repairs: Object.fromEntries(repairs),
-      first: firstRepair,
+      repairs: Object.fromEntries(guard.repairs),
+      first: guard.firstRepair,
     },
     `Events of the ${stage} were repaired; \`strict: true\` turns this into an error.`,
   );

@@ -103,7 +103,7 @@ export function toRun(agent: AgentLike): Run {
             subscriber.error(reason);
           },
           complete: (result) => {
-            speech.take(result, guard.push);
+            speech.take(result, (value) => guard.push(value));
             guard.complete();
             finish();
           },

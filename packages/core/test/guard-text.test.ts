@@ -246,3 +246,43 @@ describe("chunks", () => {
     expect(kinds).toEqual([]);
   });
 });
+
+describe("thoughts", () => {
+  const open = { type: "REASONING_MESSAGE_START", messageId: "r", role: "reasoning" };
+  const think = { type: "REASONING_MESSAGE_CONTENT", messageId: "r", delta: "hm" };
+  const close = { type: "REASONING_MESSAGE_END", messageId: "r" };
+  const message = ["TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END"];
+
+  test("in a row pass as the objects they are, whatever else goes on", () => {
+    const values = [open, think, think, call, think, args, think, args, think, callEnd, close];
+    const { events, kinds } = body(...values, result);
+    expect(kinds).toEqual([]);
+    expect(events.every((event, index) => event === [...values, result][index])).toBe(true);
+  });
+
+  test("end the text before each of them", () => {
+    const { events, kinds } = body(open, think, think, "a", think, think, "b", think, close);
+    const [first, go, last] = [open.type, think.type, close.type];
+    expect(types(events)).toEqual([first, go, go, ...message, go, go, ...message, go, last]);
+    expect(kinds).toEqual([]);
+  });
+
+  test("end the text of the lane they are said in", () => {
+    const theirs = { ...think, subagentRunId: "s" };
+    const { events, kinds } = body({ ...open, subagentRunId: "s" }, "a", theirs, theirs, think);
+    expect(types(events).slice(1, 7)).toEqual([
+      ...message.slice(0, 2),
+      theirs.type,
+      theirs.type,
+      "TEXT_MESSAGE_END",
+      think.type,
+    ]);
+    expect(kinds).toEqual(["left-open"]);
+  });
+
+  test("of a message that has ended start it again", () => {
+    const { events, kinds } = body(open, think, think, close, think, close);
+    expect(events).toEqual([open, think, think, close, open, think, close]);
+    expect(kinds).toEqual(["reopened"]);
+  });
+});
