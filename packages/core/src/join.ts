@@ -2,7 +2,7 @@ import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { BaseEvent, Message } from "@ag-ui/core";
 import { noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
-import { applyPatch } from "./patch.ts";
+import { LiveDocument } from "./live-document.ts";
 import { createReducer } from "./reducer.ts";
 import type { Reducer } from "./reducer.ts";
 import { sizeOf } from "./size.ts";
@@ -39,7 +39,7 @@ export function createRunView(start: RunViewStart): RunView {
 }
 
 class View implements RunView {
-  state: unknown;
+  readonly #state: LiveDocument;
   readonly #reducer: Reducer;
   readonly #times = createTimes();
   readonly #maxBytes: number;
@@ -47,7 +47,7 @@ class View implements RunView {
 
   constructor({ messages, maxBytes, state = {}, open = [], isReordered = false }: RunViewStart) {
     this.#reducer = createReducer(messages, { open, ...(maxBytes !== undefined && { maxBytes }) });
-    this.state = state;
+    this.#state = new LiveDocument(state);
     this.#maxBytes = maxBytes ?? Infinity;
     this.#wasReordered = isReordered;
   }
@@ -56,11 +56,14 @@ class View implements RunView {
     // A delta begins nothing, and past its bound the reducer begins nothing new.
     const mayBegin = at !== undefined && typeof event.delta !== "string";
     if (mayBegin && this.#reducer.bytes <= 2 * this.#maxBytes) this.#times.note(event, at);
-    if (event.type === EventType.STATE_SNAPSHOT) this.state = event.snapshot;
+    if (event.type === EventType.STATE_SNAPSHOT) this.#state.write(event.snapshot);
     // The guard let it through, so it applies.
-    else if (event.type === EventType.STATE_DELTA)
-      this.state = applyPatch(this.state, event.delta as never);
+    else if (event.type === EventType.STATE_DELTA) this.#state.patch(event.delta as never);
     else this.#reducer.apply(event);
+  }
+
+  get state(): unknown {
+    return this.#state.read();
   }
 
   get messages(): readonly Message[] {

@@ -18,7 +18,7 @@ import type { SizedEntry } from "./follower.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
 import { createBreath, hop } from "./hop.ts";
-import { cloneJson } from "./json.ts";
+import { copyJson } from "./json.ts";
 import { LazyAbort } from "./lazy-abort.ts";
 import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
@@ -829,7 +829,7 @@ function measure(value: unknown): number {
 function copyEvent(event: BaseEvent, isForeign: boolean): BaseEvent {
   for (const key in event) {
     const member = event[key];
-    if (typeof member === "object" && member !== null) return cloneJson(event).value as BaseEvent;
+    if (typeof member === "object" && member !== null) return copyJson(event) as BaseEvent;
   }
   return isForeign ? { ...event } : event;
 }
