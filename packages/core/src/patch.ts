@@ -227,8 +227,13 @@ function toIndex(key: string, highest: number): number {
   return index;
 }
 
+// One operation is looked at several times: by its author's run, its guard and its view.
+let lastPointer = "";
+let lastPath: Path = [];
+
 function parsePointer(pointer: unknown, member: string): Path {
   if (pointer === "") return [];
+  if (pointer === lastPointer) return lastPath;
   if (typeof pointer !== "string" || !pointer.startsWith("/")) throw notPointer(member);
   const isEscaped = pointer.includes("~");
   if (isEscaped && /~(?![01])/.test(pointer)) throw notPointer(member);
@@ -241,6 +246,8 @@ function parsePointer(pointer: unknown, member: string): Path {
     }
     keys[i] = key;
   }
+  lastPointer = pointer;
+  lastPath = keys;
   return keys;
 }
 
