@@ -35,7 +35,7 @@ class Comparison {
   #compareItems(from: readonly unknown[], to: readonly unknown[]): boolean {
     for (let i = from.length - 1; i >= 0; i--) {
       if (i >= to.length) this.#remove(String(i));
-      else if (!this.#compareAt(i, from[i], to[i])) return false;
+      else if (from[i] !== to[i] && !this.#compareAt(i, from[i], to[i])) return false;
     }
     for (let i = from.length; i < to.length; i++) {
       if (!this.#add(String(i), to[i])) return false;
@@ -46,15 +46,19 @@ class Comparison {
   #compareMembers(from: Record<string, unknown>, to: Record<string, unknown>): boolean {
     const names = Object.keys(from);
     const others = Object.keys(to);
+    // All at once: reading a hundred members by their names costs three times as much.
+    const befores = Object.values(from);
+    const afters = Object.values(to);
     let isMissing = others.length !== names.length;
     for (let i = names.length - 1; i >= 0; i--) {
       const name = names[i]!;
       // Members mostly keep their order, and then nothing has to be looked up.
-      const after = others[i] === name || Object.hasOwn(to, name) ? to[name] : undefined;
+      const after = others[i] === name ? afters[i] : ownMember(to, name);
+      if (after === befores[i]) continue;
       if (after === undefined) {
         this.#remove(name);
         isMissing = true;
-      } else if (!this.#compareAt(name, from[name], after)) return false;
+      } else if (!this.#compareAt(name, befores[i], after)) return false;
     }
     if (!isMissing) return true;
     for (const name of others) {
@@ -66,7 +70,6 @@ class Comparison {
   }
 
   #compareAt(name: string | number, before: unknown, after: unknown): boolean {
-    if (before === after) return true;
     if (!isSameKind(before, after)) return this.#replace(String(name), before, after);
     this.#path.push(String(name));
     const isJson = this.compare(before, after as Container);
@@ -103,6 +106,10 @@ class Comparison {
 export function isSameKind(left: unknown, right: unknown): left is Container {
   if (typeof left !== "object" || typeof right !== "object" || !left || !right) return false;
   return Array.isArray(left) === Array.isArray(right);
+}
+
+function ownMember(members: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(members, name) ? members[name] : undefined;
 }
 
 function toValue(value: unknown): unknown {

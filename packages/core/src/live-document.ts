@@ -1,6 +1,7 @@
 import type { JsonPatchOperation } from "@ag-ui/core";
 import { applyAll, PatchError } from "./patch.ts";
 import type { Pass } from "./patch.ts";
+import { UndoLog } from "./undo-log.ts";
 
 // Containers that have left the document stay known until there are this many.
 const maxFresh = 1024;
@@ -13,7 +14,7 @@ export class LiveDocument implements Pass {
   document: unknown;
   fresh: Set<object> | undefined;
   work = 0;
-  undo: (() => void)[] | undefined;
+  undo: UndoLog | undefined;
   /** Another one after every change, and after every reading. */
   version = 0;
 
@@ -41,7 +42,7 @@ export class LiveDocument implements Pass {
   patch(operations: readonly JsonPatchOperation[]): void {
     this.version++;
     if (this.fresh && this.fresh.size > maxFresh) this.fresh = undefined;
-    if (!isSimple(operations)) this.undo = [];
+    if (!isSimple(operations)) this.undo = new UndoLog();
     try {
       applyAll(this, operations);
       this.undo = undefined;
@@ -53,7 +54,7 @@ export class LiveDocument implements Pass {
 
   /** Why a patch would not apply. */
   refusal(operations: readonly JsonPatchOperation[]): PatchError | undefined {
-    this.undo = [];
+    this.undo = new UndoLog();
     try {
       applyAll(this, operations);
       return undefined;
@@ -79,7 +80,7 @@ export class LiveDocument implements Pass {
   #takeBack(): void {
     const { undo } = this;
     this.undo = undefined;
-    for (let i = (undo?.length ?? 0) - 1; i >= 0; i--) undo![i]!();
+    undo?.takeBack();
   }
 }
 

@@ -1,5 +1,6 @@
 import type { JsonPatchOperation } from "@ag-ui/core";
 import { isEqualJson } from "./json.ts";
+import type { UndoLog } from "./undo-log.ts";
 
 const maxOperations = 10_000;
 /** How deep a path may lead, and how deep a value may end up. */
@@ -47,8 +48,8 @@ export interface Pass {
   fresh: Set<object> | undefined;
   /** What it may still weigh. */
   work: number;
-  /** Takes back what was done, the last first; absent where nobody sees what is half done. */
-  undo: (() => void)[] | undefined;
+  /** Absent where nobody sees what is half done. */
+  undo: UndoLog | undefined;
 }
 
 /** Applies operations one after the other, up to the first that fails. */
@@ -115,9 +116,9 @@ function add(pass: Pass, path: Path, value: unknown): void {
   if (Array.isArray(container)) {
     const index = key === "-" ? container.length : toIndex(key, container.length);
     container.splice(index, 0, value);
-    pass.undo?.push(() => void container.splice(index, 1));
+    pass.undo?.add(() => void container.splice(index, 1));
   } else {
-    keepMember(pass, container, key);
+    pass.undo?.keepMember(container, key);
     container[key] = value;
   }
 }
@@ -127,7 +128,7 @@ function replace(pass: Pass, path: Path, value: unknown): void {
   if (key === undefined) return setDocument(pass, value);
   const container = writableParent(pass, path);
   const name = existing(container, key);
-  keepMember(pass, container, name);
+  pass.undo?.keepMember(container, name);
   (container as Record<string, unknown>)[name] = value;
 }
 
@@ -139,9 +140,9 @@ function remove(pass: Pass, path: Path): void {
   if (Array.isArray(container)) {
     const index = Number(name);
     const [item] = container.splice(index, 1);
-    pass.undo?.push(() => void container.splice(index, 0, item));
+    pass.undo?.add(() => void container.splice(index, 0, item));
   } else {
-    pass.undo?.push(restoring(container));
+    pass.undo?.keepMembers(container);
     delete container[name];
   }
 }
@@ -153,25 +154,7 @@ function setDocument(pass: Pass, value: unknown): void {
 
 function keepDocument(pass: Pass): void {
   const { document } = pass;
-  pass.undo?.push(() => (pass.document = document));
-}
-
-function keepMember(pass: Pass, members: Container, key: string): void {
-  if (!pass.undo) return;
-  const before = Object.getOwnPropertyDescriptor(members, key);
-  pass.undo.push(() => {
-    if (before) (members as Record<string, unknown>)[key] = before.value;
-    else delete (members as Record<string, unknown>)[key];
-  });
-}
-
-// A member that comes back has to stand where it stood.
-function restoring(members: Record<string, unknown>): () => void {
-  const before = { ...members };
-  return () => {
-    for (const key of Object.keys(members)) delete members[key];
-    Object.assign(members, before);
-  };
+  pass.undo?.add(() => (pass.document = document));
 }
 
 /** Copies the containers along a path, unless they are its own, and returns the last but one. */

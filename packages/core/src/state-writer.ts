@@ -16,7 +16,9 @@ export interface RunStateOptions {
 }
 
 // Without these, an array that shrinks becomes `replace /list/length`, which is not RFC 6902.
-const patches = { pathAsArray: false, arrayLengthAssignment: false } as const;
+const patching = {
+  enablePatches: { pathAsArray: false, arrayLengthAssignment: false },
+} as const;
 
 /** `context.state`: every change becomes a snapshot (the first one) or a delta. */
 export function createRunState({ tracker, push }: RunStateOptions): RunState {
@@ -52,7 +54,7 @@ export function createRunState({ tracker, push }: RunStateOptions): RunState {
     const now = live.document;
     const base = isObject(now) ? now : {};
     const [next, changes] = live.lend(() =>
-      create(base, (draft) => refusePromise(change(draft as never)), { enablePatches: patches }),
+      create(base, (draft) => refusePromise(change(draft as never)), patching),
     );
     if (changes.length === 0) return;
     // Whoever changed the state in the meantime changed another than this draft began with.

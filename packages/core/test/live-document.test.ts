@@ -77,6 +77,15 @@ describe("a live document", () => {
     expect(JSON.stringify(live.document)).toBe(before);
   });
 
+  test("takes back thousands of removals in one go", () => {
+    const names = Array.from({ length: 9000 }, (_, index) => `name${index}`);
+    const live = new LiveDocument(Object.fromEntries(names.map((name) => [name, 1])));
+    const removals = names.map((name): JsonPatchOperation => ({ op: "remove", path: `/${name}` }));
+    expect(live.refusal(removals)).toBeUndefined();
+    expect(live.refusal([...removals, failing])).toBeInstanceOf(PatchError);
+    expect(Object.keys(live.document as object)).toEqual(names);
+  });
+
   test("says why a patch would not apply, and stays as it is", () => {
     const live = new LiveDocument({ a: 1 });
     expect(live.refusal([replace("/a", 2), failing])?.message).toContain("/nowhere");
