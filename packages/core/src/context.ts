@@ -10,7 +10,7 @@ import type { Stopping } from "./lazy-abort.ts";
 import { defaultLimits } from "./limits.ts";
 import { silentLogger } from "./logger.ts";
 import { createStateTracker } from "./state.ts";
-import type { StateTracker } from "./state.ts";
+import type { LiveStateTracker } from "./state.ts";
 import { createRunState } from "./state-writer.ts";
 import { settleTools, splitTools } from "./server-tools.ts";
 import { createToolCalls } from "./tool-calls.ts";
@@ -64,7 +64,7 @@ export interface RunContextInit {
 /** The far end of `context.emit`: where its events go, and what the guard in front of them knows. */
 export interface Outlet {
   push(value: unknown): void | Promise<void>;
-  readonly state: StateTracker;
+  readonly state: LiveStateTracker;
   readonly ending: RunEnding;
   /** What the agent is given. */
   readonly input: RunAgentInput;

@@ -2,11 +2,11 @@ import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { BaseEvent, Message } from "@ag-ui/core";
 import { noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
-import { applyPatch } from "./patch.ts";
+import { LiveDocument } from "./live-document.ts";
 import { createReducer } from "./reducer.ts";
 import type { Reducer } from "./reducer.ts";
 import { sizeOf } from "./size.ts";
-import { createTimes } from "./times.ts";
+import { Times } from "./times.ts";
 import type { LogEntry, RunKey, RunLog, RunRecord, Session } from "./types.ts";
 
 /** A run as its clients have been told it so far. */
@@ -33,34 +33,42 @@ export interface RunViewStart {
   readonly maxBytes?: number;
 }
 
+// Looked up once: this is compared for every token.
+const textContent = EventType.TEXT_MESSAGE_CONTENT;
+
 /** Folds delivered events into messages, state and what is open. */
 export function createRunView(start: RunViewStart): RunView {
   return new View(start);
 }
 
 class View implements RunView {
-  state: unknown;
+  readonly #state: LiveDocument;
   readonly #reducer: Reducer;
-  readonly #times = createTimes();
+  readonly #times = new Times();
   readonly #maxBytes: number;
   readonly #wasReordered: boolean;
 
-  constructor({ messages, maxBytes, state = {}, open = [], isReordered = false }: RunViewStart) {
-    this.#reducer = createReducer(messages, { open, ...(maxBytes !== undefined && { maxBytes }) });
-    this.state = state;
-    this.#maxBytes = maxBytes ?? Infinity;
-    this.#wasReordered = isReordered;
+  constructor({ messages, maxBytes = Infinity, state = {}, open, isReordered }: RunViewStart) {
+    this.#reducer = createReducer(messages, open ? { maxBytes, open } : { maxBytes });
+    this.#state = new LiveDocument(state);
+    this.#maxBytes = maxBytes;
+    this.#wasReordered = isReordered ?? false;
   }
 
   apply(event: BaseEvent, at?: number): void {
-    // A delta begins nothing, and past its bound the reducer begins nothing new.
-    const mayBegin = at !== undefined && typeof event.delta !== "string";
-    if (mayBegin && this.#reducer.bytes <= 2 * this.#maxBytes) this.#times.note(event, at);
-    if (event.type === EventType.STATE_SNAPSHOT) this.state = event.snapshot;
+    const { type } = event;
+    // A delta begins nothing.
+    if (type === textContent) return this.#reducer.apply(event);
+    if (type === EventType.STATE_SNAPSHOT) return this.#state.write(event.snapshot);
     // The guard let it through, so it applies.
-    else if (event.type === EventType.STATE_DELTA)
-      this.state = applyPatch(this.state, event.delta as never);
-    else this.#reducer.apply(event);
+    if (type === EventType.STATE_DELTA) return this.#state.patch(event.delta as never);
+    // Past its bound the reducer begins nothing new.
+    if (at !== undefined && this.#reducer.bytes <= 2 * this.#maxBytes) this.#times.note(event, at);
+    this.#reducer.apply(event);
+  }
+
+  get state(): unknown {
+    return this.#state.read();
   }
 
   get messages(): readonly Message[] {

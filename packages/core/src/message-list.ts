@@ -9,99 +9,125 @@ export interface Slot {
   isHistory: boolean;
 }
 
-export interface MessageList {
-  slots(): readonly Slot[];
-  /** A copy of the list; messages in it never change afterwards. */
-  read(): readonly Message[];
-  find(id: string): Slot | undefined;
-  /** The message of a slot, free to be changed. */
-  write(slot: Slot): Message;
-  /** A tool call, free to be changed. */
-  writeCall(toolCallId: string): ToolCall | undefined;
-  /** The slot that holds a tool call. */
-  ownerOf(toolCallId: string): Slot | undefined;
-  append(message: Message): Slot;
-  appendCall(slot: Slot, call: ToolCall): void;
-  /** Puts a tool message behind the results that already follow its call. True: others follow it. */
-  insertAfter(owner: Slot, message: Message): boolean;
-  /** Puts another message with the same id in a place. */
-  replace(slot: Slot, message: Message): void;
-  /** Takes another list of slots. */
-  reset(slots: readonly Slot[]): void;
-}
+// As few as these are found sooner by looking at each.
+const fewSlots = 8;
 
 /** Messages with an index by id and by tool call, copied on write once somebody has read them. */
-export function createMessageList(initial: readonly Message[]): MessageList {
-  let slots: Slot[] = [];
-  const byId = new Map<string, Slot>();
-  const calls = new Map<string, { slot: Slot; index: number }>();
-  let generation = 0;
+export class MessageList {
+  #slots: Slot[];
+  #generation = 0;
+  /** Both are made when they are needed. */
+  #byId: Map<string, Slot> | undefined = undefined;
+  #calls: Map<string, { slot: Slot; index: number }> | undefined = undefined;
 
-  function index(slot: Slot): void {
-    const { message } = slot;
-    // Ids are unique in a proper conversation; in another, the first one is meant.
-    if (!byId.has(message.id)) byId.set(message.id, slot);
-    toolCallsOf(message)?.forEach((call, at) => {
-      if (!calls.has(call.id)) calls.set(call.id, { slot, index: at });
-    });
+  constructor(initial: readonly Message[]) {
+    this.#slots = initial.map((message) => ({ message, generation: -1, isHistory: true }));
   }
 
-  function reset(next: readonly Slot[]): void {
-    slots = [...next];
-    byId.clear();
-    calls.clear();
-    slots.forEach(index);
+  get slots(): readonly Slot[] {
+    return this.#slots;
   }
 
-  function write(slot: Slot): Message {
-    if (slot.generation !== generation) {
+  /** A copy of the list; messages in it never change afterwards. */
+  read(): readonly Message[] {
+    this.#generation++;
+    return this.#slots.map(({ message }) => message);
+  }
+
+  /** Ids are unique in a proper conversation; in another, the first one is meant. */
+  find(id: string): Slot | undefined {
+    if (this.#slots.length > fewSlots) return (this.#byId ??= indexById(this.#slots)).get(id);
+    for (const slot of this.#slots) if (slot.message.id === id) return slot;
+    return undefined;
+  }
+
+  /** The message of a slot, free to be changed. */
+  write(slot: Slot): Message {
+    if (slot.generation !== this.#generation) {
       slot.message = copyMessage(slot.message);
-      slot.generation = generation;
+      slot.generation = this.#generation;
     }
     return slot.message;
   }
 
-  reset(initial.map((message) => ({ message, generation: -1, isHistory: true })));
-  return {
-    slots: () => slots,
-    read() {
-      generation++;
-      return slots.map(({ message }) => message);
-    },
-    find: (id) => byId.get(id),
-    write,
-    writeCall(toolCallId) {
-      const found = calls.get(toolCallId);
-      return found && toolCallsOf(write(found.slot))?.[found.index];
-    },
-    ownerOf: (toolCallId) => calls.get(toolCallId)?.slot,
-    append(message) {
-      const slot = { message, generation, isHistory: false };
-      slots.push(slot);
-      index(slot);
-      return slot;
-    },
-    appendCall(slot, call) {
-      const message = write(slot) as AssistantMessage;
-      message.toolCalls ??= [];
-      calls.set(call.id, { slot, index: message.toolCalls.push(call) - 1 });
-    },
-    insertAfter(owner, message) {
-      let at = slots.indexOf(owner) + 1;
-      while (slots[at]?.message.role === "tool") at++;
-      const slot = { message, generation, isHistory: false };
-      slots.splice(at, 0, slot);
-      if (byId.has(message.id)) reset(slots);
-      else index(slot);
-      return at < slots.length - 1;
-    },
-    replace(slot, message) {
-      const hadCalls = toolCallsOf(slot.message) !== undefined;
-      Object.assign(slot, { message, generation, isHistory: false });
-      if (hadCalls) reset(slots);
-    },
-    reset,
-  };
+  /** A tool call, free to be changed. */
+  writeCall(toolCallId: string): ToolCall | undefined {
+    const found = this.#findCall(toolCallId);
+    return found && toolCallsOf(this.write(found.slot))?.[found.index];
+  }
+
+  /** The slot that holds a tool call. */
+  ownerOf(toolCallId: string): Slot | undefined {
+    return this.#findCall(toolCallId)?.slot;
+  }
+
+  append(message: Message): Slot {
+    const slot = { message, generation: this.#generation, isHistory: false };
+    this.#slots.push(slot);
+    this.#index(slot);
+    return slot;
+  }
+
+  appendCall(slot: Slot, call: ToolCall): void {
+    const message = this.write(slot) as AssistantMessage;
+    message.toolCalls ??= [];
+    const index = message.toolCalls.push(call) - 1;
+    this.#calls?.set(call.id, { slot, index });
+  }
+
+  /** Puts a tool message behind the results that already follow its call. True: others follow it. */
+  insertAfter(owner: Slot, message: Message): boolean {
+    const slots = this.#slots;
+    let at = slots.lastIndexOf(owner) + 1;
+    while (slots[at]?.message.role === "tool") at++;
+    const slot = { message, generation: this.#generation, isHistory: false };
+    // It may come to stand before another of its name.
+    if (this.#byId?.has(message.id)) this.#byId = undefined;
+    slots.splice(at, 0, slot);
+    this.#index(slot);
+    return at < slots.length - 1;
+  }
+
+  /** Puts another message with the same id in a place. */
+  replace(slot: Slot, message: Message): void {
+    if (toolCallsOf(slot.message)) this.#calls = undefined;
+    slot.message = message;
+    slot.generation = this.#generation;
+    slot.isHistory = false;
+  }
+
+  /** Takes another list of slots. */
+  reset(slots: Slot[]): void {
+    this.#slots = slots;
+    this.#byId = undefined;
+    this.#calls = undefined;
+  }
+
+  #index(slot: Slot): void {
+    const { id } = slot.message;
+    if (this.#byId && !this.#byId.has(id)) this.#byId.set(id, slot);
+    if (this.#calls) indexCalls(this.#calls, slot);
+  }
+
+  #findCall(toolCallId: string): { slot: Slot; index: number } | undefined {
+    if (!this.#calls) {
+      this.#calls = new Map();
+      for (const slot of this.#slots) indexCalls(this.#calls, slot);
+    }
+    return this.#calls.get(toolCallId);
+  }
+}
+
+function indexById(slots: readonly Slot[]): Map<string, Slot> {
+  const byId = new Map<string, Slot>();
+  for (const slot of slots) if (!byId.has(slot.message.id)) byId.set(slot.message.id, slot);
+  return byId;
+}
+
+function indexCalls(calls: Map<string, { slot: Slot; index: number }>, slot: Slot): void {
+  toolCallsOf(slot.message)?.forEach((call, index) => {
+    if (!calls.has(call.id)) calls.set(call.id, { slot, index });
+  });
 }
 
 function toolCallsOf(message: Message): ToolCall[] | undefined {

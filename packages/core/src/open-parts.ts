@@ -19,11 +19,6 @@ export interface OpenPart {
   readonly event: BaseEvent;
 }
 
-export interface OpenParts {
-  apply(event: BaseEvent): void;
-  list(): readonly OpenPart[];
-}
-
 /** The order in which a late client must be told: owners before what they own. */
 const order: readonly OpenKind[] = [
   "subagent",
@@ -50,35 +45,52 @@ const rules: Readonly<Record<string, readonly [kind: OpenKind, id: string, opens
   [EventType.TOOL_CALL_END]: ["tool-call", "toolCallId", false],
 };
 
-const boundaries: ReadonlySet<EventType> = new Set([
-  EventType.RUN_STARTED,
-  EventType.RUN_FINISHED,
-  EventType.RUN_ERROR,
-]);
-
 /** Remembers what is open in a run. */
-export function createOpenParts(): OpenParts {
-  // One map for all kinds, made when something opens: there is one of these per run.
-  let open: Map<string, OpenPart> | undefined;
-  return {
-    apply(event) {
-      const { type } = event;
-      if (boundaries.has(type)) {
-        open?.clear();
-        return;
-      }
-      const rule = rules[type];
-      if (!rule) return;
-      const [kind, member, opens] = rule;
-      const { [member]: id, subagentRunId } = event as Json;
-      // Two subagents may have a step of the same name open.
-      const key = `${kind} ${kind === "step" ? JSON.stringify([subagentRunId, id]) : String(id)}`;
-      if (opens) (open ??= new Map()).set(key, { kind, id: String(id), event });
-      else open?.delete(key);
-    },
-    list() {
-      const parts = [...(open?.values() ?? [])];
-      return order.flatMap((kind) => parts.filter((part) => part.kind === kind));
-    },
-  };
+export class OpenParts {
+  // Nearly always one thing at a time, which needs no map: there is one of these per run.
+  #only: OpenPart | undefined = undefined;
+  #onlyKey = "";
+  #others: Map<string, OpenPart> | undefined = undefined;
+
+  apply(event: BaseEvent): void {
+    const { type } = event;
+    if (
+      type === EventType.RUN_STARTED ||
+      type === EventType.RUN_FINISHED ||
+      type === EventType.RUN_ERROR
+    ) {
+      this.#only = undefined;
+      this.#others = undefined;
+      return;
+    }
+    const rule = rules[type];
+    if (!rule) return;
+    const [kind, member, opens] = rule;
+    const { [member]: id, subagentRunId } = event as Json;
+    // Two subagents may have a step of the same name open.
+    const key = `${kind} ${kind === "step" ? JSON.stringify([subagentRunId, id]) : String(id)}`;
+    if (opens) this.#open(key, { kind, id: String(id), event });
+    else this.#close(key);
+  }
+
+  list(): readonly OpenPart[] {
+    const parts = [...(this.#others?.values() ?? [])];
+    if (this.#only) parts.unshift(this.#only);
+    return order.flatMap((kind) => parts.filter((part) => part.kind === kind));
+  }
+
+  #open(key: string, part: OpenPart): void {
+    const isOnly = this.#only ? key === this.#onlyKey : !this.#others?.size;
+    if (!isOnly) {
+      (this.#others ??= new Map()).set(key, part);
+      return;
+    }
+    this.#only = part;
+    this.#onlyKey = key;
+  }
+
+  #close(key: string): void {
+    if (this.#only && key === this.#onlyKey) this.#only = undefined;
+    else this.#others?.delete(key);
+  }
 }

@@ -1,8 +1,10 @@
 import type { JsonPatchOperation } from "@ag-ui/core";
 import { isEqualJson } from "./json.ts";
+import type { UndoLog } from "./undo-log.ts";
 
 const maxOperations = 10_000;
-const maxDepth = 64;
+/** How deep a path may lead, and how deep a value may end up. */
+export const maxDepth = 64;
 // What one patch may add or compare: a few `copy` operations could otherwise make gigabytes.
 const maxWork = 16 * 1024 * 1024;
 const workPerNode = 16;
@@ -31,13 +33,34 @@ export class PatchError extends Error {
  * ```
  */
 export function applyPatch(document: unknown, operations: readonly JsonPatchOperation[]): unknown {
+  const pass: Pass = { document, fresh: undefined, work: maxWork, undo: undefined };
+  applyAll(pass, operations);
+  return pass.document;
+}
+
+type Container = unknown[] | Record<string, unknown>;
+type Path = readonly string[];
+
+/** A document while operations are applied to it. */
+export interface Pass {
+  document: unknown;
+  /** The containers it made itself, which it may change where they are. */
+  fresh: Set<object> | undefined;
+  /** What it may still weigh. */
+  work: number;
+  /** Absent where nobody sees what is half done. */
+  undo: UndoLog | undefined;
+}
+
+/** Applies operations one after the other, up to the first that fails. */
+export function applyAll(pass: Pass, operations: readonly JsonPatchOperation[]): void {
   if (!Array.isArray(operations)) throw new PatchError("A patch is an array of operations.");
   if (operations.length > maxOperations) {
     throw new PatchError(`A patch has at most ${maxOperations} operations.`);
   }
-  const pass: Pass = { document, fresh: new Set(), work: maxWork };
+  pass.work = maxWork;
   for (let index = 0; index < operations.length; index++) {
-    const operation = operations[index]!;
+    const operation = operations[index] as JsonPatchOperation;
     try {
       applyOperation(pass, operation);
     } catch (error) {
@@ -45,19 +68,6 @@ export function applyPatch(document: unknown, operations: readonly JsonPatchOper
       throw error;
     }
   }
-  return pass.document;
-}
-
-type Container = unknown[] | Record<string, unknown>;
-type Path = readonly string[];
-
-/** One call of `applyPatch`. */
-interface Pass {
-  document: unknown;
-  /** The containers it made itself, which it may change where they are. */
-  readonly fresh: Set<object>;
-  /** What it may still weigh. */
-  work: number;
 }
 
 class Refusal extends Error {}
@@ -79,7 +89,8 @@ function applyOperation(pass: Pass, operation: JsonPatchOperation): void {
       const value = read(pass.document, parsePointer(operation.from, "from"));
       weigh(pass, value, path.length);
       // From now on one container may be in two places, so none may be changed where it is.
-      pass.fresh.clear();
+      pass.fresh = undefined;
+      keepDocument(pass);
       return add(pass, path, value);
     }
     case "move": {
@@ -99,28 +110,55 @@ function applyOperation(pass: Pass, operation: JsonPatchOperation): void {
 }
 
 function add(pass: Pass, path: Path, value: unknown): void {
-  const [container, key] = writableParent(pass, path);
-  if (key === undefined) pass.document = value;
-  else if (!Array.isArray(container)) container[key] = value;
-  else container.splice(key === "-" ? container.length : toIndex(key, container.length), 0, value);
+  const key = path.at(-1);
+  if (key === undefined) return setDocument(pass, value);
+  const container = writableParent(pass, path);
+  if (Array.isArray(container)) {
+    const index = key === "-" ? container.length : toIndex(key, container.length);
+    container.splice(index, 0, value);
+    pass.undo?.add(() => void container.splice(index, 1));
+  } else {
+    pass.undo?.keepMember(container, key);
+    container[key] = value;
+  }
 }
 
 function replace(pass: Pass, path: Path, value: unknown): void {
-  const [container, key] = writableParent(pass, path);
-  if (key === undefined) pass.document = value;
-  else (container as Record<string, unknown>)[existing(container, key)] = value;
+  const key = path.at(-1);
+  if (key === undefined) return setDocument(pass, value);
+  const container = writableParent(pass, path);
+  const name = existing(container, key);
+  pass.undo?.keepMember(container, name);
+  (container as Record<string, unknown>)[name] = value;
 }
 
 function remove(pass: Pass, path: Path): void {
-  const [container, key] = writableParent(pass, path);
-  if (key === undefined) pass.document = null;
-  else if (Array.isArray(container)) container.splice(Number(existing(container, key)), 1);
-  else delete container[existing(container, key)];
+  const key = path.at(-1);
+  if (key === undefined) return setDocument(pass, null);
+  const container = writableParent(pass, path);
+  const name = existing(container, key);
+  if (Array.isArray(container)) {
+    const index = Number(name);
+    const [item] = container.splice(index, 1);
+    pass.undo?.add(() => void container.splice(index, 0, item));
+  } else {
+    pass.undo?.keepMembers(container);
+    delete container[name];
+  }
 }
 
-/** Copies the containers along a path, each once per patch; no key is given for the root. */
-function writableParent(pass: Pass, path: Path): [container: Container, key: string | undefined] {
-  if (path.length === 0) return [[], undefined];
+function setDocument(pass: Pass, value: unknown): void {
+  keepDocument(pass);
+  pass.document = value;
+}
+
+function keepDocument(pass: Pass): void {
+  const { document } = pass;
+  pass.undo?.add(() => (pass.document = document));
+}
+
+/** Copies the containers along a path, unless they are its own, and returns the last but one. */
+function writableParent(pass: Pass, path: Path): Container {
   let container = writable(pass, pass.document);
   pass.document = container;
   for (let depth = 0; depth < path.length - 1; depth++) {
@@ -129,15 +167,20 @@ function writableParent(pass: Pass, path: Path): [container: Container, key: str
     container = writable(pass, members[key]);
     members[key] = container;
   }
-  return [container, path.at(-1)];
+  return container;
 }
 
 function writable(pass: Pass, node: unknown): Container {
   const container = asContainer(node);
-  if (pass.fresh.has(container)) return container;
+  if (pass.fresh?.has(container)) return container;
   const copy = Array.isArray(container) ? container.slice() : { ...container };
-  pass.fresh.add(copy);
+  (pass.fresh ??= new Set()).add(copy);
   return copy;
+}
+
+/** What a pointer leads to, in a document that has it. */
+export function readPointer(document: unknown, pointer: string): unknown {
+  return read(document, parsePointer(pointer, "path"));
 }
 
 function read(document: unknown, path: Path): unknown {
@@ -167,21 +210,32 @@ function toIndex(key: string, highest: number): number {
   return index;
 }
 
+// One operation is looked at several times: by its author's run, its guard and its view.
+let lastPointer = "";
+let lastPath: Path = [];
+
 function parsePointer(pointer: unknown, member: string): Path {
   if (pointer === "") return [];
-  if (typeof pointer !== "string" || !pointer.startsWith("/") || /~(?![01])/.test(pointer)) {
-    throw new Refusal(`"${member}" is not a JSON pointer.`);
-  }
+  if (pointer === lastPointer) return lastPath;
+  if (typeof pointer !== "string" || !pointer.startsWith("/")) throw notPointer(member);
+  const isEscaped = pointer.includes("~");
+  if (isEscaped && /~(?![01])/.test(pointer)) throw notPointer(member);
   const keys = pointer.slice(1).split("/", maxDepth + 1);
   if (keys.length > maxDepth) throw new Refusal(`"${member}" is deeper than ${maxDepth}.`);
   for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!.replaceAll("~1", "/").replaceAll("~0", "~");
+    const key = isEscaped ? keys[i]!.replaceAll("~1", "/").replaceAll("~0", "~") : keys[i]!;
     if (key === "__proto__" || (key === "prototype" && keys[i - 1] === "constructor")) {
       throw new Refusal("The path leads to a prototype.");
     }
     keys[i] = key;
   }
+  lastPointer = pointer;
+  lastPath = keys;
   return keys;
+}
+
+function notPointer(member: string): Refusal {
+  return new Refusal(`"${member}" is not a JSON pointer.`);
 }
 
 function valueOf(pass: Pass, operation: { value?: unknown }, path: Path): unknown {

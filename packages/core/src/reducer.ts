@@ -11,16 +11,18 @@ import type {
   Metadata,
   ReasoningEncryptedValueEvent,
   ReasoningMessageStartEvent,
+  TextMessageContentEvent,
   TextMessageStartEvent,
   ToolCall,
+  ToolCallArgsEvent,
   ToolCallResultEvent,
   ToolCallStartEvent,
 } from "@ag-ui/core";
 import { isRecord } from "./guard-check.ts";
-import { createMessageList } from "./message-list.ts";
+import { MessageList } from "./message-list.ts";
 import type { Slot } from "./message-list.ts";
 import { mergeSnapshot } from "./messages-snapshot.ts";
-import { createOpenParts } from "./open-parts.ts";
+import { OpenParts } from "./open-parts.ts";
 import type { OpenPart } from "./open-parts.ts";
 import { applyPatch, PatchError } from "./patch.ts";
 import { sizeOf } from "./size.ts";
@@ -52,6 +54,11 @@ export interface Reducer {
 // A message without content still costs its id, its role and its place.
 const bytesPerMessage = 64;
 
+// Looked up once: these are compared for every token.
+const textContent = EventType.TEXT_MESSAGE_CONTENT;
+const reasoningContent = EventType.REASONING_MESSAGE_CONTENT;
+const callArgs = EventType.TOOL_CALL_ARGS;
+
 /**
  * Folds events into messages exactly as AG-UI's own client does.
  *
@@ -64,188 +71,244 @@ const bytesPerMessage = 64;
  */
 export function createReducer(
   initial: readonly Message[] = [],
-  { maxBytes = Infinity, open = [] }: ReducerOptions = {},
+  { maxBytes = Infinity, open }: ReducerOptions = {},
 ): Reducer {
-  const list = createMessageList(initial);
-  const parts = createOpenParts();
-  for (const event of open) parts.apply(event);
-  let bytes = 0;
-  let isReordered = false;
-  let cached: readonly Message[] | undefined;
+  const fold = new Fold(initial, maxBytes);
+  if (open) fold.resume(open);
+  return fold;
+}
 
-  // Where the last delta went: the next one nearly always goes there too.
-  let lastId: string | undefined;
-  let lastKind: "text" | "args" = "text";
-  let append: (delta: string) => void = ignore;
+/** What a delta of text is added to. */
+interface TextTarget {
+  content: string;
+  metadata?: Metadata;
+}
 
-  function charge(size: number): boolean {
-    if (bytes > maxBytes) return false;
-    bytes += size;
+// One object with its methods on the prototype: there is one of these per run.
+class Fold implements Reducer {
+  readonly #list: MessageList;
+  readonly #parts = new OpenParts();
+  readonly #maxBytes: number;
+  #bytes = 0;
+  #isReordered = false;
+  #messages: readonly Message[] | undefined = undefined;
+
+  // Where the last deltas went: the next ones nearly always go there too.
+  #textId: string | undefined = undefined;
+  #text: TextTarget | undefined = undefined;
+  #callId: string | undefined = undefined;
+  #call: ToolCall | undefined = undefined;
+
+  constructor(initial: readonly Message[], maxBytes: number) {
+    this.#list = new MessageList(initial);
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Takes the STARTs of what is open already. */
+  resume(open: readonly BaseEvent[]): void {
+    for (const event of open) this.#parts.apply(event);
+  }
+
+  apply(event: BaseEvent): void {
+    this.#messages = undefined;
+    const { type } = event;
+    if (type === textContent || type === reasoningContent) {
+      this.#appendText(event as TextMessageContentEvent);
+    } else if (type === callArgs) {
+      this.#appendArgs(event as ToolCallArgsEvent);
+    } else {
+      this.#forgetTargets();
+      this.#parts.apply(event);
+      this.#applyRest(event as Event);
+    }
+  }
+
+  open(): readonly OpenPart[] {
+    return this.#parts.list();
+  }
+
+  get messages(): readonly Message[] {
+    // The next change copies what it touches, so the last targets are no longer ours to change.
+    this.#forgetTargets();
+    return (this.#messages ??= this.#list.read());
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isReordered(): boolean {
+    return this.#isReordered;
+  }
+
+  #appendText(event: TextMessageContentEvent): void {
+    const { messageId, delta, metadata } = event;
+    if (messageId !== this.#textId) this.#findText(messageId);
+    const text = this.#text;
+    if (text !== undefined) {
+      if (this.#charge(delta.length)) text.content += delta;
+      else truncate(text);
+    }
+    if (metadata !== undefined) this.#describeText(event);
+  }
+
+  #appendArgs(event: ToolCallArgsEvent): void {
+    const { toolCallId, delta, metadata } = event;
+    if (toolCallId !== this.#callId) {
+      this.#call = this.#list.writeCall(toolCallId);
+      this.#callId = toolCallId;
+    }
+    const call = this.#call;
+    if (call === undefined) return;
+    if (this.#charge(delta.length)) {
+      call.function.arguments += delta;
+    } else {
+      truncate(call);
+      truncate(this.#list.ownerOf(toolCallId)!.message);
+    }
+    if (metadata !== undefined) this.#merge(call, metadata);
+  }
+
+  #findText(id: string): void {
+    const slot = this.#list.find(id);
+    this.#textId = id;
+    this.#text = undefined;
+    if (!slot || slot.message.role === "activity") return;
+    const message = this.#list.write(slot) as { content?: unknown };
+    if (typeof message.content !== "string") message.content = "";
+    this.#text = message as TextTarget;
+  }
+
+  #forgetTargets(): void {
+    this.#textId = undefined;
+    this.#text = undefined;
+    this.#callId = undefined;
+    this.#call = undefined;
+  }
+
+  #charge(size: number): boolean {
+    if (this.#bytes > this.#maxBytes) return false;
+    this.#bytes += size;
     return true;
   }
 
-  function merge(target: { metadata?: Metadata }, metadata: Metadata | undefined): void {
-    if (metadata === undefined || !charge(sizeOf(metadata))) return;
+  #merge(target: { metadata?: Metadata }, metadata: Metadata | undefined): void {
+    if (metadata === undefined || !this.#charge(sizeOf(metadata))) return;
     target.metadata = mergeMetadata(target.metadata, metadata)!;
   }
 
-  function isFull(): boolean {
-    return bytes > 2 * maxBytes;
+  #isFull(): boolean {
+    return this.#bytes > 2 * this.#maxBytes;
   }
 
-  function begin(message: Message): Slot {
-    bytes += bytesPerMessage + message.id.length;
-    return list.append(message);
+  #begin(message: Message): Slot {
+    this.#bytes += bytesPerMessage + message.id.length;
+    return this.#list.append(message);
   }
 
-  function startText(event: TextMessageStartEvent | ReasoningMessageStartEvent): void {
-    let slot = list.find(event.messageId);
+  #startText(event: TextMessageStartEvent | ReasoningMessageStartEvent): void {
+    let slot = this.#list.find(event.messageId);
     if (slot?.message.role === "activity") return;
     if (!slot) {
-      if (isFull()) return;
+      if (this.#isFull()) return;
       const { messageId: id, role = "assistant" } = event;
-      const name = event.type === EventType.TEXT_MESSAGE_START ? event.name : undefined;
-      slot = begin({
-        id,
-        role,
-        content: "",
-        ...(name !== undefined && { name }),
-        ...owner(event),
-      });
-    }
-    describe(slot, event.metadata);
-  }
-
-  function describe(slot: Slot | undefined, metadata: Metadata | undefined): void {
-    if (slot && metadata !== undefined) merge(list.write(slot), metadata);
-  }
-
-  function describeText({ messageId, metadata }: { messageId: string; metadata?: Metadata }): void {
-    if (metadata === undefined) return;
-    const slot = list.find(messageId);
-    if (slot?.message.role !== "activity") describe(slot, metadata);
-  }
-
-  function endText(event: { messageId: string; metadata?: Metadata }): void {
-    const content = list.find(event.messageId)?.message.content;
-    if (typeof content === "string" && content.length < flatChars) flatten(content);
-    describeText(event);
-  }
-
-  function describeCall({
-    toolCallId,
-    metadata,
-  }: {
-    toolCallId: string;
-    metadata?: Metadata;
-  }): void {
-    const call = metadata && list.writeCall(toolCallId);
-    if (call) merge(call, metadata);
-  }
-
-  function textTarget(id: string): (delta: string) => void {
-    const slot = list.find(id);
-    if (!slot || slot.message.role === "activity") return ignore;
-    const message = list.write(slot) as { content?: unknown; metadata?: Metadata };
-    if (typeof message.content !== "string") message.content = "";
-    return (delta) => {
-      if (charge(delta.length)) (message.content as string) += delta;
-      else truncate(message);
-    };
-  }
-
-  function argsTarget(id: string): (delta: string) => void {
-    const call = list.writeCall(id);
-    if (!call) return ignore;
-    const slot = list.ownerOf(id)!;
-    return (delta) => {
-      if (charge(delta.length)) {
-        call.function.arguments += delta;
-      } else {
-        truncate(call);
-        truncate(slot.message);
+      const message: { name?: string } & Message = { id, role, content: "" };
+      if (event.type === EventType.TEXT_MESSAGE_START && event.name !== undefined) {
+        message.name = event.name;
       }
-    };
-  }
-
-  function delta(kind: "text" | "args", id: string, text: string): void {
-    if (id !== lastId || kind !== lastKind) {
-      append = kind === "text" ? textTarget(id) : argsTarget(id);
-      lastId = id;
-      lastKind = kind;
+      tag(message, event);
+      slot = this.#begin(message);
     }
-    append(text);
+    this.#describe(slot, event.metadata);
   }
 
-  function startCall(event: ToolCallStartEvent): void {
+  #describe(slot: Slot | undefined, metadata: Metadata | undefined): void {
+    if (slot && metadata !== undefined) this.#merge(this.#list.write(slot), metadata);
+  }
+
+  #describeText({ messageId, metadata }: { messageId: string; metadata?: Metadata }): void {
+    if (metadata === undefined) return;
+    const slot = this.#list.find(messageId);
+    if (slot?.message.role !== "activity") this.#describe(slot, metadata);
+  }
+
+  #endText(event: { messageId: string; metadata?: Metadata }): void {
+    const content = this.#list.find(event.messageId)?.message.content;
+    if (typeof content === "string" && content.length < flatChars) flatten(content);
+    this.#describeText(event);
+  }
+
+  #describeCall({ toolCallId, metadata }: { toolCallId: string; metadata?: Metadata }): void {
+    const call = metadata && this.#list.writeCall(toolCallId);
+    if (call) this.#merge(call, metadata);
+  }
+
+  #startCall(event: ToolCallStartEvent): void {
     const { toolCallId: id, toolCallName: name, parentMessageId } = event;
-    const known = list.writeCall(id);
+    const known = this.#list.writeCall(id);
     if (known) {
       known.function.name = name;
-      merge(known, event.metadata);
+      this.#merge(known, event.metadata);
       return;
     }
-    if (isFull()) return;
-    let slot = parentMessageId ? list.find(parentMessageId) : undefined;
+    if (this.#isFull()) return;
+    let slot = parentMessageId ? this.#list.find(parentMessageId) : undefined;
     if (slot?.message.role !== "assistant") {
       // A parent of another role keeps its id to itself.
       const messageId = (slot ? undefined : parentMessageId) || id;
-      const tag = list.find(messageId) ? {} : owner(event);
-      slot = begin({ id: messageId, role: "assistant", toolCalls: [], ...tag });
+      const message: Message = { id: messageId, role: "assistant", toolCalls: [] };
+      if (!this.#list.find(messageId)) tag(message, event);
+      slot = this.#begin(message);
     }
-    bytes += bytesPerMessage + id.length + name.length;
+    this.#bytes += bytesPerMessage + id.length + name.length;
     const call: ToolCall = { id, type: "function", function: { name, arguments: "" } };
-    list.appendCall(slot, call);
-    merge(call, event.metadata);
+    this.#list.appendCall(slot, call);
+    this.#merge(call, event.metadata);
   }
 
-  function addResult(event: ToolCallResultEvent): void {
-    if (isFull()) return;
+  #addResult(event: ToolCallResultEvent): void {
+    if (this.#isFull()) return;
     const { messageId: id, toolCallId, content } = event;
-    const message: Message = { id, toolCallId, role: "tool", content, ...owner(event) };
-    if (!charge(bytesPerMessage + sizeOf(content))) {
+    const message: Message = { id, toolCallId, role: "tool", content };
+    tag(message, event);
+    if (!this.#charge(bytesPerMessage + sizeOf(content))) {
       // The call stays answered, though with less.
-      bytes += bytesPerMessage;
+      this.#bytes += bytesPerMessage;
       message.content = "";
       truncate(message);
     }
-    merge(message, event.metadata);
-    const slot = list.ownerOf(toolCallId);
-    if (slot?.message.role !== "assistant") list.append(message);
-    else if (list.insertAfter(slot, message)) isReordered = true;
+    this.#merge(message, event.metadata);
+    const slot = this.#list.ownerOf(toolCallId);
+    if (slot?.message.role !== "assistant") this.#list.append(message);
+    else if (this.#list.insertAfter(slot, message)) this.#isReordered = true;
   }
 
-  function showActivity(event: ActivitySnapshotEvent): void {
+  #showActivity(event: ActivitySnapshotEvent): void {
     const { messageId: id, activityType, content, replace = true } = event;
-    let slot = list.find(id);
+    let slot = this.#list.find(id);
     const isActivity = slot?.message.role === "activity";
     if (slot && !replace) {
-      if (isActivity) describe(slot, event.metadata);
+      if (isActivity) this.#describe(slot, event.metadata);
       return;
     }
-    if (!slot && isFull()) return;
-    const message: ActivityMessage = {
-      id,
-      role: "activity",
-      activityType,
-      content,
-      ...owner(event),
-    };
+    if (!slot && this.#isFull()) return;
+    const message: ActivityMessage = { id, role: "activity", activityType, content };
+    tag(message, event);
     if (isActivity && slot!.message.metadata) message.metadata = slot!.message.metadata;
-    bytes -= slot ? activityBytes(slot) : 0;
-    if (!charge(sizeOf(content))) {
+    this.#bytes -= slot ? activityBytes(slot) : 0;
+    if (!this.#charge(sizeOf(content))) {
       message.content = {};
       truncate(message);
     }
-    if (!slot) slot = begin(message);
-    else list.replace(slot, message);
-    describe(slot, event.metadata);
+    if (!slot) slot = this.#begin(message);
+    else this.#list.replace(slot, message);
+    this.#describe(slot, event.metadata);
   }
 
-  function patchActivity(event: ActivityDeltaEvent): void {
-    const slot = list.find(event.messageId);
+  #patchActivity(event: ActivityDeltaEvent): void {
+    const slot = this.#list.find(event.messageId);
     if (slot?.message.role !== "activity") return;
-    describe(slot, event.metadata);
+    this.#describe(slot, event.metadata);
     const message = slot.message;
     try {
       const patched = applyPatch(message.content ?? {}, event.patch);
@@ -253,136 +316,68 @@ export function createReducer(
       if (!isRecord(patched)) return;
       const content = patched as ActivityMessage["content"];
       const growth = sizeOf(content) - activityBytes(slot);
-      if (growth > 0 && !charge(growth)) return truncate(list.write(slot));
-      if (growth < 0) bytes += growth;
-      list.replace(slot, { ...message, activityType: event.activityType, content });
+      if (growth > 0 && !this.#charge(growth)) return truncate(this.#list.write(slot));
+      if (growth < 0) this.#bytes += growth;
+      this.#list.replace(slot, { ...message, activityType: event.activityType, content });
     } catch (error) {
       // A client keeps what it has when a patch does not apply, and so do we.
       if (!(error instanceof PatchError)) throw error;
     }
   }
 
-  function takeSnapshot(event: MessagesSnapshotEvent): void {
-    const merged = mergeSnapshot(list.slots(), event);
+  #takeSnapshot(event: MessagesSnapshotEvent): void {
+    const merged = mergeSnapshot(this.#list.slots, event);
     const stayed = new Set(merged.flatMap(namesIn));
-    isReordered ||= list
-      .slots()
-      .flatMap(namesIn)
-      .some((name) => !stayed.has(name));
-    list.reset(merged);
-    bytes = 0;
-    for (const { message, isHistory } of list.slots()) if (!isHistory) bytes += sizeOf(message);
+    this.#isReordered ||= this.#list.slots.flatMap(namesIn).some((name) => !stayed.has(name));
+    this.#list.reset(merged);
+    this.#bytes = 0;
+    for (const { message, isHistory } of this.#list.slots)
+      if (!isHistory) this.#bytes += sizeOf(message);
   }
 
-  function encrypt({ subtype, entityId, encryptedValue }: ReasoningEncryptedValueEvent): void {
-    if (!charge(encryptedValue.length)) return;
+  #encrypt({ subtype, entityId, encryptedValue }: ReasoningEncryptedValueEvent): void {
+    if (!this.#charge(encryptedValue.length)) return;
     if (subtype === "tool-call") {
-      const call = list.writeCall(entityId);
+      const call = this.#list.writeCall(entityId);
       if (call) call.encryptedValue = encryptedValue;
       return;
     }
-    const slot = list.find(entityId);
+    const slot = this.#list.find(entityId);
     if (!slot || slot.message.role === "activity") return;
-    (list.write(slot) as { encryptedValue?: string }).encryptedValue = encryptedValue;
+    (this.#list.write(slot) as { encryptedValue?: string }).encryptedValue = encryptedValue;
   }
 
-  function apply(event: Event): void {
-    cached = undefined;
-    switch (event.type) {
-      case EventType.TEXT_MESSAGE_CONTENT:
-      case EventType.REASONING_MESSAGE_CONTENT:
-        delta("text", event.messageId, event.delta);
-        return describeText(event);
-      case EventType.TOOL_CALL_ARGS:
-        delta("args", event.toolCallId, event.delta);
-        return describeCall(event);
-      default:
-        lastId = undefined;
-        parts.apply(event);
-    }
+  #applyRest(event: Event): void {
     switch (event.type) {
       case EventType.TEXT_MESSAGE_START:
       case EventType.REASONING_MESSAGE_START:
-        return startText(event);
+        return this.#startText(event);
       case EventType.TEXT_MESSAGE_END:
       case EventType.REASONING_MESSAGE_END:
-        return endText(event);
+        return this.#endText(event);
       case EventType.TOOL_CALL_START:
-        return startCall(event);
+        return this.#startCall(event);
       case EventType.TOOL_CALL_END:
-        return describeCall(event);
+        return this.#describeCall(event);
       case EventType.TOOL_CALL_RESULT:
-        return addResult(event);
+        return this.#addResult(event);
       case EventType.ACTIVITY_SNAPSHOT:
-        return showActivity(event);
+        return this.#showActivity(event);
       case EventType.ACTIVITY_DELTA:
-        return patchActivity(event);
+        return this.#patchActivity(event);
       case EventType.MESSAGES_SNAPSHOT:
-        return takeSnapshot(event);
+        return this.#takeSnapshot(event);
       case EventType.REASONING_ENCRYPTED_VALUE:
-        return encrypt(event);
+        return this.#encrypt(event);
       case EventType.RUN_STARTED:
         for (const message of event.input?.messages ?? []) {
-          if (!list.find(message.id)) list.append(message);
+          if (!this.#list.find(message.id)) this.#list.append(message);
         }
         return;
       default:
     }
   }
-
-  function read(): readonly Message[] {
-    // The next change copies what it touches, so the last target is no longer ours to change.
-    lastId = undefined;
-    return (cached ??= list.read());
-  }
-
-  return new Fold({
-    apply,
-    read,
-    bytes: () => bytes,
-    isReordered: () => isReordered,
-    open: parts.list,
-  });
 }
-
-interface FoldParts {
-  apply(event: Event): void;
-  read(): readonly Message[];
-  bytes(): number;
-  isReordered(): boolean;
-  open(): readonly OpenPart[];
-}
-
-// A class for the reason that guard.ts gives.
-class Fold implements Reducer {
-  readonly #parts: FoldParts;
-
-  constructor(parts: FoldParts) {
-    this.#parts = parts;
-  }
-
-  apply(event: BaseEvent): void {
-    this.#parts.apply(event as Event);
-  }
-
-  open(): readonly OpenPart[] {
-    return this.#parts.open();
-  }
-
-  get messages(): readonly Message[] {
-    return this.#parts.read();
-  }
-
-  get bytes(): number {
-    return this.#parts.bytes();
-  }
-
-  get isReordered(): boolean {
-    return this.#parts.isReordered();
-  }
-}
-
-function ignore(): void {}
 
 // Longer text than this is better shared with the deltas it was put together from, which the log has.
 const flatChars = 64 * 1024;
@@ -404,8 +399,8 @@ function truncate(target: { metadata?: Metadata }): void {
     target.metadata = { ...target.metadata, truncated: true };
 }
 
-function owner({ subagentRunId }: { subagentRunId?: string }): { subagentRunId?: string } {
-  return subagentRunId === undefined ? {} : { subagentRunId };
+function tag(message: Message, { subagentRunId }: { subagentRunId?: string }): void {
+  if (subagentRunId !== undefined) message.subagentRunId = subagentRunId;
 }
 
 /** What a run was charged for an activity: nothing for one that was there before. */

@@ -1,6 +1,6 @@
 import type { BaseEvent } from "@ag-ui/core";
 import { AgentError } from "./errors.ts";
-import { cloneJson } from "./json.ts";
+import { copyJson } from "./json.ts";
 import type { Awaitable, Lease, RunStatus } from "./types.ts";
 
 // A signal is for stores that cannot do without; it costs more than all else of a lease.
@@ -15,7 +15,7 @@ export function onLost(lease: Lease, listener: () => void): () => void {
 export function copyEvent(event: BaseEvent, isForeign: boolean): BaseEvent {
   for (const key in event) {
     const member = event[key];
-    if (typeof member === "object" && member !== null) return cloneJson(event).value as BaseEvent;
+    if (typeof member === "object" && member !== null) return copyJson(event) as BaseEvent;
   }
   return isForeign ? { ...event } : event;
 }

@@ -1,88 +1,94 @@
 import { EventType } from "@ag-ui/core";
-import type { JsonPatch } from "@ag-ui/core";
-// CommonJS to Node, which sees no export named `compare`.
-import jsonPatch from "fast-json-patch";
+import type { JsonPatch, JsonPatchOperation } from "@ag-ui/core";
 import { create } from "mutative";
+import { compareJson, isSameKind } from "./compare-json.ts";
 import { AgentError } from "./errors.ts";
-import { cloneJson, isEqualJson, isShorterThan } from "./json.ts";
-import { applyPatch, PatchError } from "./patch.ts";
-import type { StateTracker } from "./state.ts";
+import { cloneJson, copyJson, copyMember, isEqualJson, isShorterThan } from "./json.ts";
+import { applyPatch, maxDepth, readPointer } from "./patch.ts";
+import type { LiveStateTracker } from "./state.ts";
 import type { RunState } from "./types.ts";
 
 export interface RunStateOptions {
   /** Follows the events that pass `push`; this module only reads it. */
-  readonly tracker: StateTracker;
+  readonly tracker: LiveStateTracker;
   /** The guard's input, or the paced one in front of it. */
   readonly push: (value: unknown) => void | Promise<void>;
 }
 
 // Without these, an array that shrinks becomes `replace /list/length`, which is not RFC 6902.
-const patches = { pathAsArray: false, arrayLengthAssignment: false } as const;
+const patching = {
+  enablePatches: { pathAsArray: false, arrayLengthAssignment: false },
+} as const;
 
 /** `context.state`: every change becomes a snapshot (the first one) or a delta. */
 export function createRunState({ tracker, push }: RunStateOptions): RunState {
-  let copied: unknown;
+  const { live } = tracker;
+  let copied = -1;
   let copy: unknown;
 
   function snapshot(value: unknown): void | Promise<void> {
     return push({ type: EventType.STATE_SNAPSHOT, snapshot: value });
   }
 
-  function set(next: unknown): void | Promise<void> {
-    const { value, text } = cloneJson(next);
-    if (!tracker.synced) return snapshot(value);
-    if (!isSameKind(tracker.value, value)) {
-      return isEqualJson(tracker.value, value) ? undefined : snapshot(value);
-    }
-    const operations = jsonPatch.compare(tracker.value as object, value as object) as JsonPatch;
-    if (operations.length === 0) return;
-    const isLarger = JSON.stringify(operations).length > text.length;
-    if (isLarger || tryPatch(tracker.value, operations) === undefined) return snapshot(value);
+  function delta(operations: JsonPatch): void | Promise<void> {
     return push({ type: EventType.STATE_DELTA, delta: operations });
+  }
+
+  function set(next: unknown): void | Promise<void> {
+    if (!tracker.synced) return snapshot(copyJson(next));
+    const now = live.document;
+    let value = next;
+    let operations = isSameKind(now, next) ? compareJson(now, next as object, maxDepth) : undefined;
+    if (!operations) {
+      ({ value } = cloneJson(next));
+      if (!isSameKind(now, value)) return isEqualJson(now, value) ? undefined : snapshot(value);
+      operations = compareJson(now, value as object, Infinity)!;
+    }
+    if (operations.length === 0) return;
+    const isLarger = isShorterThan(value, JSON.stringify(operations).length);
+    return isLarger || live.refusal(operations) ? snapshot(copyJson(value)) : delta(operations);
   }
 
   function update(change: (draft: never) => void): void | Promise<void> {
-    const base = isObject(tracker.value) ? tracker.value : {};
-    const [next, changes] = create(base, (draft) => refusePromise(change(draft as never)), {
-      enablePatches: patches,
-    });
+    const { version } = live;
+    const now = live.document;
+    const base = isObject(now) ? now : {};
+    const [next, changes] = live.lend(() =>
+      create(base, (draft) => refusePromise(change(draft as never)), patching),
+    );
     if (changes.length === 0) return;
-    if (!tracker.synced || base !== tracker.value) return snapshot(cloneJson(next).value);
+    // Whoever changed the state in the meantime changed another than this draft began with.
+    if (!tracker.synced || base !== now || live.version !== version)
+      return snapshot(copyJson(next));
 
-    // The copy keeps the event apart from objects that the author put into the draft.
-    const { value, text } = cloneJson(changes);
-    const operations = value as JsonPatch;
-    const result = tryPatch(base, operations);
+    // Copies keep the event apart from objects that the author put into the draft.
+    const operations = changes.map(copyOperation) as JsonPatch;
     // A hole, an `undefined`: mutative has no JSON word for it, a comparison does.
-    if (result === undefined) return set(next);
-    if (isEqualJson(result, base)) return;
-    if (isShorterThan(result, text.length)) return snapshot(result);
-    return push({ type: EventType.STATE_DELTA, delta: operations });
+    if (live.refusal(operations)) return set(next);
+    if (operations.every((operation) => isIdle(operation, live.document))) return;
+    const isLarger = isShorterThan(next, JSON.stringify(operations).length);
+    return isLarger ? snapshot(copyJson(next)) : delta(operations);
   }
 
   function patch(changes: JsonPatch): void | Promise<void> {
-    const operations = cloneJson(changes).value as JsonPatch;
-    let next: unknown;
-    try {
-      next = applyPatch(tracker.value, operations);
-    } catch (error) {
-      if (!(error instanceof PatchError)) throw error;
+    const operations = copyJson(changes) as JsonPatch;
+    const refusal = live.refusal(operations);
+    if (refusal) {
       void snapshot(tracker.value);
-      throw new AgentError("agent-error", `The state patch does not apply. ${error.message}`, {
-        cause: error,
+      throw new AgentError("agent-error", `The state patch does not apply. ${refusal.message}`, {
+        cause: refusal,
       });
     }
-    if (next === tracker.value) return;
-    if (!tracker.synced) return snapshot(next);
-    return push({ type: EventType.STATE_DELTA, delta: operations });
+    if (operations.every(isTest)) return;
+    return tracker.synced ? delta(operations) : snapshot(applyPatch(tracker.value, operations));
   }
 
   return {
     get<T>(): T {
       // A copy of the author's own: changing what `get` returned and setting it again is a change.
-      if (copied !== tracker.value || copy === undefined) {
-        copied = tracker.value;
-        copy = cloneJson(copied).value;
+      if (copied !== live.version || copy === undefined) {
+        copied = live.version;
+        copy = copyJson(live.document);
       }
       return copy as T;
     },
@@ -93,21 +99,32 @@ export function createRunState({ tracker, push }: RunStateOptions): RunState {
   };
 }
 
-function tryPatch(document: unknown, operations: JsonPatch): unknown {
-  try {
-    return applyPatch(document, operations);
-  } catch (error) {
-    if (error instanceof PatchError) return undefined;
-    throw error;
-  }
+function copyOperation({
+  op,
+  path,
+  value,
+}: {
+  op: string;
+  path: unknown;
+  value?: unknown;
+}): object {
+  return op === "remove" ? { op, path } : { op, path, value: copyMember(value) };
+}
+
+/** True for an operation that puts in a place what is there. */
+function isIdle(operation: JsonPatchOperation, document: unknown): boolean {
+  if (operation.op !== "replace") return false;
+  return isEqualJson(readPointer(document, operation.path), operation.value);
+}
+
+/** True for an operation that changes nothing, wherever it is applied. */
+function isTest(operation: JsonPatchOperation): boolean {
+  const { op } = operation;
+  return op === "test" || (op === "move" && operation.from === operation.path);
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
-}
-
-function isSameKind(left: unknown, right: unknown): boolean {
-  return isObject(left) && isObject(right) && Array.isArray(left) === Array.isArray(right);
 }
 
 function refusePromise(result: unknown): void {

@@ -1,6 +1,7 @@
 import type { JsonPatch } from "@ag-ui/core";
-import { cloneJson } from "./json.ts";
-import { applyPatch, PatchError } from "./patch.ts";
+import { copyJson } from "./json.ts";
+import { LiveDocument } from "./live-document.ts";
+import { PatchError } from "./patch.ts";
 
 /** The state as the stream has told it so far. */
 export interface StateTracker {
@@ -12,28 +13,37 @@ export interface StateTracker {
   delta(operations: JsonPatch): boolean;
 }
 
+/** A tracker with a view of its document that costs no copy. */
+export interface LiveStateTracker extends StateTracker {
+  readonly live: LiveDocument;
+}
+
 /** Follows the state of a run, from what the client sent. No state counts as `{}`, as AG-UI has it. */
-export function createStateTracker(initial: unknown): StateTracker {
+export function createStateTracker(initial: unknown): LiveStateTracker {
   return new Tracker(initial === undefined ? {} : initial);
 }
 
-class Tracker implements StateTracker {
-  value: unknown;
+class Tracker implements LiveStateTracker {
+  readonly live: LiveDocument;
   synced = false;
 
   constructor(value: unknown) {
-    this.value = value;
+    this.live = new LiveDocument(value);
+  }
+
+  get value(): unknown {
+    return this.live.read();
   }
 
   snapshot(next: unknown): void {
     // The author may go on working with the object it has sent.
-    this.value = cloneJson(next).value;
+    this.live.write(copyJson(next));
     this.synced = true;
   }
 
   delta(operations: JsonPatch): boolean {
     try {
-      this.value = applyPatch(this.value, operations);
+      this.live.patch(operations);
       return true;
     } catch (error) {
       if (error instanceof PatchError) return false;

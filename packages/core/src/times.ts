@@ -1,36 +1,46 @@
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
 
-/** When the parts of a run came about. */
-export interface Times {
-  note(event: BaseEvent, at: number): void;
-  read(): Readonly<Record<string, number>>;
-}
-
 /** Remembers when each message was begun and each tool call was complete, by their ids. */
-export function createTimes(): Times {
-  const times = new Map<string, number>();
-  const begin = (id: unknown, at: number): void => {
-    if (typeof id === "string" && !times.has(id)) times.set(id, at);
-  };
-  return {
-    note(event, at) {
-      switch (event.type) {
-        case EventType.TEXT_MESSAGE_START:
-        case EventType.REASONING_MESSAGE_START:
-        case EventType.TOOL_CALL_RESULT:
-        case EventType.ACTIVITY_SNAPSHOT:
-          return begin(event.messageId, at);
-        case EventType.TOOL_CALL_START:
-          // It may be the beginning of a message: under the name of its parent, or its own.
-          begin(event.parentMessageId, at);
-          return begin(event.toolCallId, at);
-        case EventType.TOOL_CALL_END:
-          if (typeof event.toolCallId === "string") times.set(event.toolCallId, at);
-          return;
-        default:
-      }
-    },
-    read: () => Object.fromEntries(times),
-  };
+export class Times {
+  // Most runs say one thing only, which needs no map.
+  #firstId: string | undefined = undefined;
+  #firstAt = 0;
+  #others: Map<string, number> | undefined = undefined;
+
+  note(event: BaseEvent, at: number): void {
+    switch (event.type) {
+      case EventType.TEXT_MESSAGE_START:
+      case EventType.REASONING_MESSAGE_START:
+      case EventType.TOOL_CALL_RESULT:
+      case EventType.ACTIVITY_SNAPSHOT:
+        return this.#begin(event.messageId, at);
+      case EventType.TOOL_CALL_START:
+        // It may be the beginning of a message: under the name of its parent, or its own.
+        this.#begin(event.parentMessageId, at);
+        return this.#begin(event.toolCallId, at);
+      case EventType.TOOL_CALL_END:
+        if (typeof event.toolCallId === "string") this.#set(event.toolCallId, at);
+        return;
+      default:
+    }
+  }
+
+  read(): Readonly<Record<string, number>> {
+    const entries: (readonly [string, number])[] = [];
+    if (this.#firstId !== undefined) entries.push([this.#firstId, this.#firstAt]);
+    if (this.#others) entries.push(...this.#others);
+    return Object.fromEntries(entries);
+  }
+
+  #begin(id: unknown, at: number): void {
+    if (typeof id !== "string" || id === this.#firstId || this.#others?.has(id)) return;
+    this.#set(id, at);
+  }
+
+  #set(id: string, at: number): void {
+    this.#firstId ??= id;
+    if (id === this.#firstId) this.#firstAt = at;
+    else (this.#others ??= new Map()).set(id, at);
+  }
 }
