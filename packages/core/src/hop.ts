@@ -20,19 +20,6 @@ export function nextTurn(): Promise<void> {
   return new Promise(hop);
 }
 
-// As often as the pump lets an iterable breathe.
-const breath = 256;
-
-/** Counts what an agent emits; now and then a promise of the next turn, so that others get theirs. */
-export function createBreath(): () => Promise<void> | undefined {
-  let said = 0;
-  return () => {
-    if (++said < breath) return undefined;
-    said = 0;
-    return nextTurn();
-  };
-}
-
 function drain(): void {
   const tasks = waiting;
   const end = count;

@@ -1,4 +1,4 @@
-import { safeLogger } from "./logger.ts";
+import { SafeLogger } from "./logger.ts";
 import type { Guard } from "./guard.ts";
 import type { RunContext } from "./types.ts";
 
@@ -9,7 +9,7 @@ export function reportRepairs(
   { repairs, firstRepair }: Pick<Guard, "repairs" | "firstRepair">,
 ): void {
   if (repairs.size === 0) return;
-  safeLogger(context.logger).warn(
+  new SafeLogger(context.logger).warn(
     {
       runId: context.runId,
       threadId: context.threadId,
