@@ -5,8 +5,8 @@
  */
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
-import { createClientTools } from "./client-tools.ts";
-import type { ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
+import { ClientToolBroker } from "./client-tools.ts";
+import type { Questions, ToolResultCommand } from "./client-tools.ts";
 import type { Ticker } from "./clock.ts";
 import { chain } from "./compose.ts";
 import { createRunContext, deskOf } from "./context.ts";
@@ -28,7 +28,7 @@ import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
 import { isEndless, sizeOf, withoutEndless } from "./size.ts";
 import { settleTools } from "./server-tools.ts";
-import { createWaitingSink, silentEncoder, toListener } from "./waiting-sink.ts";
+import { silentEncoder, toListener, WaitingSink } from "./waiting-sink.ts";
 import { callAgent, toRun } from "./to-agent.ts";
 import type {
   AgentLike,
@@ -132,7 +132,7 @@ export class LiveRun implements Listener, RunMode {
   readonly #logger: Logger;
   readonly #stopping = new LazyAbort();
   readonly #changed: Json = {};
-  readonly #clientTools: ClientTools | undefined;
+  readonly #clientTools: ClientToolBroker | undefined;
   /** What the clients have been told; the guard is ahead of it while a store is asked. */
   readonly #view: RunView;
   readonly #guard: Guard;
@@ -185,7 +185,7 @@ export class LiveRun implements Listener, RunMode {
     });
     this.#voice = new Voice(input, this);
     const { questions } = init;
-    this.#clientTools = questions && createClientTools({ runId, tools: input.tools, questions });
+    this.#clientTools = questions && new ClientToolBroker({ runId, tools: input.tools, questions });
     this.context = createRunContext(
       {
         threadId,
@@ -330,7 +330,7 @@ export class LiveRun implements Listener, RunMode {
   collect(signal?: AbortSignal, onEvent?: (event: BaseEvent) => void): Promise<RunResult> {
     if (signal && !this.ended) {
       const encoder = onEvent ? toListener(onEvent) : silentEncoder;
-      this.follow(encoder, createWaitingSink(signal), this.#delivered);
+      this.follow(encoder, new WaitingSink(signal), this.#delivered);
     } else this.begin();
     return this.done;
   }
