@@ -36,53 +36,89 @@ export interface ClientTools {
   answer(command: ToolResultCommand): boolean;
 }
 
-/** Makes the broker of one run: questions go out with its events, answers come in as its commands. */
-export function createClientTools(options: {
-  runId: string;
-  tools: readonly Tool[];
-  questions: Questions;
-}): ClientTools {
-  const { runId, tools, questions } = options;
-  const waiting = new Map<string, (command: ToolResultCommand) => void>();
-  let calls = 0;
+/** The broker of one run: questions go out with its events, answers come in as its commands. */
+export class ClientToolBroker implements ClientTools {
+  readonly #runId: string;
+  readonly #tools: readonly Tool[];
+  readonly #questions: Questions;
+  #waiting: Map<string, WaitingCall> | undefined;
+  #calls = 0;
 
-  return {
-    call(name, offered = tools) {
-      const tool = offered.find((one) => one.name === name);
-      if (!tool) return undefined;
-      // The run is in the name: whoever brings the answer needs nothing else to find it. Short, and in
-      // letters that every model's API takes for the id of a call.
-      const id = `${runId}-${++calls}`;
-      let executionTimeMs: number | undefined;
-      const answered = new Promise<unknown>((resolve, reject) => {
-        waiting.set(id, ({ result = null, error, executionTimeMs: ms }) => {
-          waiting.delete(id);
-          executionTimeMs = ms;
-          if (error === undefined) resolve(result);
-          else reject(new AgentError("tool-error", error));
-        });
-      });
-      // The run may be over before anybody waits for it.
-      answered.catch(() => {});
-      return {
-        id,
-        timeoutMs: ownTimeout(tool),
-        get executionTimeMs() {
-          return executionTimeMs;
-        },
-        ask: (args) => questions.open({ id, kind: "tool", runId, value: { name, args } }),
-        invoke: () => answered,
-        end() {
-          if (waiting.delete(id)) void forget(questions, id);
-        },
-      };
-    },
-    answer(command) {
-      const take = waiting.get(command.toolCallId);
-      take?.(command);
-      return take !== undefined;
-    },
-  };
+  constructor(options: { runId: string; tools: readonly Tool[]; questions: Questions }) {
+    this.#runId = options.runId;
+    this.#tools = options.tools;
+    this.#questions = options.questions;
+  }
+
+  call(name: string, offered: readonly Tool[] = this.#tools): ClientToolCall | undefined {
+    const tool = offered.find((one) => one.name === name);
+    if (!tool) return undefined;
+    // The run is in the name: whoever brings the answer needs nothing else to find it. Short, and in
+    // letters that every model's API takes for the id of a call.
+    const id = `${this.#runId}-${++this.#calls}`;
+    const call = new WaitingCall(this, id, tool);
+    (this.#waiting ??= new Map()).set(id, call);
+    return call;
+  }
+
+  answer(command: ToolResultCommand): boolean {
+    const call = this.#waiting?.get(command.toolCallId);
+    if (!call) return false;
+    this.#waiting?.delete(command.toolCallId);
+    call.settle(command);
+    return true;
+  }
+
+  ask(id: string, value: { name: string; args: unknown }): Awaitable<unknown> {
+    return this.#questions.open({ id, kind: "tool", runId: this.#runId, value });
+  }
+
+  giveUp(id: string): void {
+    if (this.#waiting?.delete(id)) void forget(this.#questions, id);
+  }
+}
+
+class WaitingCall implements ClientToolCall {
+  readonly id: string;
+  readonly timeoutMs: number | undefined;
+  executionTimeMs: number | undefined;
+  readonly #broker: ClientToolBroker;
+  readonly #name: string;
+  readonly #answered: Promise<unknown>;
+  #resolve!: (result: unknown) => void;
+  #reject!: (reason: AgentError) => void;
+
+  constructor(broker: ClientToolBroker, id: string, tool: Tool) {
+    this.id = id;
+    this.timeoutMs = ownTimeout(tool);
+    this.executionTimeMs = undefined;
+    this.#broker = broker;
+    this.#name = tool.name;
+    this.#answered = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // The run may be over before anybody waits for it.
+    this.#answered.catch(() => {});
+  }
+
+  ask(args: unknown): Awaitable<unknown> {
+    return this.#broker.ask(this.id, { name: this.#name, args });
+  }
+
+  invoke(): Promise<unknown> {
+    return this.#answered;
+  }
+
+  end(): void {
+    this.#broker.giveUp(this.id);
+  }
+
+  settle({ result = null, error, executionTimeMs }: ToolResultCommand): void {
+    this.executionTimeMs = executionTimeMs;
+    if (error === undefined) this.#resolve(result);
+    else this.#reject(new AgentError("tool-error", error));
+  }
 }
 
 /** The run that a client tool's call belongs to, from the call's id; nothing for any other id. */

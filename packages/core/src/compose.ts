@@ -2,6 +2,8 @@ import { Observable } from "rxjs/internal/Observable";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import { describeValue } from "./check-options.ts";
 import { standaloneContext } from "./context.ts";
+import { mapperOf, mapRun } from "./map-events.ts";
+import type { CreateMapper } from "./map-events.ts";
 import { toRun } from "./to-agent.ts";
 import type { AgentLike, Middleware, Run, RunContext, Subscribable } from "./types.ts";
 
@@ -21,12 +23,23 @@ export function compose(
   return (input, context = standaloneContext(input)) => run(input, context);
 }
 
-/** Wraps a run in middleware, outermost first. */
+/** Wraps a run in middleware, outermost first. Mappers that stand together become one layer. */
 export function chain(run: Run, middleware: readonly Middleware[]): Run {
-  return middleware.reduceRight<Run>(
-    (next, layer) => (input, context) => toObservable(() => layer(input, context, next)),
-    run,
-  );
+  let wrapped = run;
+  for (let at = middleware.length - 1; at >= 0;) {
+    const mappers: CreateMapper[] = [];
+    let create = mapperOf(middleware[at]!);
+    while (create) {
+      mappers.push(create);
+      create = --at >= 0 ? mapperOf(middleware[at]!) : undefined;
+    }
+    wrapped = mappers.length > 0 ? mapRun(wrapped, mappers) : wrap(wrapped, middleware[at--]!);
+  }
+  return wrapped;
+}
+
+function wrap(next: Run, layer: Middleware): Run {
+  return (input, context) => toObservable(() => layer(input, context, next));
 }
 
 // Any rxjs copy may be returned, and a middleware may throw before it returns: both become ours.

@@ -3,6 +3,9 @@ import type { RunContextInit, RunMode } from "./context.ts";
 import type { Stopping } from "./lazy-abort.ts";
 import type { InterruptAnswer, Json, RunSession } from "./types.ts";
 
+const noAnswers: readonly InterruptAnswer[] = Object.freeze([]);
+const nothingStored: Readonly<Json> = Object.freeze({});
+
 /**
  * `context.session`: what the thread has, and what this run changes in it. Its functions are made when
  * they are asked for, so that they may be taken out of it: with closures in its fields a run of one delta
@@ -19,9 +22,9 @@ export class ContextSession implements RunSession {
 
   constructor(init: RunContextInit, stopping: Stopping, mode: RunMode) {
     this.data = init.data;
-    this.answers = init.answers ?? [];
+    this.answers = init.answers ?? noAnswers;
     this.#runId = init.runId;
-    this.#stored = init.metadata ?? {};
+    this.#stored = init.metadata ?? nothingStored;
     this.#changed = init.changed ?? {};
     this.#stopping = stopping;
     this.#mode = mode;

@@ -1,21 +1,14 @@
-import type { Interrupt, RunAgentInput, TokenUsage } from "@ag-ui/core";
+import type { RunAgentInput } from "@ag-ui/core";
 import type { ClientTools } from "./client-tools.ts";
-import { systemClock } from "./clock.ts";
 import { ContextSession } from "./context-session.ts";
-import { createEmit } from "./emit.ts";
-import type { RunEnding } from "./guard.ts";
 import { ulid } from "./ids.ts";
 import { GivenSignal, LazyAbort } from "./lazy-abort.ts";
 import type { Stopping } from "./lazy-abort.ts";
-import { defaultLimits } from "./limits.ts";
 import { silentLogger } from "./logger.ts";
-import { createStateTracker } from "./state.ts";
-import type { LiveStateTracker } from "./state.ts";
-import { createRunState } from "./state-writer.ts";
 import { settleTools, splitTools } from "./server-tools.ts";
-import { createToolCalls } from "./tool-calls.ts";
-import type { ToolCalls, ToolDesk } from "./tool-calls.ts";
-import { createDisposers } from "./tool-disposers.ts";
+import { ToolCalls } from "./tool-calls.ts";
+import { ToolDesk } from "./tool-desk.ts";
+import type { Voice } from "./voice.ts";
 import type {
   AgentRequest,
   Clock,
@@ -30,7 +23,6 @@ import type {
   RunState,
   ServerTool,
   ToolCallRequest,
-  ToolContext,
 } from "./types.ts";
 
 /** What a run knows before its agent starts. */
@@ -61,21 +53,12 @@ export interface RunContextInit {
   readonly answers?: readonly InterruptAnswer[];
 }
 
-/** The far end of `context.emit`: where its events go, and what the guard in front of them knows. */
-export interface Outlet {
-  push(value: unknown): void | Promise<void>;
-  readonly state: LiveStateTracker;
-  readonly ending: RunEnding;
-  /** What the agent is given. */
-  readonly input: RunAgentInput;
-}
-
 /** Pace and mode of the run a context belongs to, for whoever pumps an agent inside it. */
 export interface RunMode {
   ready(): Promise<void> | undefined;
   readonly strict: boolean;
   /** True while the agent's abort listeners are called. */
-  readonly aborting?: () => boolean;
+  aborting?(): boolean;
 }
 
 /** What a context carries that is not for agents. */
@@ -85,42 +68,33 @@ interface Inside {
   readonly desk: ToolDesk;
   /** What the server declares of the client's tools. */
   readonly declared: readonly ServerTool[];
-  readonly input: RunAgentInput | undefined;
   readonly request: (() => AgentRequest) | undefined;
-  /** Absent until `bindContext`. */
+  /** Absent outside a run, as the voice is. */
+  readonly input: RunAgentInput | undefined;
   readonly voice: Voice | undefined;
-  calls?: ToolCalls;
-}
-
-/** What speaks through an outlet, made on first use. */
-interface Voice {
-  readonly outlet: Outlet;
-  emit: Emit | undefined;
-  state: RunState | undefined;
+  calls: ToolCalls | undefined;
 }
 
 const inside: unique symbol = Symbol("inside");
 const freeMode: RunMode = { ready: () => undefined, strict: false };
+const noFiles: readonly InputFile[] = Object.freeze([]);
 
-/** A context without an outlet: `emit` and `state` throw until `bindContext` gives it one. */
-export function createRunContext(init: RunContextInit, mode: RunMode = freeMode): RunContext {
+/** Without a voice `emit` and `state` throw until `bindContext` gives it one. */
+export function createRunContext(
+  init: RunContextInit,
+  mode: RunMode = freeMode,
+  voice?: Voice,
+): RunContext {
   const { threadId, runId, agentId = "default", principal, request } = init;
-  const { logger = silentLogger, requestId = runId, files = [] } = init;
+  const { logger = silentLogger, requestId = runId, files = noFiles } = init;
   const stopping = init.stopping ?? (init.signal ? new GivenSignal(init.signal) : new LazyAbort());
   const session = new ContextSession(init, stopping, mode);
-  const { server: tools, client: declared } = splitTools(init.tools ?? []);
-  const desk: ToolDesk = {
-    timeoutMs: init.toolTimeoutMs ?? defaultLimits.toolTimeoutMs,
-    clock: init.clock ?? systemClock,
-    answers: session.answers,
-    used: new Set(),
-    asked: new Map(),
-    disposers: createDisposers(logger),
-    clientTools: init.clientTools,
-  };
+  const { server: tools, client: declared } = splitTools(init.tools);
+  const desk = new ToolDesk(init, session.answers);
+  const input = voice?.input;
   return new Context(
     { threadId, runId, agentId, principal, session, logger, requestId, files, tools },
-    { mode, stopping, desk, declared, input: undefined, request, voice: undefined },
+    { mode, stopping, desk, declared, request, input, voice, calls: undefined },
   );
 }
 
@@ -146,7 +120,7 @@ class Context implements RunContext {
   readonly tools: readonly ServerTool[];
   readonly [inside]: Inside;
 
-  constructor(parts: ContextParts, own: Inside) {
+  constructor(parts: ContextParts, own: Inside, tools = parts.tools) {
     this.threadId = parts.threadId;
     this.runId = parts.runId;
     this.agentId = parts.agentId;
@@ -155,7 +129,7 @@ class Context implements RunContext {
     this.logger = parts.logger;
     this.requestId = parts.requestId;
     this.files = parts.files;
-    this.tools = parts.tools;
+    this.tools = tools;
     this[inside] = own;
   }
 
@@ -170,14 +144,13 @@ class Context implements RunContext {
   get emit(): Emit {
     const { voice } = this[inside];
     if (!voice) throw unbound();
-    return (voice.emit ??= createEmit(voice.outlet));
+    return voice.emit;
   }
 
   get state(): RunState {
     const { voice } = this[inside];
     if (!voice) throw unbound();
-    const { state: tracker, push } = voice.outlet;
-    return (voice.state ??= createRunState({ tracker, push }));
+    return voice.state;
   }
 
   // Getters, so that whoever takes a method out of its context can still call it.
@@ -190,11 +163,15 @@ class Context implements RunContext {
   }
 }
 
-/** The same context, speaking into another outlet. Its parts are made on first use. */
-export function bindContext(context: RunContext, outlet: Outlet): RunContext {
+/** The same context, speaking with another voice. */
+export function bindContext(context: RunContext, voice: Voice): RunContext {
   const { mode, stopping, desk, declared, request } = insideOf(context);
-  const voice: Voice = { outlet, emit: undefined, state: undefined };
-  return derive(context, { mode, stopping, desk, declared, input: outlet.input, request, voice });
+  const { input } = voice;
+  return derive(
+    context,
+    { mode, stopping, desk, declared, request, input, voice, calls: undefined },
+    context.tools,
+  );
 }
 
 /**
@@ -218,27 +195,24 @@ export function withTools(
   const settled = settleTools(input, { runId: context.runId, tools, logger: context.logger });
   const declared = [...client, ...own.declared.filter(isOthers)];
   const { mode, stopping, desk, request, voice } = own;
-  const derived = derive(context, {
-    mode,
-    stopping,
-    desk,
-    declared,
-    input: settled,
-    request,
-    voice,
-  });
-  const all = [...server, ...context.tools.filter(isOthers)];
-  Object.defineProperty(derived, "tools", { value: all, enumerable: true });
+  const derived = derive(
+    context,
+    { mode, stopping, desk, declared, request, input: settled, voice, calls: undefined },
+    [...server, ...context.tools.filter(isOthers)],
+  );
   return { input: settled, context: derived };
 }
 
-function derive(context: RunContext, own: Inside): RunContext {
+function derive(context: RunContext, own: Inside, tools: readonly ServerTool[]): RunContext {
   // A copy, not an heir: whatever becomes a prototype is held by a shape, for as long as shapes live.
-  if (Object.getPrototypeOf(context) === Context.prototype) return new Context(context, own);
+  if (Object.getPrototypeOf(context) === Context.prototype) return new Context(context, own, tools);
   // Middleware put something of its own in front, whose members the agent is to see.
   const base = context instanceof Context ? context : withPrototype(context);
   const derived = Object.create(base) as RunContext & { [inside]: Inside };
   derived[inside] = own;
+  if (tools !== context.tools) {
+    Object.defineProperty(derived, "tools", { value: tools, enumerable: true });
+  }
   return derived;
 }
 
@@ -249,12 +223,7 @@ function withPrototype(context: RunContext): RunContext {
 
 function toolCallsOf(context: RunContext): ToolCalls {
   const own = insideOf(context);
-  const forCall = (signal: AbortSignal, toolCallId: string): ToolContext =>
-    Object.create(context, {
-      signal: { value: signal },
-      toolCallId: { value: toolCallId },
-    }) as ToolContext;
-  return (own.calls ??= createToolCalls(context, { ...own, forCall }));
+  return (own.calls ??= new ToolCalls(context, own));
 }
 
 function insideOf(context: RunContext): Inside {
@@ -283,14 +252,6 @@ export function standaloneContext(input: { threadId?: string; runId?: string }):
     threadId: input.threadId ?? ulid(),
     runId: input.runId ?? ulid(),
   });
-}
-
-function createEnding(): RunEnding {
-  return { interrupts: [] as Interrupt[], usage: [] as TokenUsage[] };
-}
-
-export function createOutlet(input: RunAgentInput): Omit<Outlet, "push"> {
-  return { state: createStateTracker(input.state), ending: createEnding(), input };
 }
 
 function unbound(): Error {

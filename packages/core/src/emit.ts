@@ -1,5 +1,5 @@
 import { EventType } from "@ag-ui/core";
-import type { ContentPart } from "@ag-ui/core";
+import type { ContentPart, Message, TokenUsage } from "@ag-ui/core";
 import { describeValue } from "./check-options.ts";
 import { describeError, isHalted } from "./errors.ts";
 import type { RunEnding } from "./guard.ts";
@@ -9,7 +9,7 @@ import type { AgentEvent, Awaitable, Emit, Json, MessageWriter, ToolCallOptions 
 
 export interface EmitOptions {
   /** The guard's input. Returns a promise, which never rejects, while the clients are behind. */
-  readonly push: (value: unknown) => void | Promise<void>;
+  push(value: unknown): void | Promise<void>;
   readonly ending: RunEnding;
   /** By default a ULID. */
   readonly newId?: () => string;
@@ -19,7 +19,28 @@ export interface EmitOptions {
 
 /** `context.emit`: one method per kind of thing an agent says. */
 export function createEmit(options: EmitOptions): Emit {
-  return createLane(options, undefined);
+  return toEmit(new Lane(options, undefined));
+}
+
+// Functions of its own, so that an author may take them out of it or put others in front of them.
+function toEmit(lane: Lane): Emit {
+  return {
+    text: (delta) => lane.text(delta),
+    reasoning: (delta) => lane.reasoning(delta),
+    message: (options) => lane.message(options),
+    toolCall: ((name, args, options) => lane.toolCall(name, args, options)) as Emit["toolCall"],
+    toolResult: (toolCallId, content) => lane.toolResult(toolCallId, content),
+    step: (name, body) => lane.step(name, body),
+    activity: (type, content, options) => lane.activity(type, content, options),
+    messages: (messages) => lane.messages(messages),
+    predictState: (entries) => lane.custom("PredictState", entries),
+    custom: (name, value) => lane.custom(name, value),
+    raw: (event, source) => lane.raw(event, source),
+    subagent: (name, body, options) => lane.subagent(name, body, options),
+    interrupt: (interrupt) => lane.interrupt(interrupt),
+    usage: (usage) => lane.usage(usage),
+    event: (event) => lane.send(event),
+  };
 }
 
 // These speak of the whole run, so they belong to no subagent.
@@ -31,92 +52,174 @@ const untagged: ReadonlySet<string> = new Set([
 ]);
 
 /** The writer of the agent itself, or of the subagent whose id it puts on everything. */
-function createLane(options: EmitOptions, subagentRunId: string | undefined): Emit {
-  const { push, ending, newId = ulid, debug = false } = options;
-  const tag = subagentRunId === undefined ? {} : { subagentRunId };
+class Lane {
+  readonly #options: EmitOptions;
+  readonly #subagentRunId: string | undefined;
 
-  function send(event: AgentEvent): void | Promise<void> {
-    if (subagentRunId === undefined || untagged.has(event.type)) return push(event);
-    return push({ ...tag, ...event });
+  constructor(options: EmitOptions, subagentRunId: string | undefined) {
+    this.#options = options;
+    this.#subagentRunId = subagentRunId;
   }
 
-  function message({ id = newId(), ...rest }: Parameters<Emit["message"]>[0] = {}): MessageWriter {
+  send(event: AgentEvent): void | Promise<void> {
+    const subagentRunId = this.#subagentRunId;
+    if (subagentRunId === undefined || untagged.has(event.type)) return this.#options.push(event);
+    return this.#options.push({ subagentRunId, ...event });
+  }
+
+  text(delta: string): void | Promise<void> {
+    if (!delta) return;
+    const subagentRunId = this.#subagentRunId;
+    // The guard owns the message that plain text belongs to.
+    return subagentRunId === undefined
+      ? this.#options.push(delta)
+      : this.#options.push({ type: EventType.TEXT_MESSAGE_CHUNK, delta, subagentRunId });
+  }
+
+  reasoning(delta: string): void | Promise<void> {
+    if (delta) return this.send({ type: EventType.REASONING_MESSAGE_CHUNK, delta });
+  }
+
+  message(options: Parameters<Emit["message"]>[0] = {}): MessageWriter {
+    const { id = this.#newId(), role = "assistant", name } = options;
     let isOpen = true;
-    const { role = "assistant", name } = rest;
     const start = { type: EventType.TEXT_MESSAGE_START, messageId: id, role };
-    void send(name === undefined ? start : { ...start, name });
+    void this.send(name === undefined ? start : { ...start, name });
     return {
       id,
       text: (delta) =>
-        delta ? send({ type: EventType.TEXT_MESSAGE_CONTENT, messageId: id, delta }) : undefined,
-      end() {
+        delta
+          ? this.send({ type: EventType.TEXT_MESSAGE_CONTENT, messageId: id, delta })
+          : undefined,
+      end: () => {
         if (!isOpen) return;
         isOpen = false;
-        return send({ type: EventType.TEXT_MESSAGE_END, messageId: id });
+        return this.send({ type: EventType.TEXT_MESSAGE_END, messageId: id });
       },
     };
   }
 
-  function startCall(toolCallName: string, { id, parentMessageId }: ToolCallOptions): string {
-    const toolCallId = id ?? newId();
-    const start = { type: EventType.TOOL_CALL_START, toolCallId, toolCallName };
-    void send(parentMessageId === undefined ? start : { ...start, parentMessageId });
-    return toolCallId;
-  }
-
-  function sendArgs(toolCallId: string, delta: string): void | Promise<void> {
-    if (delta) return send({ type: EventType.TOOL_CALL_ARGS, toolCallId, delta });
-  }
-
-  function toolCall(name: string, args?: Json | string, options?: ToolCallOptions): string;
-  function toolCall(
-    name: string,
-    args: AsyncIterable<string>,
-    options?: ToolCallOptions,
-  ): Promise<string>;
-  function toolCall(
+  toolCall(
     name: string,
     args: Json | string | AsyncIterable<string> = {},
-    callOptions: ToolCallOptions = {},
+    options: ToolCallOptions = {},
   ): string | Promise<string> {
-    const id = startCall(name, callOptions);
+    const id = this.#startCall(name, options);
     const end = { type: EventType.TOOL_CALL_END, toolCallId: id };
     if (isAsyncIterable(args)) {
       return finishWith(
         async () => {
-          for await (const delta of args) await sendArgs(id, delta);
+          for await (const delta of args) await this.#sendArgs(id, delta);
           return id;
         },
-        () => send(end),
+        () => this.send(end),
       );
     }
-    void sendArgs(id, typeof args === "string" ? args : JSON.stringify(args));
-    void send(end);
+    void this.#sendArgs(id, typeof args === "string" ? args : JSON.stringify(args));
+    void this.send(end);
     return id;
   }
 
-  async function step<T>(stepName: string, body: () => Awaitable<T>): Promise<T> {
+  toolResult(toolCallId: string, content: string | object): void | Promise<void> {
+    return this.send({
+      type: EventType.TOOL_CALL_RESULT,
+      messageId: this.#newId(),
+      toolCallId,
+      content: toResultContent(content),
+      role: "tool",
+    });
+  }
+
+  step<T>(stepName: string, body: () => Awaitable<T>): Promise<T> {
+    assertBody("step", body);
+    return this.#step(stepName, body);
+  }
+
+  activity(
+    activityType: string,
+    content: Json,
+    { id = this.#newId(), replace }: { id?: string; replace?: boolean } = {},
+  ): string {
+    const event = { type: EventType.ACTIVITY_SNAPSHOT, messageId: id, activityType };
+    const copy = { ...event, content: cloneJson(content).value };
+    void this.send(replace === undefined ? copy : { ...copy, replace });
+    return id;
+  }
+
+  messages(messages: readonly Message[]): void | Promise<void> {
+    return this.send({ type: EventType.MESSAGES_SNAPSHOT, messages: cloneJson(messages).value });
+  }
+
+  // The copy is for authors who change the same object and send it again.
+  custom(name: string, value: unknown): void | Promise<void> {
+    return this.send({ type: EventType.CUSTOM, name, value: cloneJson(value).value });
+  }
+
+  raw(event: unknown, source?: string): void | Promise<void> {
+    return this.send({ type: EventType.RAW, event, ...(source === undefined ? {} : { source }) });
+  }
+
+  subagent<T>(
+    name: string,
+    body: (emit: Emit) => Awaitable<T>,
+    about?: Parameters<Emit["subagent"]>[2],
+  ): Promise<T> {
+    assertBody("subagent", body);
+    return this.#subagent(name, body, about);
+  }
+
+  interrupt(interrupt: Parameters<Emit["interrupt"]>[0]): string {
+    const { ending } = this.#options;
+    const subagentRunId = this.#subagentRunId;
+    const tag = subagentRunId === undefined ? {} : { subagentRunId };
+    const id = interrupt.id ?? this.#newId();
+    const asked = { ...tag, ...interrupt, id };
+    // The empty list is everybody's.
+    if (ending.interrupts.length === 0) ending.interrupts = [asked];
+    else ending.interrupts.push(asked);
+    return id;
+  }
+
+  usage(usage: TokenUsage): void {
+    const { ending } = this.#options;
+    if (ending.usage.length === 0) ending.usage = [{ ...usage }];
+    else ending.usage.push({ ...usage });
+  }
+
+  #newId(): string {
+    const { newId } = this.#options;
+    return newId ? newId() : ulid();
+  }
+
+  #startCall(toolCallName: string, { id, parentMessageId }: ToolCallOptions): string {
+    const toolCallId = id ?? this.#newId();
+    const start = { type: EventType.TOOL_CALL_START, toolCallId, toolCallName };
+    void this.send(parentMessageId === undefined ? start : { ...start, parentMessageId });
+    return toolCallId;
+  }
+
+  #sendArgs(toolCallId: string, delta: string): void | Promise<void> {
+    if (delta) return this.send({ type: EventType.TOOL_CALL_ARGS, toolCallId, delta });
+  }
+
+  async #step<T>(stepName: string, body: () => Awaitable<T>): Promise<T> {
     // Not awaited when there is nothing to wait for, so that a synchronous body keeps its place.
-    const pace = send({ type: EventType.STEP_STARTED, stepName });
+    const pace = this.send({ type: EventType.STEP_STARTED, stepName });
     if (pace) await pace;
-    return finishWith(body, () => send({ type: EventType.STEP_FINISHED, stepName }));
+    return finishWith(body, () => this.send({ type: EventType.STEP_FINISHED, stepName }));
   }
 
-  function suspension(id: string): object {
-    const asked = ending.interrupts.filter((interrupt) => interrupt.subagentRunId === id);
-    const interruptIds = asked.map((interrupt) => interrupt.id);
-    return asked.length > 0 ? { outcome: { type: "suspended", interruptIds } } : {};
-  }
-
-  async function subagent<T>(
+  async #subagent<T>(
     name: string,
     body: (emit: Emit) => Awaitable<T>,
     about: Parameters<Emit["subagent"]>[2] = {},
   ): Promise<T> {
-    const id = newId();
-    const parent = subagentRunId === undefined ? {} : { parentSubagentRunId: subagentRunId };
+    const options = this.#options;
+    const id = this.#newId();
+    const parentId = this.#subagentRunId;
+    const parent = parentId === undefined ? {} : { parentSubagentRunId: parentId };
     const self = { subagentRunId: id };
-    const pace = push({
+    const pace = options.push({
       type: EventType.SUBAGENT_STARTED,
       ...self,
       name,
@@ -125,75 +228,26 @@ function createLane(options: EmitOptions, subagentRunId: string | undefined): Em
     });
     try {
       if (pace) await pace;
-      const result = await body(createLane(options, id));
-      await push({ type: EventType.SUBAGENT_FINISHED, ...self, ...suspension(id) });
+      const result = await body(toEmit(new Lane(options, id)));
+      await options.push({ type: EventType.SUBAGENT_FINISHED, ...self, ...this.#suspension(id) });
       return result;
     } catch (error) {
       if (isHalted(error)) {
-        const outcome = { type: "suspended" };
-        await push({ type: EventType.SUBAGENT_FINISHED, ...self, outcome, ...suspension(id) });
+        const suspended = { outcome: { type: "suspended" }, ...this.#suspension(id) };
+        await options.push({ type: EventType.SUBAGENT_FINISHED, ...self, ...suspended });
         throw error;
       }
-      await push({ type: EventType.SUBAGENT_ERROR, ...self, ...describeError(error, debug) });
+      const fault = describeError(error, options.debug ?? false);
+      await options.push({ type: EventType.SUBAGENT_ERROR, ...self, ...fault });
       throw error;
     }
   }
 
-  return {
-    text(delta) {
-      if (!delta) return;
-      // The guard owns the message that plain text belongs to.
-      return subagentRunId === undefined
-        ? push(delta)
-        : push({ type: EventType.TEXT_MESSAGE_CHUNK, delta, ...tag });
-    },
-    reasoning(delta) {
-      if (delta) return send({ type: EventType.REASONING_MESSAGE_CHUNK, delta });
-    },
-    message,
-    toolCall,
-    toolResult: (toolCallId, content) =>
-      send({
-        type: EventType.TOOL_CALL_RESULT,
-        messageId: newId(),
-        toolCallId,
-        content: toResultContent(content),
-        role: "tool",
-      }),
-    step(stepName, body) {
-      assertBody("step", body);
-      return step(stepName, body);
-    },
-    activity(activityType, content, { id = newId(), replace } = {}) {
-      const event = { type: EventType.ACTIVITY_SNAPSHOT, messageId: id, activityType };
-      const copy = { ...event, content: cloneJson(content).value };
-      void send(replace === undefined ? copy : { ...copy, replace });
-      return id;
-    },
-    messages: (messages) =>
-      send({ type: EventType.MESSAGES_SNAPSHOT, messages: cloneJson(messages).value }),
-    predictState: (entries) => custom("PredictState", entries),
-    custom,
-    raw: (event, source) =>
-      send({ type: EventType.RAW, event, ...(source === undefined ? {} : { source }) }),
-    subagent(name, body, about) {
-      assertBody("subagent", body);
-      return subagent(name, body, about);
-    },
-    interrupt(interrupt) {
-      const id = interrupt.id ?? newId();
-      ending.interrupts.push({ ...tag, ...interrupt, id });
-      return id;
-    },
-    usage(usage) {
-      ending.usage.push({ ...usage });
-    },
-    event: send,
-  };
-
-  // The copy is for authors who change the same object and send it again.
-  function custom(name: string, value: unknown): void | Promise<void> {
-    return send({ type: EventType.CUSTOM, name, value: cloneJson(value).value });
+  #suspension(id: string): object {
+    const { interrupts } = this.#options.ending;
+    const asked = interrupts.filter((interrupt) => interrupt.subagentRunId === id);
+    const interruptIds = asked.map((interrupt) => interrupt.id);
+    return asked.length > 0 ? { outcome: { type: "suspended", interruptIds } } : {};
   }
 }
 

@@ -16,19 +16,6 @@ export function nextTurn(): Promise<void> {
   return new Promise(hop);
 }
 
-// As often as the pump lets an iterable breathe.
-const breath = 256;
-
-/** Counts what an agent emits; now and then a promise of the next turn, so that others get theirs. */
-export function createBreath(): () => Promise<void> | undefined {
-  let said = 0;
-  return () => {
-    if (++said < breath) return undefined;
-    said = 0;
-    return nextTurn();
-  };
-}
-
 function createQueue(schedule: Scheduler): (task: Task) => void {
   // Two lists that take turns, and are emptied place by place: a list that has grown old would keep the
   // runs of its tasks until the next full collection, long after it was thrown away.

@@ -1,9 +1,13 @@
 import { Observable } from "rxjs/internal/Observable";
+import type { Subscriber } from "rxjs";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
-import type { Middleware, RunContext } from "./types.ts";
+import type { Middleware, Run, RunContext } from "./types.ts";
 
 /** One event in; the same, another, several or none out. */
 export type EventMapper = (event: BaseEvent) => BaseEvent | readonly BaseEvent[] | null | undefined;
+
+/** Makes the mapper of one run. */
+export type CreateMapper = (input: RunAgentInput, context: RunContext) => EventMapper;
 
 /**
  * Middleware in its simple form. `mapEvents.perRun` makes the mapper anew for each run, so that
@@ -24,24 +28,67 @@ export const mapEvents: {
   perRun(create: (input: RunAgentInput, context: RunContext) => EventMapper): Middleware;
 } = Object.assign((mapper: EventMapper): Middleware => perRun(() => mapper), { perRun });
 
-function perRun(create: (input: RunAgentInput, context: RunContext) => EventMapper): Middleware {
-  return (input, context, next) =>
+const creates: unique symbol = Symbol("creates");
+
+function perRun(create: CreateMapper): Middleware {
+  const alone = [create];
+  const layer: Middleware = (input, context, next) => mapRun(next, alone)(input, context);
+  return Object.assign(layer, { [creates]: create });
+}
+
+/** What makes the mapper of a middleware that does nothing but map; nothing for any other. */
+export function mapperOf(layer: Middleware): CreateMapper | undefined {
+  return (layer as { [creates]?: CreateMapper })[creates];
+}
+
+/** A run behind mappers, innermost first. From one to the next an event goes as an argument. */
+export function mapRun(run: Run, innermostFirst: readonly CreateMapper[]): Run {
+  return (input, context) =>
     new Observable<BaseEvent>((subscriber) => {
-      const map = create(input, context);
-      return next(input, context).subscribe({
-        next(event) {
-          let mapped: ReturnType<EventMapper>;
-          try {
-            mapped = map(event);
-          } catch (error) {
-            subscriber.error(error);
-            return;
-          }
-          if (Array.isArray(mapped)) for (const one of mapped) subscriber.next(one as BaseEvent);
-          else if (mapped) subscriber.next(mapped as BaseEvent);
-        },
+      const mappers: EventMapper[] = [];
+      // The outermost is made first, as if each stood for itself.
+      for (const create of innermostFirst.toReversed()) mappers.unshift(create(input, context));
+      const mapped = new MappedRun(mappers, subscriber);
+      return run(input, context).subscribe({
+        next: (event) => mapped.next(event),
         error: (reason) => subscriber.error(reason),
         complete: () => subscriber.complete(),
       });
     });
+}
+
+class MappedRun {
+  readonly #mappers: readonly EventMapper[];
+  readonly #subscriber: Subscriber<BaseEvent>;
+
+  constructor(mappers: readonly EventMapper[], subscriber: Subscriber<BaseEvent>) {
+    this.#mappers = mappers;
+    this.#subscriber = subscriber;
+  }
+
+  next(event: BaseEvent): void {
+    try {
+      this.#pass(event, 0);
+    } catch (error) {
+      this.#subscriber.error(error);
+    }
+  }
+
+  #pass(event: BaseEvent, from: number): void {
+    const mappers = this.#mappers;
+    let one = event;
+    for (let at = from; at < mappers.length; at++) {
+      // A mapper may have ended the run: then the next one hears no more of it.
+      if (this.#subscriber.closed) return;
+      const map = mappers[at]!;
+      const mapped = map(one);
+      if (Array.isArray(mapped)) {
+        for (const part of mapped as readonly BaseEvent[]) this.#pass(part, at + 1);
+        return;
+      }
+      if (!mapped) return;
+      one = mapped as BaseEvent;
+    }
+    this.#subscriber.next(one);
+  }
 }

@@ -1,6 +1,7 @@
 import { Observable } from "rxjs/internal/Observable";
 import { describeValue } from "./check-options.ts";
 import { paced, pump } from "./pump.ts";
+import type { Pumping } from "./pump.ts";
 import type { Subscribable } from "./types.ts";
 
 /** What can be merged: an Observable of any rxjs copy, a generator, an array. */
@@ -60,13 +61,13 @@ interface Merge<T> {
 
 /** Starts all sources, and returns how to stop them. */
 function start<T>(sources: readonly MergeSource<T>[], merge: Merge<T>): () => void {
-  const stops: (() => void)[] = [];
+  const pumping: Pumping[] = [];
   let open = sources.length;
   let over = false;
   const stop = (): void => {
     over = true;
     // A teardown may call back; each is run once.
-    for (const one of stops.splice(0)) one();
+    for (const one of pumping.splice(0)) one.stop();
   };
   const fail = (reason: unknown): void => {
     if (over) return;
@@ -81,7 +82,7 @@ function start<T>(sources: readonly MergeSource<T>[], merge: Merge<T>): () => vo
   for (const [index, source] of sources.entries()) {
     if (over) break;
     try {
-      stops.push(
+      pumping.push(
         pump(source, {
           next: (value) => {
             if (!over) merge.next(value as T, index);

@@ -13,7 +13,9 @@ export function toPending(
   summary: RunSummary,
   before: readonly Message[],
 ): Pending[] {
-  const { pendingToolCallIds, interrupts = [] } = (summary.terminal.outcome ?? {}) as Outcome;
+  const outcome = summary.terminal.outcome as Outcome | null | undefined;
+  if (!outcome) return [];
+  const { pendingToolCallIds, interrupts = [] } = outcome;
   const calls =
     pendingToolCallIds ?? (interrupts.length > 0 ? openCalls(summary.messages, before) : []);
   // Nobody but the server answers a call that a person was asked about.
@@ -30,11 +32,14 @@ export function toPending(
   ];
 }
 
+const noAnswers: readonly InterruptAnswer[] = Object.freeze([]);
+
 /** The interrupts that `resume` answers. What is not pending is left out. */
 export function toAnswers(
   pending: readonly Pending[],
-  resume: RunAgentInput["resume"] = [],
+  resume?: RunAgentInput["resume"],
 ): readonly InterruptAnswer[] {
+  if (!resume || resume.length === 0) return noAnswers;
   return resume.flatMap(({ interruptId, status, payload }): InterruptAnswer[] => {
     const asked = pending.find(({ id, kind }) => kind === "interrupt" && id === interruptId);
     if (!asked) return [];

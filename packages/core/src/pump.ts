@@ -14,74 +14,117 @@ export interface PumpTarget {
 /** Marks a stream of ours that can be subscribed to and iterated: iterated it waits for its readers. */
 export const paced: unique symbol = Symbol("paced");
 
-/** Takes whatever an agent returned, says it to `target`, and returns how to stop it. */
-export function pump(output: unknown, target: PumpTarget): () => void {
-  const isPaced = isAsyncIterable(output) && paced in output;
-  if (isPaced) return iterate(output[Symbol.asyncIterator](), target);
-  if (isSubscribable(output)) return subscribe(output, target);
-  if (isAsyncIterable(output)) return iterate(output[Symbol.asyncIterator](), target);
-  if (isPromise(output)) return settle(output, target);
-  if (isIterable(output)) return iterate(output[Symbol.iterator](), target);
-  target.complete(output);
-  return noop;
+/** What is being pumped. */
+export interface Pumping {
+  /** Nothing more is said to the target, and whoever speaks is told to end. */
+  stop(): void;
 }
 
-function subscribe(source: Subscribable<unknown>, target: PumpTarget): () => void {
-  let stopped = false;
-  const live =
-    <T extends unknown[]>(forward: (...values: T) => void) =>
-    (...values: T): void => {
-      if (stopped) return;
-      // Thrown into an Observable it would come out of a timer, and end the process.
-      try {
-        forward(...values);
-      } catch (error) {
-        target.error(error);
-      }
-    };
-  const subscription = source.subscribe({
-    next: live((value: unknown) => target.next(value)),
-    error: live((reason: unknown) => target.error(reason)),
-    complete: live(() => target.complete()),
-  });
-  return () => {
-    stopped = true;
+/** Takes whatever an agent returned, and says it to `target`. */
+export function pump(output: unknown, target: PumpTarget): Pumping {
+  if (isAsyncIterable(output)) {
+    if (paced in output || !isSubscribable(output)) {
+      return new Iteration(output[Symbol.asyncIterator](), target);
+    }
+  }
+  if (isSubscribable(output)) return new Subscribed(output, target);
+  if (isPromise(output)) return new Settlement(output, target);
+  if (isIterable(output)) return new Iteration(output[Symbol.iterator](), target);
+  target.complete(output);
+  return over;
+}
+
+const over: Pumping = { stop() {} };
+
+class Subscribed implements Pumping {
+  readonly #target: PumpTarget;
+  readonly #subscription: ReturnType<Subscribable<unknown>["subscribe"]>;
+  #stopped = false;
+
+  constructor(source: Subscribable<unknown>, target: PumpTarget) {
+    this.#target = target;
+    // Functions, and not this object: an older rxjs calls its observers on an heir of theirs.
+    this.#subscription = source.subscribe({
+      next: (value) => this.#next(value),
+      error: (reason) => this.#error(reason),
+      complete: () => this.#complete(),
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
     // A teardown that throws, or none at all; the run is over by then.
     try {
-      subscription.unsubscribe();
+      this.#subscription.unsubscribe();
     } catch {
       return;
     }
-  };
+  }
+
+  // Thrown into an Observable it would come out of a timer, and end the process.
+  #next(value: unknown): void {
+    if (this.#stopped) return;
+    try {
+      this.#target.next(value);
+    } catch (error) {
+      this.#target.error(error);
+    }
+  }
+
+  #error(reason: unknown): void {
+    if (this.#stopped) return;
+    try {
+      this.#target.error(reason);
+    } catch (error) {
+      this.#target.error(error);
+    }
+  }
+
+  #complete(): void {
+    if (this.#stopped) return;
+    try {
+      this.#target.complete();
+    } catch (error) {
+      this.#target.error(error);
+    }
+  }
 }
 
-function settle(promise: PromiseLike<unknown>, target: PumpTarget): () => void {
-  let stop: (() => void) | undefined;
-  let stopped = false;
-  promise.then(
-    (value) => {
-      try {
-        if (stopped) {
-          // Nobody wants it any more, and whoever feeds it has to know.
-          if (isAsyncIterable(value)) void close(value[Symbol.asyncIterator]());
-          return;
-        }
-        // An array is a result; only what streams by nature is taken as a stream.
-        const streams = isSubscribable(value) || isAsyncIterable(value) || isIterator(value);
-        if (streams) stop = pump(value, target);
-        else target.complete(value);
-      } catch (error) {
-        target.error(error);
+class Settlement implements Pumping {
+  readonly #target: PumpTarget;
+  #pumping: Pumping | undefined;
+  #stopped = false;
+
+  constructor(promise: PromiseLike<unknown>, target: PumpTarget) {
+    this.#target = target;
+    promise.then(
+      (value) => this.#settled(value),
+      (error: unknown) => {
+        if (!this.#stopped) target.error(error);
+      },
+    );
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#pumping?.stop();
+  }
+
+  #settled(value: unknown): void {
+    try {
+      if (this.#stopped) {
+        // Nobody wants it any more, and whoever feeds it has to know.
+        if (isAsyncIterable(value)) void close(value[Symbol.asyncIterator]());
+        return;
       }
-    },
-    (error: unknown) => {
-      if (!stopped) target.error(error);
-    },
-  );
-  return () => {
-    stopped = true;
-    stop?.();
-  };
+      // An array is a result; only what streams by nature is taken as a stream.
+      const streams = isSubscribable(value) || isAsyncIterable(value) || isIterator(value);
+      if (streams) this.#pumping = pump(value, this.#target);
+      else this.#target.complete(value);
+    } catch (error) {
+      this.#target.error(error);
+    }
+  }
 }
 
 type AnyIterator = Iterator<unknown> | AsyncIterator<unknown>;
@@ -92,29 +135,41 @@ type AnyIterator = Iterator<unknown> | AsyncIterator<unknown>;
 const turnValues = 256;
 const turnMs = 4;
 
-function iterate(iterator: AnyIterator, target: PumpTarget): () => void {
-  let stopped = false;
-  let finished = false;
-  void run();
-  return () => {
-    stopped = true;
-    if (!finished) void close(iterator);
-  };
+class Iteration implements Pumping {
+  readonly #iterator: AnyIterator;
+  readonly #target: PumpTarget;
+  #stopped = false;
+  #finished = false;
 
-  async function run(): Promise<void> {
+  constructor(iterator: AnyIterator, target: PumpTarget) {
+    this.#iterator = iterator;
+    this.#target = target;
+    void this.#run();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    if (!this.#finished) void close(this.#iterator);
+  }
+
+  async #run(): Promise<void> {
+    const iterator = this.#iterator;
+    const target = this.#target;
     let values = 0;
     let began = Date.now();
     try {
-      while (!stopped) {
+      while (!this.#stopped) {
         const wait = target.ready();
         if (wait) {
           await wait;
-          if (stopped) return;
+          if (this.#stopped) return;
         }
         const step = await iterator.next();
-        if (stopped) return;
-        finished = step.done === true;
-        if (step.done) return target.complete(step.value);
+        if (this.#stopped) return;
+        if (step.done) {
+          this.#finished = true;
+          return target.complete(step.value);
+        }
         target.next(step.value);
         values++;
         if (values >= turnValues || (values % 8 === 0 && Date.now() - began >= turnMs)) {
@@ -124,7 +179,7 @@ function iterate(iterator: AnyIterator, target: PumpTarget): () => void {
         }
       }
     } catch (error) {
-      if (!stopped) target.error(error);
+      if (!this.#stopped) target.error(error);
     }
   }
 }
@@ -161,5 +216,3 @@ function isIterator(value: unknown): value is IterableIterator<unknown> {
 function isPromise(value: unknown): value is PromiseLike<unknown> {
   return isObject(value) && "then" in value && typeof value.then === "function";
 }
-
-function noop(): void {}

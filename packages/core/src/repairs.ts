@@ -1,4 +1,4 @@
-import { safeLogger } from "./logger.ts";
+import { SafeLogger } from "./logger.ts";
 import type { Guard } from "./guard.ts";
 import type { RunContext } from "./types.ts";
 
@@ -10,7 +10,7 @@ export function reportRepairs(
 ): void {
   // Asked first: a guard that repaired nothing has no book of it.
   if (guard.firstRepair === undefined) return;
-  safeLogger(context.logger).warn(
+  new SafeLogger(context.logger).warn(
     {
       runId: context.runId,
       threadId: context.threadId,

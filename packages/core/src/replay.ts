@@ -4,7 +4,7 @@ import { Follower, noOffset } from "./follower.ts";
 import type { FollowerHost, SizedEntry } from "./follower.ts";
 import { isTerminal, toPrelude } from "./join.ts";
 import type { FoldedRun } from "./join.ts";
-import { safeLogger } from "./logger.ts";
+import { SafeLogger } from "./logger.ts";
 import type { RunSettings } from "./run-types.ts";
 import { sizeOf } from "./size.ts";
 import type { Encoder, LogEntry, Reply, RunLog, RunRecord, Sink } from "./types.ts";
@@ -46,7 +46,7 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
   const { runs, record, folded, settings } = replay;
   const after = replay.from === "join" ? 0 : replay.from;
   const { limits, clock, heartbeatMs, ticker } = settings;
-  const logger = safeLogger(settings.logger);
+  const logger = new SafeLogger(settings.logger);
   // An encoder with memory hears the log from its start; the follower keeps what was seen to itself.
   const from = folded ? folded.offset : encoder.key === undefined ? 0 : after;
   const left = new AbortController();

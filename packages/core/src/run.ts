@@ -7,29 +7,31 @@ import { EventType } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
 import { Audience } from "./audience.ts";
 import type { Stage } from "./audience.ts";
-import { createClientTools } from "./client-tools.ts";
-import type { ClientTools, ToolResultCommand } from "./client-tools.ts";
+import { ClientToolBroker } from "./client-tools.ts";
+import type { ToolResultCommand } from "./client-tools.ts";
 import { chain } from "./compose.ts";
-import { bindContext, createOutlet, createRunContext, deskOf } from "./context.ts";
+import { createRunContext, deskOf } from "./context.ts";
 import { ended } from "./context-session.ts";
-import { AgentError, describeError, isHalted } from "./errors.ts";
+import type { RunMode } from "./context.ts";
+import { AgentError, describeError } from "./errors.ts";
 import { noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
-import { atTurnEnd, createBreath, hop } from "./hop.ts";
+import { atTurnEnd, hop } from "./hop.ts";
 import { LazyAbort } from "./lazy-abort.ts";
 import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
 import { reportRepairs } from "./repairs.ts";
-import { safeLogger } from "./logger.ts";
+import { SafeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
+import type { Pumping } from "./pump.ts";
 import { after, copyEvent, errorOf, isPromise, onLost, statusOf } from "./run-parts.ts";
 import type { RunInit, RunSettings, RunSummary } from "./run-types.ts";
 import { isEndless, sizeOf, withoutEndless } from "./size.ts";
 import { settleTools } from "./server-tools.ts";
-import { createWaitingSink, silentEncoder, toListener } from "./waiting-sink.ts";
-import { callAgent, createSpeech, toRun } from "./to-agent.ts";
+import { silentEncoder, toListener, WaitingSink } from "./waiting-sink.ts";
+import { callAgent, toRun } from "./to-agent.ts";
 import type {
   Encoder,
   Json,
@@ -40,13 +42,15 @@ import type {
   RunStatus,
   Sink,
 } from "./types.ts";
+import { Voice } from "./voice.ts";
+import type { Listener } from "./voice.ts";
 
 // A turn that says more than this is not kept until its end.
 const turnBytes = 64 * 1024;
 
 const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
 
-export class LiveRun implements Stage {
+export class LiveRun implements Listener, RunMode, Stage {
   readonly settings: RunSettings;
   readonly context: RunContext;
   status: RunStatus = "running";
@@ -61,16 +65,16 @@ export class LiveRun implements Stage {
   readonly #logger: Logger;
   readonly #stopping = new LazyAbort();
   readonly #changed: Json = {};
-  readonly #clientTools: ClientTools | undefined;
+  readonly #clientTools: ClientToolBroker | undefined;
   /** What the clients have been told; the guard is ahead of it while a store is asked. */
   readonly #view: RunView;
   readonly #guard: Guard;
-  readonly #outlet: ReturnType<typeof createOutlet>;
+  readonly #voice: Voice;
   readonly #audience: Audience;
   readonly #began: number;
   #resolveDone!: (result: RunResult) => void;
   #resolveIdle!: () => void;
-  #stopAgent: (() => void) | undefined;
+  #agent: Pumping | undefined;
   #started = false;
   #error: AgentError | undefined;
 
@@ -104,16 +108,16 @@ export class LiveRun implements Stage {
     const input = settleTools(init.input, { runId, tools, logger: settings.logger });
     this.#init = input === init.input ? init : { ...init, input };
     this.settings = settings;
-    this.#logger = safeLogger(settings.logger);
+    this.#logger = new SafeLogger(settings.logger);
     this.#began = settings.clock.now();
     this.#view = createRunView({
       messages: init.history ?? init.input.messages,
       state: init.input.state,
       maxBytes: settings.limits.runLogBytes,
     });
-    this.#outlet = createOutlet(input);
+    this.#voice = new Voice(input, this);
     const { questions } = init;
-    this.#clientTools = questions && createClientTools({ runId, tools: input.tools, questions });
+    this.#clientTools = questions && new ClientToolBroker({ runId, tools: input.tools, questions });
     this.context = createRunContext(
       {
         threadId,
@@ -134,19 +138,16 @@ export class LiveRun implements Stage {
         toolTimeoutMs: settings.limits.toolTimeoutMs,
         clientTools: this.#clientTools,
       },
-      {
-        ready: () => this.ready(),
-        strict: settings.strict,
-        aborting: () => this.#aborting,
-      },
+      this,
+      this.#voice,
     );
     this.#guard = createGuard({
       threadId: this.context.threadId,
       runId: this.context.runId,
       parentRunId: init.input.parentRunId,
       emit: (event) => this.#accept(event),
-      state: this.#outlet.state,
-      ending: this.#outlet.ending,
+      state: this.#voice.tracker,
+      ending: this.#voice.ending,
       strict: settings.strict,
     });
     this.#audience = new Audience(this);
@@ -159,6 +160,14 @@ export class LiveRun implements Stage {
 
   get ended(): boolean {
     return this.#guard.ended;
+  }
+
+  get strict(): boolean {
+    return this.settings.strict;
+  }
+
+  aborting(): boolean {
+    return this.#aborting;
   }
 
   /** The last offset a client can have seen. */
@@ -184,11 +193,11 @@ export class LiveRun implements Stage {
   begin(): void {
     if (this.#started || this.ended) return;
     this.#started = true;
-    for (const event of this.#init.prologue ?? []) this.#push(event);
+    for (const event of this.#init.prologue ?? []) this.hear(event);
     try {
-      this.#stopAgent = this.#init.middleware.length > 0 ? this.#runChain() : this.#runBare();
+      this.#agent = pump(this.#call(), this.#voice);
     } catch (error) {
-      this.#failed(error);
+      this.failed(error);
     }
     // The agent may have ended the run before it returned.
     if (this.ended) this.#releaseAgent();
@@ -237,7 +246,7 @@ export class LiveRun implements Stage {
   collect(signal?: AbortSignal, onEvent?: (event: BaseEvent) => void): Promise<RunResult> {
     if (signal && !this.ended) {
       const encoder = onEvent ? toListener(onEvent) : silentEncoder;
-      this.follow(encoder, createWaitingSink(signal), this.#delivered);
+      this.follow(encoder, new WaitingSink(signal), this.#delivered);
     } else this.begin();
     return this.done;
   }
@@ -275,67 +284,25 @@ export class LiveRun implements Stage {
 
   // ── The agent ────────────────────────────────────────────────────────────────────────────────
 
-  #runBare(): () => void {
-    const speech = createSpeech(this.#outlet.ending);
-    const say = (value: unknown): void => {
-      speech.heard(value);
-      this.#push(value);
-    };
-    const breathe = createBreath();
-    const context = bindContext(this.context, {
-      state: this.#outlet.state,
-      ending: this.#outlet.ending,
-      input: this.#outlet.input,
-      push: (value) => {
-        if (this.#isLate()) return;
-        say(value);
-        return this.ready() ?? breathe();
-      },
-    });
-    return pump(callAgent(this.#init.agent, this.#init.input, context), {
-      next: say,
-      error: (reason) => (isHalted(reason) ? this.#complete() : this.#failed(reason)),
-      complete: (result) => {
-        speech.take(result, (value) => this.#push(value));
-        this.#complete();
-      },
-      ready: () => this.ready(),
-    });
-  }
-
-  #runChain(): () => void {
-    const run = chain(toRun(this.#init.agent), this.#init.middleware);
-    const breathe = createBreath();
-    // What middleware itself emits does not pass the middleware again.
-    const context = bindContext(this.context, {
-      state: this.#outlet.state,
-      ending: this.#outlet.ending,
-      input: this.#outlet.input,
-      push: (value) => {
-        if (this.#isLate()) return;
-        this.#push(value);
-        return this.ready() ?? breathe();
-      },
-    });
-    return pump(run(this.#init.input, context), {
-      next: (event) => this.#push(event),
-      error: (reason) => (isHalted(reason) ? this.#complete() : this.#failed(reason)),
-      complete: () => this.#complete(),
-      ready: () => this.ready(),
-    });
+  // What middleware itself emits does not pass the middleware again.
+  #call(): unknown {
+    const { agent, input, middleware } = this.#init;
+    return middleware.length > 0
+      ? chain(toRun(agent), middleware)(input, this.context)
+      : callAgent(agent, input, this.context);
   }
 
   // What is thrown into an abort listener ends the process, so there a last word is only dropped.
-  #isLate(): boolean {
+  isLate(): boolean {
     if (this.ended && !this.#aborting) throw ended(this.context.runId);
     return this.ended;
   }
 
   // Once: whoever is unsubscribed from twice may take it amiss.
   #releaseAgent(): void {
-    const stop = this.#stopAgent;
-    this.#stopAgent = undefined;
-    stop?.();
+    const agent = this.#agent;
+    this.#agent = undefined;
+    agent?.stop();
   }
 
   #stop(reason: AgentError | undefined): void {
@@ -345,7 +312,7 @@ export class LiveRun implements Stage {
     this.#releaseAgent();
   }
 
-  #push(said: unknown): void {
+  hear(said: unknown): void {
     let value = said;
     let size = measure(value);
     if (isEndless(size)) {
@@ -373,7 +340,7 @@ export class LiveRun implements Stage {
     if (this.#abortLater) this.#abortNow(this.#abortLater);
   }
 
-  #complete(): void {
+  completed(): void {
     this.#guarding = true;
     try {
       this.#guard.complete();
@@ -403,7 +370,7 @@ export class LiveRun implements Stage {
     return true;
   }
 
-  #failed(reason: unknown): void {
+  failed(reason: unknown): void {
     if (this.ended) return;
     const { debug } = this.settings;
     const { runId, threadId, agentId } = this.context;
@@ -627,7 +594,7 @@ export class LiveRun implements Stage {
       ms: this.settings.clock.now() - this.#began,
     });
     this.#wake?.();
-    void deskOf(this.context).disposers.run();
+    deskOf(this.context).disposers.run();
     // The log outlives the run; through this listener it would keep all of it.
     this.#keepLease?.();
     this.#init.onEnd?.(this);

@@ -33,11 +33,17 @@ export function assertTools(option: string, tools: unknown): asserts tools is Se
   }
 }
 
+interface SplitTools {
+  readonly server: readonly ServerTool[];
+  readonly client: readonly ServerTool[];
+}
+
+const noTools: readonly ServerTool[] = Object.freeze([]);
+const nothingSplit: SplitTools = { server: noTools, client: noTools };
+
 /** Tools by where they run. */
-export function splitTools(tools: readonly ServerTool[]): {
-  server: readonly ServerTool[];
-  client: readonly ServerTool[];
-} {
+export function splitTools(tools: readonly ServerTool[] = noTools): SplitTools {
+  if (tools.length === 0) return nothingSplit;
   return {
     server: tools.filter(({ location }) => location !== "client"),
     client: tools.filter(({ location }) => location === "client"),
@@ -52,7 +58,7 @@ export function settleTools(
   input: RunAgentInput,
   options: { runId: string; tools?: readonly ServerTool[]; logger: Logger },
 ): RunAgentInput {
-  const { runId, tools: own = [], logger } = options;
+  const { runId, tools: own = noTools, logger } = options;
   if (own.length === 0) return input;
   const { server, client } = splitTools(own);
   const offered = new Set(input.tools.map(({ name }) => name));

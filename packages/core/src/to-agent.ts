@@ -1,16 +1,19 @@
 import { Observable } from "rxjs/internal/Observable";
+import type { Subscriber } from "rxjs";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import { describeValue, isClass } from "./check-options.ts";
-import { bindContext, createOutlet, modeOf, standaloneContext } from "./context.ts";
+import { bindContext, modeOf, standaloneContext } from "./context.ts";
+import type { RunMode } from "./context.ts";
 import { ended } from "./context-session.ts";
-import { isHalted } from "./errors.ts";
 import { createGuard } from "./guard.ts";
+import type { Guard } from "./guard.ts";
 import { isPlainObject } from "./guard-json.ts";
-import type { RunEnding } from "./guard.ts";
-import { createBreath } from "./hop.ts";
 import { pump } from "./pump.ts";
+import type { Pumping } from "./pump.ts";
 import { reportRepairs } from "./repairs.ts";
 import type { AgentLike, Run, RunContext } from "./types.ts";
+import { Voice } from "./voice.ts";
+import type { Listener } from "./voice.ts";
 
 /** An agent in its one normal form. */
 export interface Agent {
@@ -53,99 +56,83 @@ export function toRun(agent: AgentLike): Run {
   assertAgent(agent);
   return (input, context) =>
     new Observable<BaseEvent>((subscriber) => {
-      const mode = modeOf(context);
-      const outlet = createOutlet(input);
-      const { state, ending } = outlet;
-      const speech = createSpeech(ending);
-      const guard = createGuard({
-        threadId: context.threadId,
-        runId: context.runId,
-        parentRunId: input.parentRunId,
-        emit: (event) => subscriber.next(event),
-        state,
-        ending,
-        strict: mode.strict,
-      });
-      const breathe = createBreath();
-      const push = (value: unknown): void | Promise<void> => {
-        if (subscriber.closed || guard.ended) {
-          if (mode.aborting?.()) return;
-          throw ended(context.runId);
-        }
-        speech.heard(value);
-        guard.push(value);
-        return mode.ready() ?? breathe();
-      };
-      let stop: (() => void) | undefined;
-      let isReported = false;
-      const report = (): void => {
-        if (isReported) return;
-        isReported = true;
-        reportRepairs(context, "agent", guard);
-      };
-      const finish = (): void => {
-        report();
-        subscriber.complete();
-      };
+      const run = new ObservedRun(input, context, subscriber);
       try {
-        const bound = bindContext(context, { state, ending, input: outlet.input, push });
-        stop = pump(callAgent(agent, input, bound), {
-          next: (value) => {
-            speech.heard(value);
-            guard.push(value);
-          },
-          error: (reason) => {
-            if (isHalted(reason)) {
-              guard.complete();
-              return finish();
-            }
-            report();
-            subscriber.error(reason);
-          },
-          complete: (result) => {
-            speech.take(result, (value) => guard.push(value));
-            guard.complete();
-            finish();
-          },
-          ready: () => mode.ready(),
-        });
+        run.begin(agent);
       } catch (error) {
         subscriber.error(error);
       }
-      return () => {
-        stop?.();
-        // An agent that goes on after its own end is left before it is done.
-        report();
-      };
+      return () => run.leave();
     });
 }
 
-/** A returned string is text if no text was said, else it is the result of the run, as anything else is. */
-export function createSpeech(ending: RunEnding): {
-  heard(value: unknown): void;
-  take(result: unknown, push: (value: unknown) => void): void;
-} {
-  let spoke = false;
-  return {
-    heard(value) {
-      if (!spoke) spoke = isText(value);
-    },
-    take(result, push) {
-      if (result === undefined || result === null) return;
-      if (typeof result === "string" && !spoke) push(result);
-      else ending.result = result;
-    },
-  };
-}
+/** A run that is told to a subscriber. */
+class ObservedRun implements Listener {
+  readonly #subscriber: Subscriber<BaseEvent>;
+  readonly #context: RunContext;
+  readonly #mode: RunMode;
+  readonly #voice: Voice;
+  readonly #guard: Guard;
+  #pumping: Pumping | undefined;
+  #isReported = false;
 
-function isText(value: unknown): boolean {
-  if (typeof value === "string") return true;
-  try {
-    const type = (value as { type?: unknown } | null)?.type;
-    return typeof type === "string" && type.startsWith("TEXT_MESSAGE_");
-  } catch {
-    // A getter of the agent's that throws: the guard has the word for it.
-    return false;
+  constructor(input: RunAgentInput, context: RunContext, subscriber: Subscriber<BaseEvent>) {
+    this.#subscriber = subscriber;
+    this.#context = context;
+    this.#mode = modeOf(context);
+    this.#voice = new Voice(input, this);
+    this.#guard = createGuard({
+      threadId: context.threadId,
+      runId: context.runId,
+      parentRunId: input.parentRunId,
+      emit: (event) => subscriber.next(event),
+      state: this.#voice.tracker,
+      ending: this.#voice.ending,
+      strict: this.#mode.strict,
+    });
+  }
+
+  begin(agent: AgentLike): void {
+    const voice = this.#voice;
+    const bound = bindContext(this.#context, voice);
+    this.#pumping = pump(callAgent(agent, voice.input, bound), voice);
+  }
+
+  leave(): void {
+    this.#pumping?.stop();
+    // An agent that goes on after its own end is left before it is done.
+    this.#report();
+  }
+
+  hear(value: unknown): void {
+    this.#guard.push(value);
+  }
+
+  completed(): void {
+    this.#guard.complete();
+    this.#report();
+    this.#subscriber.complete();
+  }
+
+  failed(reason: unknown): void {
+    this.#report();
+    this.#subscriber.error(reason);
+  }
+
+  ready(): Promise<void> | undefined {
+    return this.#mode.ready();
+  }
+
+  isLate(): boolean {
+    if (!this.#subscriber.closed && !this.#guard.ended) return false;
+    if (this.#mode.aborting?.()) return true;
+    throw ended(this.#context.runId);
+  }
+
+  #report(): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    reportRepairs(this.#context, "agent", this.#guard);
   }
 }
 

@@ -18,43 +18,50 @@ interface PastAnswer {
   readonly error?: AgentError;
 }
 
-/** The answers that a run was started with. Each is used once. */
-export interface ToolAnswers {
-  /** What a person said to this very call: the same id, or the same name and arguments. */
-  verdict(call: ToolCallRequest): Verdict | undefined;
-  /** The answer to the same call, made earlier in this turn. */
-  past(call: ToolCallRequest): PastAnswer | undefined;
-}
-
 /** Keeps which answers were used, for all who call tools in one run. */
 export type UsedAnswers = Set<string>;
 
-export function createToolAnswers(parts: {
-  answers: readonly InterruptAnswer[];
-  input: RunAgentInput | undefined;
-  used: UsedAnswers;
-}): ToolAnswers {
-  const { answers, input, used } = parts;
-  let turn: readonly PastCall[] | undefined;
+/** The answers that a run was started with. Each is used once. */
+export class ToolAnswers {
+  readonly #answers: readonly InterruptAnswer[];
+  readonly #input: RunAgentInput | undefined;
+  readonly #used: UsedAnswers;
+  #turn: readonly PastCall[] | undefined;
 
-  return {
-    verdict({ id, name, args }) {
-      const found = answers.find(({ call }) => {
-        if (call === undefined || used.has(call.id)) return false;
-        return id === undefined ? isSame(call, name, args) : call.id === id && call.name === name;
-      });
-      if (!found?.call) return undefined;
-      used.add(found.call.id);
-      return { id: found.call.id, args: found.call.args, ...judge(found) };
-    },
-    past({ name, args }) {
-      turn ??= input && isContinued(input, answers) ? readTurn(input.messages) : [];
-      const found = turn.find((call) => !used.has(call.id) && isSame(call, name, args));
-      if (!found) return undefined;
-      used.add(found.id);
-      return found;
-    },
-  };
+  constructor(parts: {
+    answers: readonly InterruptAnswer[];
+    input: RunAgentInput | undefined;
+    used: UsedAnswers;
+  }) {
+    this.#answers = parts.answers;
+    this.#input = parts.input;
+    this.#used = parts.used;
+  }
+
+  /** What a person said to this very call: the same id, or the same name and arguments. */
+  verdict({ id, name, args }: ToolCallRequest): Verdict | undefined {
+    const found = this.#answers.find(({ call }) => {
+      if (call === undefined || this.#used.has(call.id)) return false;
+      return id === undefined ? isSame(call, name, args) : call.id === id && call.name === name;
+    });
+    if (!found?.call) return undefined;
+    this.#used.add(found.call.id);
+    return { id: found.call.id, args: found.call.args, ...judge(found) };
+  }
+
+  /** The answer to the same call, made earlier in this turn. */
+  past({ name, args }: ToolCallRequest): PastAnswer | undefined {
+    this.#turn ??= this.#readTurn();
+    const found = this.#turn.find((call) => !this.#used.has(call.id) && isSame(call, name, args));
+    if (!found) return undefined;
+    this.#used.add(found.id);
+    return found;
+  }
+
+  #readTurn(): readonly PastCall[] {
+    const input = this.#input;
+    return input && isContinued(input, this.#answers) ? readTurn(input.messages) : [];
+  }
 }
 
 // Only a clear yes is one.

@@ -1,18 +1,16 @@
 import { EventType } from "@ag-ui/core";
 import type { RunAgentInput } from "@ag-ui/core";
-import type { ClientToolCall, ClientTools } from "./client-tools.ts";
+import type { ClientToolCall } from "./client-tools.ts";
 import { AgentError, isAgentError, isHalted } from "./errors.ts";
 import { nextTurn } from "./hop.ts";
 import { ulid } from "./ids.ts";
 import { cloneJson } from "./json.ts";
-import { createToolAnswers } from "./tool-answers.ts";
-import type { UsedAnswers, Verdict } from "./tool-answers.ts";
-import type { Disposers } from "./tool-disposers.ts";
+import { ToolAnswers } from "./tool-answers.ts";
+import type { Verdict } from "./tool-answers.ts";
+import type { ToolDesk } from "./tool-desk.ts";
 import { withTimeout } from "./tool-timeout.ts";
 import type {
   AskedCall,
-  Clock,
-  InterruptAnswer,
   RunContext,
   ServerTool,
   ToolCallOutcome,
@@ -20,32 +18,13 @@ import type {
   ToolContext,
 } from "./types.ts";
 
-export interface ToolCalls {
-  callTool(name: string, args?: unknown): Promise<unknown>;
-  callTools(calls: readonly ToolCallRequest[]): Promise<readonly ToolCallOutcome[]>;
-}
-
-/** What all who call tools in one run share. */
-export interface ToolDesk {
-  readonly timeoutMs: number;
-  readonly clock: Clock;
-  readonly answers: readonly InterruptAnswer[];
-  readonly used: UsedAnswers;
-  /** The calls that people were asked about, by the id of the interrupt. */
-  readonly asked: Map<string, AskedCall>;
-  readonly disposers: Disposers;
-  /** Set where the client answers while the run goes on. */
-  readonly clientTools: ClientTools | undefined;
-}
-
+/** Whose tools are called, and with what. */
 export interface ToolCallsOptions {
   readonly desk: ToolDesk;
   /** Whose `tools` the client has; absent outside a run. */
   readonly input: RunAgentInput | undefined;
   /** What the server declares of the client's tools. */
   readonly declared: readonly ServerTool[];
-  /** The context of one call. */
-  readonly forCall: (signal: AbortSignal, toolCallId: string) => ToolContext;
 }
 
 const parallel = 8;
@@ -64,16 +43,48 @@ type Ending =
   | { readonly status: "pending" };
 
 /** Calls tools on the run's behalf: START, ARGS, END and RESULT are emitted around each. */
-export function createToolCalls(context: RunContext, options: ToolCallsOptions): ToolCalls {
-  const { desk, input, declared, forCall } = options;
-  const { clock } = desk;
-  const answers = createToolAnswers({ answers: desk.answers, input, used: desk.used });
+export class ToolCalls {
+  readonly #context: RunContext;
+  readonly #desk: ToolDesk;
+  readonly #input: RunAgentInput | undefined;
+  readonly #declared: readonly ServerTool[];
+  readonly #answers: ToolAnswers;
 
-  async function call(request: ToolCallRequest): Promise<ToolCallOutcome> {
+  constructor(context: RunContext, { desk, input, declared }: ToolCallsOptions) {
+    this.#context = context;
+    this.#desk = desk;
+    this.#input = input;
+    this.#declared = declared;
+    this.#answers = new ToolAnswers({ answers: desk.answers, input, used: desk.used });
+  }
+
+  async callTool(name: string, args?: unknown): Promise<unknown> {
+    const outcome = await this.#call({ name, args });
+    if (outcome.status === "done") return outcome.result;
+    if (outcome.status === "failed") throw outcome.error;
+    // Calls that were made at the same time are told before the agent ends over this one.
+    await nextTurn();
+    throw new AgentError("halted", `"${name}" waits for its answer; the next run brings it.`);
+  }
+
+  async callTools(calls: readonly ToolCallRequest[]): Promise<readonly ToolCallOutcome[]> {
+    const outcomes: ToolCallOutcome[] = Array.from({ length: calls.length });
+    let next = 0;
+    const worker = async (): Promise<void> => {
+      for (let index = next++; index < calls.length; index = next++) {
+        outcomes[index] = await this.#call(calls[index]!);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(parallel, calls.length) }, worker));
+    return outcomes;
+  }
+
+  async #call(request: ToolCallRequest): Promise<ToolCallOutcome> {
+    const { clock } = this.#desk;
     const began = clock.now();
     const { id: told, name, parentMessageId } = request;
-    const tool = context.tools.find((candidate) => candidate.name === name);
-    const verdict = isJson(request.args) ? answers.verdict(request) : undefined;
+    const tool = this.#context.tools.find((candidate) => candidate.name === name);
+    const verdict = isJson(request.args) ? this.#answers.verdict(request) : undefined;
     const isTold = told !== undefined || verdict !== undefined;
     const args = verdict?.args ?? request.args ?? {};
     const end = (id: string, ending: Ending): ToolCallOutcome => ({
@@ -83,28 +94,29 @@ export function createToolCalls(context: RunContext, options: ToolCallsOptions):
       ms: Math.max(0, clock.now() - began),
       ...ending,
     });
-    const fault = findFault(name, args);
+    const fault = this.#findFault(name, args);
     if (fault) {
       // The client has seen the call; without a result it would take it for its own.
-      if (told !== undefined) await refuse(told, fault);
+      if (told !== undefined) await this.#refuse(told, fault);
       return end(told ?? ulid(), { status: "failed", error: fault });
     }
     const asks = !tool || (tool.needsApproval ?? false) !== false;
-    const past = asks && !isTold ? answers.past(request) : undefined;
+    const past = asks && !isTold ? this.#answers.past(request) : undefined;
     if (past) {
       const { id, result, error } = past;
       return end(id, error ? { status: "failed", error } : { status: "done", result });
     }
-    const client = tool || isTold ? undefined : desk.clientTools?.call(name, input?.tools);
+    const client =
+      tool || isTold ? undefined : this.#desk.clientTools?.call(name, this.#input?.tools);
     const id = verdict?.id ?? told ?? client?.id ?? ulid();
     const parent = parentMessageId === undefined ? {} : { parentMessageId };
     const tell = (): void => {
-      if (!isTold) context.emit.toolCall(name, JSON.stringify(args), { id, ...parent });
+      if (!isTold) this.#context.emit.toolCall(name, JSON.stringify(args), { id, ...parent });
     };
-    return end(id, await settle({ id, name, args, tool, verdict, tell, client }));
+    return end(id, await this.#settle({ id, name, args, tool, verdict, tell, client }));
   }
 
-  async function settle(one: Call): Promise<Ending> {
+  async #settle(one: Call): Promise<Ending> {
     const { id, name, tool, client } = one;
     try {
       // Written down before the client hears of it, so that no answer comes too early.
@@ -115,34 +127,37 @@ export function createToolCalls(context: RunContext, options: ToolCallsOptions):
     }
     one.tell();
     try {
-      const definition = tool ?? declared.find((candidate) => candidate.name === name);
+      const definition = tool ?? this.#declared.find((candidate) => candidate.name === name);
       const args = definition?.parse ? await definition.parse(one.args) : one.args;
       if (!tool && !client) return { status: "pending" };
-      if (tool && !(await isAllowed(one, tool, args))) return ask(one);
+      if (tool && !(await this.#isAllowed(one, tool, args))) return this.#ask(one);
       const work = async (signal: AbortSignal): Promise<unknown> =>
-        tool ? desk.disposers.take(await tool.invoke(args, forCall(signal, id))) : client?.invoke();
-      const ms = (tool ?? client)?.timeoutMs ?? definition?.timeoutMs ?? desk.timeoutMs;
-      const result = await withTimeout(work, { ms, name, clock, signal: context.signal });
-      await answer(id, toContent(result), { ms: client?.executionTimeMs });
+        tool
+          ? this.#desk.disposers.take(await tool.invoke(args, this.#forCall(signal, id)))
+          : client?.invoke();
+      const ms = (tool ?? client)?.timeoutMs ?? definition?.timeoutMs ?? this.#desk.timeoutMs;
+      const result = await withTimeout(work, {
+        ms,
+        name,
+        clock: this.#desk.clock,
+        signal: this.#context.signal,
+      });
+      await this.#answer(id, toContent(result), { ms: client?.executionTimeMs });
       return { status: "done", result };
     } catch (cause) {
       const error = toToolError(name, cause);
-      if (context.signal.aborted) return { status: "failed", error };
-      const log = { error: cause, tool: name, runId: context.runId };
-      if (isAgentError(cause)) context.logger.debug(log, "A tool refused.");
-      else context.logger.error(log, "A tool failed.");
-      await refuse(id, error, client?.executionTimeMs);
+      if (this.#context.signal.aborted) return { status: "failed", error };
+      const log = { error: cause, tool: name, runId: this.#context.runId };
+      if (isAgentError(cause)) this.#context.logger.debug(log, "A tool refused.");
+      else this.#context.logger.error(log, "A tool failed.");
+      await this.#refuse(id, error, client?.executionTimeMs);
       return { status: "failed", error };
     } finally {
       client?.end();
     }
   }
 
-  async function isAllowed(
-    { name, verdict }: Call,
-    tool: ServerTool,
-    args: unknown,
-  ): Promise<boolean> {
+  async #isAllowed({ name, verdict }: Call, tool: ServerTool, args: unknown): Promise<boolean> {
     if (verdict?.isApproved) return true;
     if (verdict) {
       const why = verdict.reason === undefined ? "." : `: ${verdict.reason}`;
@@ -150,12 +165,14 @@ export function createToolCalls(context: RunContext, options: ToolCallsOptions):
     }
     const { needsApproval = false } = tool;
     const isNeeded =
-      typeof needsApproval === "function" ? await needsApproval(args, context) : needsApproval;
+      typeof needsApproval === "function"
+        ? await needsApproval(args, this.#context)
+        : needsApproval;
     return !isNeeded;
   }
 
-  function ask({ id: toolCallId, name, args }: Call): Ending {
-    const id = context.emit.interrupt({
+  #ask({ id: toolCallId, name, args }: Call): Ending {
+    const id = this.#context.emit.interrupt({
       reason: "tool_call",
       message: `Allow "${name}"?`,
       toolCallId,
@@ -165,17 +182,17 @@ export function createToolCalls(context: RunContext, options: ToolCallsOptions):
         required: ["approved"],
       },
     });
-    desk.asked.set(id, { id: toolCallId, name, args: cloneJson(args).value });
+    this.#desk.ask(id, { id: toolCallId, name, args: cloneJson(args).value });
     return { status: "pending" };
   }
 
-  async function answer(
+  async #answer(
     id: string,
     content: string | object,
     { ms, code }: { ms?: number | undefined; code?: string } = {},
   ): Promise<void> {
-    if (ms === undefined && code === undefined) return context.emit.toolResult(id, content);
-    await context.emit.event({
+    if (ms === undefined && code === undefined) return this.#context.emit.toolResult(id, content);
+    await this.#context.emit.event({
       type: EventType.TOOL_CALL_RESULT,
       messageId: ulid(),
       toolCallId: id,
@@ -190,12 +207,12 @@ export function createToolCalls(context: RunContext, options: ToolCallsOptions):
     });
   }
 
-  function refuse(id: string, { code, message }: AgentError, ms?: number): Promise<void> {
-    return answer(id, { error: { code, message } }, { ms, code });
+  #refuse(id: string, { code, message }: AgentError, ms?: number): Promise<void> {
+    return this.#answer(id, { error: { code, message } }, { ms, code });
   }
 
-  function findFault(name: string, args: unknown): AgentError | undefined {
-    const all = [...context.tools, ...(input?.tools ?? [])];
+  #findFault(name: string, args: unknown): AgentError | undefined {
+    const all = [...this.#context.tools, ...(this.#input?.tools ?? [])];
     if (!all.some((tool) => tool.name === name)) {
       const known = all.map((tool) => `"${tool.name}"`).join(", ") || "none";
       return new AgentError("unknown-tool", `There is no tool "${name}". Known: ${known}.`);
@@ -204,27 +221,12 @@ export function createToolCalls(context: RunContext, options: ToolCallsOptions):
     return new AgentError("invalid-arguments", `The arguments of "${name}" are not JSON.`);
   }
 
-  return {
-    async callTool(name, args) {
-      const outcome = await call({ name, args });
-      if (outcome.status === "done") return outcome.result;
-      if (outcome.status === "failed") throw outcome.error;
-      // Calls that were made at the same time are told before the agent ends over this one.
-      await nextTurn();
-      throw new AgentError("halted", `"${name}" waits for its answer; the next run brings it.`);
-    },
-    async callTools(calls) {
-      const outcomes: ToolCallOutcome[] = Array.from({ length: calls.length });
-      let next = 0;
-      const worker = async (): Promise<void> => {
-        for (let index = next++; index < calls.length; index = next++) {
-          outcomes[index] = await call(calls[index]!);
-        }
-      };
-      await Promise.all(Array.from({ length: Math.min(parallel, calls.length) }, worker));
-      return outcomes;
-    },
-  };
+  #forCall(signal: AbortSignal, toolCallId: string): ToolContext {
+    return Object.create(this.#context, {
+      signal: { value: signal },
+      toolCallId: { value: toolCallId },
+    }) as ToolContext;
+  }
 }
 
 function isJson(value: unknown): boolean {

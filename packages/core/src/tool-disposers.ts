@@ -27,37 +27,40 @@ export function withDispose(result: unknown, dispose: () => Awaitable<void>): un
 }
 
 /** What the tools of one run leave to be tidied up. */
-export interface Disposers {
+export class Disposers {
+  readonly #logger: Logger;
+  #kept: (() => Awaitable<void>)[] | undefined;
+  #isOver = false;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
   /** The bare result. What came with it is kept, or tidied up at once if the run is over. */
-  take(returned: unknown): unknown;
+  take(returned: unknown): unknown {
+    if (!isDisposing(returned)) return returned;
+    if (this.#isOver) void this.#dispose(returned[disposer]);
+    else (this.#kept ??= []).push(returned[disposer]);
+    return returned.result;
+  }
+
   /** Tidies up, the newest first, each once. */
-  run(): Promise<void>;
-}
+  run(): void {
+    this.#isOver = true;
+    if (this.#kept) void this.#disposeAll(this.#kept);
+  }
 
-export function createDisposers(logger: Logger): Disposers {
-  const kept: (() => Awaitable<void>)[] = [];
-  let isOver = false;
+  async #disposeAll(kept: (() => Awaitable<void>)[]): Promise<void> {
+    for (let one = kept.pop(); one; one = kept.pop()) await this.#dispose(one);
+  }
 
-  async function dispose(one: () => Awaitable<void>): Promise<void> {
+  async #dispose(one: () => Awaitable<void>): Promise<void> {
     try {
       await one();
     } catch (error) {
-      logger.error({ error }, "What a tool left could not be tidied up.");
+      this.#logger.error({ error }, "What a tool left could not be tidied up.");
     }
   }
-
-  return {
-    take(returned) {
-      if (!isDisposing(returned)) return returned;
-      if (isOver) void dispose(returned[disposer]);
-      else kept.push(returned[disposer]);
-      return returned.result;
-    },
-    async run() {
-      isOver = true;
-      for (let one = kept.pop(); one; one = kept.pop()) await dispose(one);
-    },
-  };
 }
 
 function isDisposing(value: unknown): value is Disposing {

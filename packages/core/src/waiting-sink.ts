@@ -16,19 +16,29 @@ export function toListener(onEvent: (event: BaseEvent) => void): Encoder {
 }
 
 /** A client that takes nothing and leaves when a signal says so. */
-export function createWaitingSink(signal: AbortSignal): Sink {
-  const leave = (): void => sink.onClose?.();
-  const forget = (): void => signal.removeEventListener("abort", leave);
-  const sink: Sink = {
-    write: () => true,
-    pending: 0,
-    onDrain: undefined,
-    onClose: undefined,
-    end: forget,
-    destroy: forget,
-  };
-  signal.addEventListener("abort", leave, { once: true });
-  // It may have left before anybody could listen.
-  if (signal.aborted) queueMicrotask(leave);
-  return sink;
+export class WaitingSink implements Sink {
+  readonly pending = 0;
+  onDrain: Sink["onDrain"] = undefined;
+  onClose: Sink["onClose"] = undefined;
+  readonly #signal: AbortSignal;
+  readonly #leave = (): void => this.onClose?.();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener("abort", this.#leave, { once: true });
+    // It may have left before anybody could listen.
+    if (signal.aborted) queueMicrotask(this.#leave);
+  }
+
+  write(): boolean {
+    return true;
+  }
+
+  end(): void {
+    this.#signal.removeEventListener("abort", this.#leave);
+  }
+
+  destroy(): void {
+    this.end();
+  }
 }
