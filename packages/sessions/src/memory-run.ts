@@ -104,9 +104,9 @@ export class StoredRun implements Lease {
 
   tell(command: RunCommand): void {
     if (!this.#isHeard) (this.#unheard ??= []).push(command);
-    for (const listener of [...(this.#listeners ?? [])]) {
-      if (this.#listeners?.includes(listener)) listener(command);
-    }
+    // A copy: whoever hears it may stop listening.
+    const listeners = this.#listeners?.slice() ?? [];
+    for (const listener of listeners) if (this.#listeners?.includes(listener)) listener(command);
   }
 
   listen(on: CommandListener): () => void {

@@ -49,7 +49,10 @@ export function changeSession(
     // Clocks of several processes differ; a thread's time never runs backwards.
     lastActivity: Math.max(session.lastActivity, now),
     messages,
-    times: messages === session.messages ? session.times : timesOf(messages, now, session, change),
+    times:
+      messages === session.messages
+        ? session.times
+        : timesOf(messages, now, { known: session.times, told: change.times }),
     messageCount: session.messageCount + countNew(session.messages, all),
     state: "state" in change ? change.state : session.state,
     metadata: mergeMetadata(session.metadata, change.metadata),
@@ -71,16 +74,15 @@ function withBound(options: PruneOptions, bound: number | undefined): PruneOptio
 function timesOf(
   messages: readonly Message[],
   now: number,
-  first: Pick<Session, "times">,
-  second: Pick<Session, "times">,
+  { known, told }: { readonly known: Session["times"]; readonly told: Session["times"] },
 ): Readonly<Record<string, number>> {
   // Without a prototype: `__proto__` is a name like any other, and a third of the memory is saved.
   const times = Object.create(null) as Record<string, number>;
   for (const message of messages) {
-    times[message.id] = timeIn(first.times, message.id) ?? timeIn(second.times, message.id) ?? now;
+    times[message.id] = timeIn(known, message.id) ?? timeIn(told, message.id) ?? now;
     if (message.role !== "assistant" || !message.toolCalls) continue;
     for (const { id } of message.toolCalls) {
-      const at = timeIn(first.times, id) ?? timeIn(second.times, id);
+      const at = timeIn(known, id) ?? timeIn(told, id);
       if (at !== undefined) times[id] = at;
     }
   }
