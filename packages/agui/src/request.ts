@@ -9,6 +9,18 @@ export function toCall(
   return new ExchangeCall(exchange, rest);
 }
 
+/**
+ * How to get the request of a call later on. It keeps the exchange and not the call, whose body would
+ * stay as long as a run.
+ */
+export function requestOf(call: Call): () => AgentRequest {
+  const { exchange } = call as { exchange?: Exchange };
+  if (!(call instanceof ExchangeCall) || Object.hasOwn(call, "request") || !exchange) {
+    return () => call.request;
+  }
+  return () => exchange.request;
+}
+
 // A class: an object with getters of its own has a shape of its own, which keeps its request until the
 // next full collection.
 class ExchangeCall implements Call {
