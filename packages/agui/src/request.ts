@@ -14,11 +14,13 @@ export function toCall(
  * stay as long as a run.
  */
 export function requestOf(call: Call): () => AgentRequest {
-  const { exchange } = call as { exchange?: Exchange };
-  if (!(call instanceof ExchangeCall) || Object.hasOwn(call, "request") || !exchange) {
-    return () => call.request;
-  }
-  return () => exchange.request;
+  const isOurs = call instanceof ExchangeCall && !Object.hasOwn(call, "request");
+  return requestLater(isOurs ? (call as unknown as { exchange: Exchange }).exchange : call);
+}
+
+// A function of its own: one that is made beside a call keeps it.
+function requestLater(source: { readonly request: AgentRequest }): () => AgentRequest {
+  return () => source.request;
 }
 
 // A class: an object with getters of its own has a shape of its own, which keeps its request until the
