@@ -1,5 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
-import type { Clock, Lease, RunKey, RunLog, RunRecord } from "@holodeck/agui-core";
+import type { Awaitable, Clock, Lease, RunKey, RunLog, RunRecord } from "@holodeck/agui-core";
+import { isPromise } from "./is-promise.ts";
 
 /** What happens to a second run on a thread. */
 export type BusyPolicy = "reject" | "queue" | "replace";
@@ -14,18 +15,33 @@ export interface AcquireOptions {
   readonly mayBeUnfollowed: boolean;
 }
 
+/** What is told of a run that is opened. */
+interface RunOpening {
+  readonly agentId: string;
+  readonly protocolVersion?: string | undefined;
+}
+
 // An owner in another process that has nobody following answers within this, or not at all.
 const askMs = 500;
 
 /** The lease of a thread, or who holds it. Whoever is in the way is asked to leave as the policy says. */
-export async function acquire(
+export function acquire(
   key: RunKey,
-  init: { agentId: string; protocolVersion?: string | undefined },
+  init: RunOpening,
+  options: AcquireOptions,
+): Awaitable<Lease | { busy: RunRecord }> {
+  const first = options.runs.open(key, init);
+  if (isPromise(first)) return first.then((opened) => contend(opened, { key, init }, options));
+  return "busy" in first ? contend(first, { key, init }, options) : first;
+}
+
+async function contend(
+  first: Lease | { busy: RunRecord },
+  { key, init }: { key: RunKey; init: RunOpening },
   options: AcquireOptions,
 ): Promise<Lease | { busy: RunRecord }> {
-  const { runs, policy, mayBeUnfollowed, patienceMs } = options;
-  const first = await runs.open(key, init);
   if (!("busy" in first)) return first;
+  const { runs, policy, mayBeUnfollowed, patienceMs } = options;
   const { busy } = first;
   if (busy.runId === key.runId) {
     throw new AgentError("run-exists", `Run "${key.runId}" is running already.`);

@@ -18,10 +18,14 @@ export function wantedOf(
   routes: readonly MountedRoute[],
   exchange: Exchange,
 ): readonly MountedRoute[] | undefined {
-  if (!routes.some(({ route }) => route.wants)) return routes;
+  if (routes.length === 1 ? !routes[0]!.route.wants : !routes.some(isChoosy)) return routes;
   const { searchParams } = exchange.request.url;
   const wanted = routes.filter(({ route }) => route.wants?.(searchParams) ?? true);
   return wanted.length > 0 ? wanted : undefined;
+}
+
+function isChoosy({ route }: MountedRoute): boolean {
+  return route.wants !== undefined;
 }
 
 export function notFound({ method, path }: Exchange): AgentError {

@@ -2,6 +2,7 @@
 import { AgentError, createTicker, describeValue, toFetch } from "@holodeck/agui-core";
 import type {
   AgentLike,
+  Awaitable,
   Call,
   Exchange,
   ExchangeHandler,
@@ -19,6 +20,7 @@ import { notAllowed, notFound, notUnderstood, wantedOf, yieldTo } from "./choose
 import { createHost } from "./host.ts";
 import { createRegistry } from "./registry.ts";
 import type { RunRegistry } from "./registry.ts";
+import { isPromise } from "./is-promise.ts";
 import { healthRoutes } from "./health.ts";
 import { describeHandler } from "./info.ts";
 import { stopped } from "./launch.ts";
@@ -123,6 +125,7 @@ export function createAgentHandler(
       ...(settings.files?.routes?.(settings) ?? []).map((route) => ({ owner: "files", route })),
     ]),
   ]);
+  const layers = settings.handlerMiddleware.filter((one) => one.request !== undefined);
   let document: Promise<Json> | undefined;
 
   function info(): Json {
@@ -142,36 +145,22 @@ export function createAgentHandler(
     const path = stripBase(exchange.path, basePath);
     if (path === undefined && !exchange.isLast) return false;
     const requestId = toRequestId(exchange.header("x-request-id"));
-    const started: Reply[] = [];
-    const explain = (error: unknown): Reply =>
-      problemReply(toAgentError(error, { logger, requestId, debug }), {
-        // As the client asked for it, with the prefix that a framework has stripped.
-        instance: exchange.request.url.pathname,
-        requestId,
-        typeBase: settings.problemTypeBase,
-      });
-
-    let match: RouteMatch | undefined;
     let reply: Reply;
     try {
-      match = path === undefined ? undefined : router.match(exchange.method, path);
+      const match = path === undefined ? undefined : router.match(exchange.method, path);
       const routes = match && wantedOf(match.routes, exchange);
       if (!routes && !exchange.isLast) return false;
       if (!match || !routes) throw notFound(exchange);
-      const { params, allow } = match;
-      const answer = async (): Promise<Reply> => {
-        const made = await respond(exchange, { routes, params, allow, requestId, explain });
-        started.push(made);
-        return made;
-      };
-      reply = await withMiddleware(exchange, answer, explain);
+      const asked: Asked = { exchange, routes, match, requestId };
+      reply = await (layers.length === 0 ? respond(asked) : respondThroughLayers(asked));
     } catch (error) {
+      const refusal = explain(exchange, requestId, error);
       // A path that cannot be read, or is nobody's; middleware sees its refusal like every other.
-      reply = await withMiddleware(exchange, async () => explain(error), explain);
+      reply =
+        layers.length === 0
+          ? refusal
+          : await throughLayers(exchange, requestId, async () => refusal);
     }
-    // A middleware may have answered something else than the run it was given.
-    for (const made of started)
-      if (made.stream && made.stream !== reply.stream) made.stream.discard();
     try {
       sendReply(exchange, reply, requestId);
     } catch (error) {
@@ -183,18 +172,40 @@ export function createAgentHandler(
     return true;
   }
 
-  function withMiddleware(
+  function explain(exchange: Exchange, requestId: string, error: unknown): Reply {
+    return problemReply(toAgentError(error, { logger, requestId, debug }), {
+      // As the client asked for it, with the prefix that a framework has stripped.
+      instance: exchange.request.url.pathname,
+      requestId,
+      typeBase: settings.problemTypeBase,
+    });
+  }
+
+  async function respondThroughLayers(asked: Asked): Promise<Reply> {
+    const started: Reply[] = [];
+    const reply = await throughLayers(asked.exchange, asked.requestId, async () => {
+      const made = await respond(asked);
+      started.push(made);
+      return made;
+    });
+    // A middleware may have answered something else than the run it was given.
+    for (const made of started) {
+      if (made.stream && made.stream !== reply.stream) made.stream.discard();
+    }
+    return reply;
+  }
+
+  function throughLayers(
     exchange: Exchange,
+    requestId: string,
     answer: () => Promise<Reply>,
-    explain: (error: unknown) => Reply,
   ): Promise<Reply> {
-    const layers = settings.handlerMiddleware.filter((one) => one.request !== undefined);
     const next = layers.reduceRight<() => Promise<Reply>>(
       (inner, layer) => async () => {
         try {
           return await layer.request!(exchange.request, inner);
         } catch (error) {
-          return explain(error);
+          return explain(exchange, requestId, error);
         }
       },
       answer,
@@ -202,27 +213,22 @@ export function createAgentHandler(
     return next();
   }
 
-  interface Asked {
-    routes: readonly MountedRoute[];
-    params: Readonly<Record<string, string>>;
-    allow: readonly string[];
-    requestId: string;
-    explain: (error: unknown) => Reply;
-  }
-
-  async function respond(exchange: Exchange, asked: Asked): Promise<Reply> {
-    const { routes, params, allow, requestId, explain } = asked;
+  async function respond(asked: Asked): Promise<Reply> {
+    const { exchange, routes, match, requestId } = asked;
     let call: Call | undefined;
     let chosen: MountedRoute | undefined;
     try {
       chosen = routes.length === 1 ? routes[0] : undefined;
-      if (!chosen?.isAlways) await lifecycle.admit();
-      if (routes.length === 0) return notAllowed(exchange.method, allow, explain);
-      const principal = routes.every(({ route }) => route.public)
-        ? undefined
-        : await authenticate(exchange);
-      const body = await readBody(exchange, routes);
-      call = toCall(exchange, { params, body, principal, requestId });
+      const entry = chosen?.isAlways ? undefined : lifecycle.admit();
+      if (entry) await entry;
+      if (routes.length === 0) {
+        const refuse = (error: unknown): Reply => explain(exchange, requestId, error);
+        return notAllowed(exchange.method, match.allow, refuse);
+      }
+      const isPublic = !settings.authenticate || routes.every(({ route }) => route.public);
+      const principal = isPublic ? undefined : await authenticate(exchange);
+      const body = hasBody(routes) ? await readBody(exchange, routes) : undefined;
+      call = toCall(exchange, { params: match.params, body, principal, requestId });
       chosen ??= routes.find(({ route }) => route.claims?.(body) ?? true);
       if (!chosen) {
         throw notUnderstood(exchange, routes);
@@ -230,24 +236,25 @@ export function createAgentHandler(
       return await chosen.route.handle(call);
     } catch (error) {
       const fail = chosen?.route.fail;
-      if (!fail || !call) return explain(error);
+      if (!fail || !call) return explain(exchange, requestId, error);
       return fail(toAgentError(error, { logger, requestId, debug }), call);
     }
   }
 
-  async function readBody(exchange: Exchange, routes: RouteMatch["routes"]): Promise<unknown> {
-    const kinds = routes.map(({ route }) => route.body);
-    if (kinds.every((kind) => kind === undefined)) return undefined;
-    const takesMultipart = kinds.some((kind) => kind !== undefined && kind !== "json");
+  function readBody(exchange: Exchange, routes: RouteMatch["routes"]): Awaitable<unknown> {
+    let takesMultipart = false;
+    let isOptional = false;
+    for (const { route } of routes) {
+      if (route.body !== undefined && route.body !== "json") takesMultipart = true;
+      if (route.body === "optional-json") isOptional = true;
+    }
     // Uploads are read as they come, by who knows their limits.
     if (takesMultipart && isMultipart(exchange)) return undefined;
-    const isOptional = kinds.includes("optional-json");
-    return readJson(exchange, limits, { isOptional });
+    return readJson(exchange, limits, isOptional);
   }
 
-  async function authenticate(exchange: Exchange): Promise<Principal | undefined> {
-    if (!settings.authenticate) return undefined;
-    const asked = settings.authenticate(exchange.request);
+  async function authenticate(exchange: Exchange): Promise<Principal> {
+    const asked = settings.authenticate?.(exchange.request);
     const principal = await (isPromise(asked) ? inTime(asked) : asked);
     if (principal) return assertPrincipal(principal);
     throw new AgentError("authentication-required", "This server wants to know who you are.", {
@@ -300,8 +307,17 @@ export function createAgentHandler(
   return handler;
 }
 
-function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as { then?: unknown } | null)?.then === "function";
+/** A request and what may answer it. */
+interface Asked {
+  readonly exchange: Exchange;
+  readonly routes: readonly MountedRoute[];
+  readonly match: RouteMatch;
+  readonly requestId: string;
+}
+
+function hasBody(routes: readonly MountedRoute[]): boolean {
+  for (const { route } of routes) if (route.body !== undefined) return true;
+  return false;
 }
 
 // Whoever has no id would share the threads of everybody else without one.

@@ -43,25 +43,55 @@ export function prepareInput(
   const { owner } = options;
   const isKnown = session.messages.length > 0 || session.lastRunId !== undefined;
   const { sent, dropped } = options.trust
-    ? { sent: input.messages, dropped: [] }
-    : believed(input, session, { owner, isKnown });
+    ? { sent: input.messages, dropped: nothing }
+    : isSimple(input, session)
+      ? { sent: input.messages, dropped: nothing }
+      : believed(input, session, { owner, isKnown });
   const messages = owner === "server" ? added(sent, input, session) : sent;
   const state = hasState(input.state) ? input.state : (session.state ?? input.state ?? {});
   return {
-    input: { ...input, messages: messages.filter(({ role }) => role !== "activity"), state },
+    // A list of its own: what an agent does to it is not done to the thread.
+    input: { ...input, messages: messages.filter(isSpoken), state },
     history: owner === "server" ? messages : keepActivities(session.messages, sent),
-    pending: session.pending.filter(({ id, kind }) => !isAnswered(id, kind, input)),
+    pending:
+      session.pending.length === 0
+        ? session.pending
+        : session.pending.filter(({ id, kind }) => !isAnswered(id, kind, input)),
     answers: toAnswers(session.pending, input.resume),
     dropped,
   };
 }
 
+/** A thread that the server owns may have become too long: what the store let go of is gone for all. */
+export function asStored(
+  { input }: PreparedInput,
+  { messages }: Session,
+): Pick<PreparedInput, "input" | "history"> {
+  return { input: { ...input, messages: messages.filter(isSpoken) }, history: messages };
+}
+
+/** The thread keeps what its client sent; only the agent reads files as text. */
+export function asRead(
+  prepared: PreparedInput,
+  replaced: ReadonlyMap<Message, Message> | undefined,
+): Pick<PreparedInput, "input" | "history"> {
+  if (!replaced?.size) return prepared;
+  const { input, history } = prepared;
+  const messages = input.messages.map((message) => replaced.get(message) ?? message);
+  return { input: { ...input, messages }, history };
+}
+
+function isSpoken({ role }: Message): boolean {
+  return role !== "activity";
+}
+
 /** An approval is worth something only if this server asked for it, in time, and it is used once. */
 function assertResume(
-  { resume = [] }: RunAgentInput,
+  { resume }: RunAgentInput,
   { pending, threadId }: Pick<Session, "pending" | "threadId">,
   clock: Clock,
 ): void {
+  if (resume === undefined || resume.length === 0) return;
   const used = new Set<string>();
   for (const { interruptId } of resume) {
     const asked = pending.find(({ id, kind }) => kind === "interrupt" && id === interruptId);
@@ -85,6 +115,15 @@ function isExpired({ value }: Pending, clock: Clock): boolean {
 function isAnswered(id: string, kind: Pending["kind"], input: RunAgentInput): boolean {
   if (kind === "interrupt") return (input.resume ?? []).some((entry) => entry.interruptId === id);
   return input.messages.some((message) => message.role === "tool" && message.toolCallId === id);
+}
+
+const nothing: readonly string[] = [];
+
+// A new thread, and only people speak in it: there is nothing to hold against anything.
+function isSimple({ messages }: RunAgentInput, session: Session): boolean {
+  if (session.messages.length > 0 || session.pending.length > 0) return false;
+  for (const { role } of messages) if (role !== "user") return false;
+  return true;
 }
 
 function believed(
@@ -169,6 +208,7 @@ function added(
   input: RunAgentInput,
   session: Session,
 ): readonly Message[] {
+  if (session.messages.length === 0 && session.messageCount === 0) return [...sent];
   const base = rewound(session.messages, input);
   const known = new Set(base.map(({ id }) => id));
   const old = isPruned(session) ? oldMessages(input.messages, session) : known;

@@ -15,7 +15,6 @@ import type {
   ProtocolHost,
   Reply,
   RunContextInit,
-  RunKey,
   RunRecord,
   RunRequest,
   RunTarget,
@@ -25,10 +24,11 @@ import type { LoadedAgent } from "./agents.ts";
 import { answerQuestion } from "./answer.ts";
 import { createLauncher, stopped } from "./launch.ts";
 import type { Launch } from "./launch.ts";
+import { isPromise } from "./is-promise.ts";
 import { createQueue } from "./queue.ts";
 import { readFiles } from "./read-files.ts";
-import type { ReadLaunch } from "./read-files.ts";
 import { liveId } from "./registry.ts";
+import { requestOf } from "./request.ts";
 import type { HostOptions } from "./registry.ts";
 
 /** What a protocol may ask of the handler: start a run, attach to one, send it a command. */
@@ -47,6 +47,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
   };
   let starting = 0;
 
+  // With a store in this process only the last step waits, and for nothing.
   async function start(protocol: Protocol, call: Call, request: RunRequest): Promise<ActiveRun> {
     const loaded = agents.get(request.agentId);
     if (runs.live.size + starting >= limits.maxConcurrentRuns) {
@@ -58,90 +59,85 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     }
     starting++;
     try {
-      return await admitted(protocol, call, { request, loaded });
+      const launch = toLaunch(protocol, call, { request, loaded });
+      if (admitting.length > 0) await admit(request, { ...launch.context, logger });
+      const checking = request.ephemeral ? undefined : launcher.check(launch);
+      if (isPromise(checking)) await checking;
+      if (!settings.files) return await begin(launch, call, undefined);
+      const read = await readFiles(launch, call, settings);
+      try {
+        return await begin(read.launch, call, () => read.release());
+      } catch (error) {
+        read.release();
+        throw error;
+      }
     } finally {
       starting--;
     }
   }
 
-  async function admitted(
+  function toLaunch(
     protocol: Protocol,
     call: Call,
     { request, loaded }: { request: RunRequest; loaded: LoadedAgent },
-  ): Promise<ActiveRun> {
-    const { input, protocolVersion } = request;
-    const context: RunContextInit = {
-      threadId: input.threadId,
-      runId: input.runId,
-      agentId: loaded.id,
-      principal: call.principal,
-      requestId: call.requestId,
-      request: () => call.request,
-      tools,
-      files: request.files ?? [],
-    };
-    if (admitting.length > 0) await admit(request, { ...context, logger });
-    const key: RunKey = {
-      principal: call.principal?.id ?? "",
-      threadId: input.threadId,
-      runId: input.runId,
-    };
-    // Who sends no history cannot own it.
-    const owner = protocol.history === "server" ? "server" : (settings.history ?? "client");
+  ): Launch {
+    const { threadId, runId } = request.input;
     const { onUnknownThread = protocol.onUnknownThread } = settings;
-    const mayCreate = request.isNewThread === true || onUnknownThread !== "reject";
-    const launch: Launch = {
-      key,
+    return {
+      key: { principal: call.principal?.id ?? "", threadId, runId },
       request,
       loaded,
-      context,
-      owner,
-      mayCreate,
+      context: {
+        threadId,
+        runId,
+        agentId: loaded.id,
+        principal: call.principal,
+        requestId: call.requestId,
+        request: requestOf(call),
+        tools,
+        files: request.files ?? [],
+      },
+      // Who sends no history cannot own it.
+      owner: protocol.history === "server" ? "server" : (settings.history ?? "client"),
+      mayCreate: request.isNewThread === true || onUnknownThread !== "reject",
       checked: undefined,
       replaced: undefined,
     };
+  }
+
+  async function begin(
+    launch: Launch,
+    call: Call,
+    release: (() => void) | undefined,
+  ): Promise<ActiveRun> {
+    const { key, request, loaded } = launch;
+    const { protocolVersion } = request;
+    const agentId = loaded.id;
     const record: RunRecord = {
       principal: key.principal,
       threadId: key.threadId,
       runId: key.runId,
       format: 1,
-      agentId: loaded.id,
+      agentId,
       protocolVersion,
       status: "running",
       first: 1,
       last: 0,
     };
-    if (!request.ephemeral) await launcher.check(launch);
-    const read = await readFiles(launch, call, settings);
-    try {
-      return await begin(read, record, call);
-    } catch (error) {
-      read.release();
-      throw error;
-    }
-  }
-
-  async function begin(
-    { launch, release }: ReadLaunch,
-    record: RunRecord,
-    call: Call,
-  ): Promise<ActiveRun> {
-    const { key, request } = launch;
     const activate = (run: LiveRun): ActiveRun => {
-      void run.done.then(release);
+      if (release) void run.done.then(release);
       return toActive(record, run, call);
     };
-    if (request.ephemeral) return activate(await launcher.ephemeral(launch));
-    const { agentId, protocolVersion } = record;
-    const init = { agentId, protocolVersion };
-    const lease = await acquire(key, init, acquiring);
+    if (request.ephemeral) return activate(launcher.ephemeral(launch));
+    const opening = acquire(key, { agentId, protocolVersion }, acquiring);
+    const lease = isPromise(opening) ? await opening : opening;
     if (!("busy" in lease)) return activate(await launcher.leased(launch, lease));
     if (settings.onBusy !== "queue") throw threadBusy(key.threadId);
     return queue.enter(record, {
       signal: call.signal,
-      acquire: () => acquire(key, init, acquiring),
-      begin: async (granted) => launcher.leased(launch, granted),
-      over: release,
+      acquire: async () => acquire(key, { agentId, protocolVersion }, acquiring),
+      begin: (granted) => launcher.leased(launch, granted),
+      over: release ?? (() => {}),
     });
   }
 

@@ -1,5 +1,6 @@
-import { AgentError, EventType, foldRun, LiveRun, toPending, ulid } from "@holodeck/agui-core";
+import { AgentError, EventType, foldRun, LiveRun, toPending } from "@holodeck/agui-core";
 import type {
+  Awaitable,
   Lease,
   Message,
   RunCommand,
@@ -11,9 +12,10 @@ import type {
 } from "@holodeck/agui-core";
 import type { LoadedAgent } from "./agents.ts";
 import { createQuestions } from "./answer.ts";
-import { prepareInput } from "./history.ts";
+import { asRead, asStored, prepareInput } from "./history.ts";
 import type { PreparedInput } from "./history.ts";
-import { liveId } from "./registry.ts";
+import { isPromise } from "./is-promise.ts";
+import { asideId, liveId } from "./registry.ts";
 import { emptySession, markIncomplete } from "./thread-record.ts";
 import type { HostOptions } from "./registry.ts";
 
@@ -35,13 +37,27 @@ export interface Launch {
 
 type RunInit = ConstructorParameters<typeof LiveRun>[0];
 
+/** What a run on a thread is made of. */
+type RunParts = Pick<RunInit, "agent" | "input" | "context" | "prologue" | "questions"> & {
+  readonly history: readonly Message[];
+};
+
+/** What a run on a thread needs to the end. */
+interface Kept {
+  readonly key: RunKey;
+  readonly lease: Lease;
+  readonly maxMessages: number | undefined;
+}
+
+const nothing: readonly never[] = Object.freeze([]);
+
 export interface Launcher {
   /** Throws what can be said before the thread is taken: an unknown thread, a forged approval. */
-  check(launch: Launch): Promise<void>;
+  check(launch: Launch): Awaitable<void>;
   /** Takes the thread's session along and makes the run. A failure gives the lease back. */
   leased(launch: Launch, lease: Lease): Promise<LiveRun>;
   /** A run without thread, lease or log. */
-  ephemeral(launch: Launch): Promise<LiveRun>;
+  ephemeral(launch: Launch): LiveRun;
 }
 
 /** Makes runs: the session before, what is stored at the start, in the middle and at the end. */
@@ -50,27 +66,41 @@ export function createLauncher(options: HostOptions): Launcher {
   const { sessions, logger, clock, exposeSessionState } = settings;
   const trust = settings.trustClientHistory;
 
-  async function find({ key, loaded, request, mayCreate }: Launch): Promise<Session> {
-    const session = await sessions.get(key);
-    if (session) return session;
+  function find(asked: Launch): Awaitable<Session> {
+    const found = sessions.get(asked.key);
+    if (isPromise(found)) return found.then((session) => session ?? create(asked));
+    return found ?? create(asked);
+  }
+
+  function create({ key, loaded, request, mayCreate }: Launch): Awaitable<Session> {
     if (!mayCreate) {
       throw new AgentError("thread-not-found", `There is no thread "${key.threadId}".`);
     }
+    const { metadata = {} } = request;
     try {
-      const { metadata = {} } = request;
-      return await sessions.create(key, { agentId: loaded.id, metadata });
+      const made = sessions.create(key, { agentId: loaded.id, metadata });
+      return isPromise(made)
+        ? made.then(undefined, (error: unknown) => madeMeanwhile(key, error))
+        : made;
     } catch (error) {
-      // Another request for the same new thread may have been quicker.
-      const made = await sessions.get(key);
-      if (made) return made;
-      throw error;
+      return madeMeanwhile(key, error);
     }
   }
 
+  // Another request for the same new thread may have been quicker.
+  async function madeMeanwhile(key: RunKey, error: unknown): Promise<Session> {
+    const made = await sessions.get(key);
+    if (made) return made;
+    throw error;
+  }
+
   // The process that ran the last run died, or the run lost its lease: what its log has is not lost.
+  function isCutShort({ active }: Session, { runId }: RunKey): boolean {
+    return active !== undefined && active.runId !== runId;
+  }
+
   async function recover(key: RunKey, session: Session): Promise<Session> {
-    const { active } = session;
-    if (!active || active.runId === key.runId) return session;
+    const active = session.active!;
     const record = await sessions.runs.find(key.principal, active.runId);
     if (!record) return sessions.update(key, { active: null });
     const { view } = await foldRun(sessions.runs, record, session);
@@ -87,62 +117,60 @@ export function createLauncher(options: HostOptions): Launcher {
     });
   }
 
-  async function prepare(launch: Launch, lease: Lease): Promise<RunInit> {
-    const { key, request, loaded, owner } = launch;
+  // With a store in this process nothing here waits.
+  async function prepare(asked: Launch, lease: Lease): Promise<LiveRun> {
+    const { key, request, loaded, owner } = asked;
     const { maxMessages } = request;
-    const session = await recover(key, await find(launch));
-    const { checked } = launch;
+    const finding = find(asked);
+    const found = isPromise(finding) ? await finding : finding;
+    const session = isCutShort(found, key) ? await recover(key, found) : found;
+    const { checked } = asked;
     // Nobody has touched the thread since, as nearly always: what was found then is true.
     const prepared =
-      checked?.session === session && launch.replaced === undefined
+      checked?.session === session && asked.replaced === undefined
         ? checked.prepared
         : prepareInput(request.input, session, { owner, trust, clock });
     warnOf(key, prepared);
     const { pending, answers } = prepared;
-    const own = await resources?.of(key, launch.context.principal);
+    const own = resources && (await resources.of(key, asked.context.principal));
     // Before the agent says a word: what the user said is kept, also if the run then fails.
-    const stored = await sessions.update(key, {
+    const storing = sessions.update(key, {
       messages: prepared.history,
       maxMessages,
-      metadata: request.metadata ?? {},
+      metadata: request.metadata,
       pending,
-      active: { runId: key.runId, offset: 0, open: [] },
+      active: { runId: key.runId, offset: 0, open: nothing },
     });
+    const stored = isPromise(storing) ? await storing : storing;
     const { input, history } =
-      owner === "server" ? asStored(prepared, stored) : asRead(prepared, launch);
+      owner === "server" ? asStored(prepared, stored) : asRead(prepared, asked.replaced);
     const exposed = exposeSessionState?.(session);
-    const { threadId, runId, agentId, principal, requestId, tools, files } = launch.context;
-    const { metadata } = stored;
-    const data = own?.data;
-    // Written out, here and in `launch`: what is added to a copy gets a new shape each time, and whoever
-    // reads it afterwards is slow.
-    return {
-      agent: own?.agent ?? loaded.agent,
-      input,
-      history,
-      middleware: settings.runMiddleware,
-      context: {
-        threadId,
-        runId,
-        agentId,
-        principal,
-        requestId,
-        request: launch.context.request,
-        tools,
-        files,
-        metadata,
-        data,
-        answers,
+    const { threadId, runId, agentId, principal, requestId, tools, files } = asked.context;
+    return begin(
+      {
+        agent: own?.agent ?? loaded.agent,
+        input,
+        history,
+        // Written out: what is added to a copy gets a new shape each time, and whoever reads it
+        // afterwards is slow.
+        context: {
+          threadId,
+          runId,
+          agentId,
+          principal,
+          requestId,
+          request: asked.context.request,
+          tools,
+          files,
+          metadata: stored.metadata,
+          data: own?.data,
+          answers,
+        },
+        prologue: exposed === undefined ? nothing : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
+        questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
       },
-      prologue: exposed === undefined ? [] : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
-      questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
-      log: { runs: sessions.runs, lease },
-      save: (summary) => save(launch, summary, history),
-      checkpoint: ({ messages, state, times, offset, open }) => {
-        const active = { runId: key.runId, offset, open };
-        return sessions.update(key, { messages, maxMessages, state, times, active });
-      },
-    };
+      { key, lease, maxMessages },
+    );
   }
 
   function warnOf({ threadId, runId }: RunKey, { dropped }: PreparedInput): void {
@@ -153,15 +181,16 @@ export function createLauncher(options: HostOptions): Launcher {
     );
   }
 
+  // Never at once: an agent that has said its last word comes to its next one before it is told to stop.
   async function save(
-    { key, request: { maxMessages } }: Launch,
+    { key, maxMessages }: Kept,
     summary: RunSummary,
     history: readonly Message[],
   ): Promise<void> {
     // The thread may have been deleted in the meantime; then there is nothing to keep.
     if (!(await sessions.get(key))) return;
     const { status, messages, state, times, metadata } = summary;
-    await sessions.update(key, {
+    const storing = sessions.update(key, {
       messages: status === "finished" ? messages : markIncomplete(messages, history),
       maxMessages,
       times,
@@ -171,34 +200,59 @@ export function createLauncher(options: HostOptions): Launcher {
       lastRunId: key.runId,
       active: null,
     });
+    if (isPromise(storing)) await storing;
   }
 
-  function launch(init: RunInit, id: string): LiveRun {
+  // What the functions here close over stays as long as the run: no request, and nothing of how it was
+  // prepared.
+  function begin(parts: RunParts, kept: Kept): LiveRun {
+    const { key, lease, maxMessages } = kept;
+    const { history } = parts;
+    const id = liveId(key);
+    let run: LiveRun | undefined = undefined;
     let forget: (() => void) | undefined;
-    const run = new LiveRun(
+    const deafen = sessions.runs.commands(lease, (command) => {
+      if (!run) return;
+      if (command.type === "stop") obey(run, command);
+      else run.answer(command);
+    });
+    run = new LiveRun(
       {
-        agent: init.agent,
-        input: init.input,
-        history: init.history,
-        middleware: init.middleware,
-        context: init.context,
-        prologue: init.prologue,
-        questions: init.questions,
-        log: init.log,
-        save: init.save,
-        checkpoint: init.checkpoint,
+        agent: parts.agent,
+        input: parts.input,
+        history,
+        middleware: settings.runMiddleware,
+        context: parts.context,
+        prologue: parts.prologue,
+        questions: parts.questions,
+        log: { runs: sessions.runs, lease },
+        save: (summary) => save(kept, summary, history),
+        checkpoint: ({ messages, state, times, offset, open }) => {
+          const active = { runId: key.runId, offset, open };
+          return sessions.update(key, { messages, maxMessages, state, times, active });
+        },
         onEnd: (ended) => {
-          if (runs.live.get(id) === ended) runs.live.delete(id);
-          forget = runs.lingering.add(ended);
+          deafen();
+          forget = remember(ended, id);
         },
         onIdle: () => forget?.(),
       },
       runSettings,
     );
+    return admit(run, id);
+  }
+
+  function admit(run: LiveRun, id: string): LiveRun {
     runs.live.set(id, run);
     // Its request came in before the doors were closed; its client gets an end all the same.
     if (!onRun()) run.abort(shuttingDown());
     return run;
+  }
+
+  // Ended, but its clients may not have everything yet.
+  function remember(run: LiveRun, id: string): () => void {
+    if (runs.live.get(id) === run) runs.live.delete(id);
+    return runs.lingering.add(run);
   }
 
   async function giveBack(lease: Lease, error: unknown): Promise<void> {
@@ -216,46 +270,48 @@ export function createLauncher(options: HostOptions): Launcher {
   }
 
   return {
-    async check(asked) {
-      const session = await find(asked);
-      const { request, owner } = asked;
-      asked.checked = {
-        session,
-        prepared: prepareInput(request.input, session, { owner, trust, clock }),
+    check(asked) {
+      const note = (session: Session): void => {
+        const { request, owner } = asked;
+        const prepared = prepareInput(request.input, session, { owner, trust, clock });
+        asked.checked = { session, prepared };
       };
+      const found = find(asked);
+      return isPromise(found) ? found.then(note) : note(found);
     },
     async leased(asked, lease) {
       try {
-        const init = await prepare(asked, lease);
-        let run: LiveRun | undefined = undefined;
-        const forget = sessions.runs.commands(lease, (command) => {
-          if (!run) return;
-          if (command.type === "stop") obey(run, command);
-          else run.answer(command);
-        });
-        run = launch(init, liveId(lease));
-        void run.done.then(forget);
-        return run;
+        return await prepare(asked, lease);
       } catch (error) {
         await giveBack(lease, error);
         throw error;
       }
     },
-    async ephemeral(asked) {
+    ephemeral(asked) {
       const { key, request, loaded, context } = asked;
       // Without a thread to hold it against, the input is believed as on one that nobody knows.
       const unknown = emptySession(key, loaded.id);
-      const prepared = prepareInput(request.input, unknown, {
-        owner: "client",
-        trust,
-        clock,
-      });
+      const prepared = prepareInput(request.input, unknown, { owner: "client", trust, clock });
       warnOf(key, prepared);
-      const { input, history } = asRead(prepared, asked);
+      const { input, history } = asRead(prepared, asked.replaced);
       const { runMiddleware: middleware } = settings;
-      const init = { agent: loaded.agent, input, history, middleware, context };
-      // Beside its thread a run may have the id of one in it, and must not take its place.
-      return launch(init, ulid());
+      const id = asideId();
+      let forget: (() => void) | undefined;
+      const run = new LiveRun(
+        {
+          agent: loaded.agent,
+          input,
+          history,
+          middleware,
+          context,
+          onEnd: (ended) => {
+            forget = remember(ended, id);
+          },
+          onIdle: () => forget?.(),
+        },
+        runSettings,
+      );
+      return admit(run, id);
     },
   };
 }
@@ -263,25 +319,6 @@ export function createLauncher(options: HostOptions): Launcher {
 function obey(run: LiveRun, { reason, ifUnfollowed }: RunCommand & { type: "stop" }): void {
   if (ifUnfollowed && (run.followers > 0 || !run.wasFollowed)) return;
   run.abort(reason === "replaced" ? replaced() : stopped());
-}
-
-// A thread that the server owns may have become too long: what the store let go of is gone for all.
-function asStored(
-  { input }: PreparedInput,
-  { messages }: Session,
-): Pick<PreparedInput, "input" | "history"> {
-  const spoken = messages.filter(({ role }) => role !== "activity");
-  return { input: { ...input, messages: spoken }, history: messages };
-}
-
-// The thread keeps what its client sent; only the agent reads files as text.
-function asRead(
-  { input, history }: PreparedInput,
-  { replaced }: Launch,
-): Pick<PreparedInput, "input" | "history"> {
-  if (!replaced?.size) return { input, history };
-  const messages = input.messages.map((message) => replaced.get(message) ?? message);
-  return { input: { ...input, messages }, history };
 }
 
 export function shuttingDown(): AgentError {

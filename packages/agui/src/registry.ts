@@ -1,4 +1,4 @@
-import { createBag } from "@holodeck/agui-core";
+import { createBag, ulid } from "@holodeck/agui-core";
 import type { Bag, LiveRun, ProtocolHost, RunSettings } from "@holodeck/agui-core";
 import type { Agents } from "./agents.ts";
 import type { Settings } from "./options.ts";
@@ -55,6 +55,13 @@ export interface HostOptions {
   readonly onRun: () => boolean;
 }
 
-export function liveId(key: { principal: string; runId: string }): string {
-  return JSON.stringify([key.principal, key.runId]);
+/** Without a principal an id is its own name: nothing is put together and kept for it. */
+export function liveId({ principal, runId }: { principal: string; runId: string }): string {
+  if (principal === "" && !runId.startsWith("[")) return runId;
+  return JSON.stringify([principal, runId]);
+}
+
+/** The name of a run beside its thread, which may have the id of one in it. */
+export function asideId(): string {
+  return `[${ulid()}`;
 }

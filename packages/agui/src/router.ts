@@ -29,7 +29,11 @@ interface Pattern {
   /** What the routes call the parameter of each segment; they need not agree. */
   readonly names: readonly Set<string>[];
   readonly methods: Map<string, MountedRoute[]>;
+  /** What a fixed path answers, by method: the same every time. */
+  readonly matches: Map<string, RouteMatch>;
 }
+
+const noParams: Readonly<Record<string, string>> = Object.freeze({});
 
 /** Matches by path, then method. Throws when two routes could not be told apart. */
 export function createRouter(routes: readonly MountedRoute[]): Router {
@@ -48,7 +52,7 @@ export function createRouter(routes: readonly MountedRoute[]): Router {
     match(method, rawPath) {
       const path = rawPath.length > 1 && rawPath.endsWith("/") ? rawPath.slice(0, -1) : rawPath;
       const exact = fixed.get(path);
-      if (exact) return toMatch(exact, method, {});
+      if (exact) return fixedMatch(exact, method);
       if (open.length === 0) return undefined;
       const segments = path.split("/");
       for (const pattern of open) {
@@ -67,7 +71,12 @@ function add(patterns: Map<string, Pattern>, mounted: MountedRoute): boolean {
   const segments = path.split("/");
   let pattern = patterns.get(shape);
   if (!pattern) {
-    pattern = { segments, names: segments.map(() => new Set<string>()), methods: new Map() };
+    pattern = {
+      segments,
+      names: segments.map(() => new Set<string>()),
+      methods: new Map(),
+      matches: new Map(),
+    };
     patterns.set(shape, pattern);
   }
   for (const [index, segment] of segments.entries()) {
@@ -97,6 +106,15 @@ function assertDistinct(place: string, list: MountedRoute[]): void {
   list.sort((a, b) => Number(!a.route.claims) - Number(!b.route.claims));
 }
 
+function fixedMatch(pattern: Pattern, method: string): RouteMatch {
+  const known = pattern.matches.get(method);
+  if (known) return known;
+  const match = toMatch(pattern, method, noParams);
+  // Only of what is answered: anybody can make up methods.
+  if (match.routes.length > 0) pattern.matches.set(method, match);
+  return match;
+}
+
 function toMatch(
   { methods }: Pattern,
   method: string,
@@ -113,17 +131,17 @@ function matchSegments(
   pattern: Pattern,
   segments: readonly string[],
 ): Record<string, string> | undefined {
-  if (pattern.segments.length !== segments.length) return undefined;
+  const { segments: expected, names } = pattern;
+  if (expected.length !== segments.length) return undefined;
+  for (let index = 0; index < expected.length; index++) {
+    const isFixed = !expected[index]!.startsWith(":");
+    if (isFixed ? expected[index] !== segments[index] : segments[index] === "") return undefined;
+  }
   const params: Record<string, string> = {};
-  for (const [index, expected] of pattern.segments.entries()) {
-    const actual = segments[index]!;
-    if (!expected.startsWith(":")) {
-      if (expected !== actual) return undefined;
-    } else {
-      if (actual === "") return undefined;
-      const value = decode(actual);
-      for (const name of pattern.names[index]!) params[name] = value;
-    }
+  for (let index = 0; index < expected.length; index++) {
+    if (names[index]!.size === 0) continue;
+    const value = decode(segments[index]!);
+    for (const name of names[index]!) params[name] = value;
   }
   return params;
 }

@@ -1,5 +1,7 @@
 import type { Exchange, Reply } from "@holodeck/agui-core";
 
+const encoder = new TextEncoder();
+
 /** Writes a reply to the wire. */
 export function sendReply(exchange: Exchange, reply: Reply, requestId: string): void {
   const { status, body, stream } = reply;
@@ -23,8 +25,20 @@ export function sendReply(exchange: Exchange, reply: Reply, requestId: string): 
   }
   const isRaw = typeof body === "string" || body instanceof Uint8Array;
   if (!isRaw) headers["content-type"] ??= "application/json";
-  const bytes = isRaw ? body : JSON.stringify(body);
+  const text = isRaw ? body : JSON.stringify(body);
+  const bytes = typeof text === "string" ? encoder.encode(text) : text;
+  // Known in full, it goes out as one piece and needs no chunks.
+  if (!hasLength(headers)) headers["content-length"] = String(bytes.length);
   const sink = exchange.reply(status, headers);
   sink.write(bytes);
   sink.end();
+}
+
+// However a host has spelled it.
+function hasLength(headers: Readonly<Record<string, string>>): boolean {
+  for (const name in headers) {
+    const lower = name.toLowerCase();
+    if (lower === "content-length" || lower === "transfer-encoding") return true;
+  }
+  return false;
 }

@@ -13,49 +13,84 @@ export function parsedBodyOf(req: NodeRequest): unknown {
 }
 
 /** The body as bytes. A consumer that stops early leaves the rest unread and the socket open. */
-export async function* readBody(req: NodeRequest): AsyncGenerator<Uint8Array, void, undefined> {
+export function readBody(req: NodeRequest): AsyncIterable<Uint8Array> {
   const { body } = req;
-  if (isUnparsed(body)) {
-    yield typeof body === "string" ? new TextEncoder().encode(body) : body;
-    return;
-  }
   // Not `for await (… of req)`: leaving that loop destroys the request, and whoever leaves in the
   // middle of it is not told apart from one who has sent everything.
-  yield* readStream(req);
+  return isUnparsed(body) ? alone(body) : new BodyReader(req);
 }
 
-async function* readStream(stream: Readable): AsyncGenerator<Uint8Array, void, undefined> {
-  if (stream.readableEnded) return;
-  let failure: Error | undefined;
-  let wake: (() => void) | undefined;
-  const onEvent = (): void => wake?.();
-  const onError = (error: Error): void => {
-    failure = error;
-    wake?.();
-  };
-  stream.on("readable", onEvent).on("end", onEvent).on("close", onEvent).on("error", onError);
-  try {
-    for (;;) {
-      const chunk = stream.read() as Uint8Array | null;
-      if (chunk !== null) {
-        yield chunk;
-      } else if (stream.readableEnded) {
-        return;
-      } else if (stream.destroyed) {
-        throw new AgentError("disconnected", "The client left before its request was complete.", {
-          cause: failure,
-        });
-      } else {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
+async function* alone(body: string | Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+  yield typeof body === "string" ? new TextEncoder().encode(body) : body;
+}
+
+type Piece = IteratorResult<Uint8Array, void>;
+
+/** By hand, and no generator: every request has one. */
+class BodyReader implements AsyncIterableIterator<Uint8Array, void, undefined> {
+  readonly #stream: Readable;
+  #listener: (() => void) | undefined = undefined;
+  #resolve: ((piece: Piece | Promise<Piece>) => void) | undefined = undefined;
+  #isOver = false;
+
+  constructor(stream: Readable) {
+    this.#stream = stream;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Piece> {
+    const stream = this.#stream;
+    if (this.#isOver) return Promise.resolve(ended);
+    if (!this.#listener) this.#listen();
+    const chunk = stream.read() as Uint8Array | null;
+    if (chunk !== null) return Promise.resolve({ value: chunk, done: false });
+    if (stream.readableEnded) return this.return();
+    if (stream.destroyed) {
+      this.#forget();
+      return Promise.reject(
+        new AgentError("disconnected", "The client left before its request was complete.", {
+          cause: stream.errored ?? undefined,
+        }),
+      );
     }
-  } finally {
-    stream.off("readable", onEvent).off("end", onEvent).off("close", onEvent);
-    // `onError` stays: a client that leaves after an early answer must not crash the process.
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  return(): Promise<Piece> {
+    this.#forget();
+    return Promise.resolve(ended);
+  }
+
+  #listen(): void {
+    const listener = (): void => {
+      const resolve = this.#resolve;
+      this.#resolve = undefined;
+      resolve?.(this.next());
+    };
+    this.#listener = listener;
+    const stream = this.#stream;
+    // What went wrong is told by "close". For good: a client that leaves after an early answer must not
+    // crash the process.
+    stream.on("readable", listener).on("end", listener).on("close", listener).on("error", ignore);
+  }
+
+  #forget(): void {
+    this.#isOver = true;
+    const listener = this.#listener;
+    this.#listener = undefined;
+    if (!listener) return;
+    this.#stream.off("readable", listener).off("end", listener).off("close", listener);
   }
 }
+
+const ended: Piece = { value: undefined, done: true };
+
+function ignore(): void {}
 
 function isUnparsed(body: unknown): body is string | Uint8Array {
   return typeof body === "string" || body instanceof Uint8Array;

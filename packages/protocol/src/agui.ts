@@ -1,6 +1,15 @@
 import { AgentError, assertOptions, describeValue, PROTOCOL_VERSION } from "@holodeck/agui-core";
-import type { Call, Encoder, Protocol, ProtocolHost, Reply, Route } from "@holodeck/agui-core";
-import { decodeRunInput } from "./decode-run-input.ts";
+import type {
+  Awaitable,
+  Call,
+  Encoder,
+  Protocol,
+  ProtocolHost,
+  Reply,
+  Route,
+} from "@holodeck/agui-core";
+import { decodePlainInput } from "./decode-plain-input.ts";
+import { decodeClosely } from "./decode-run-input.ts";
 import { infoRoute } from "./info-route.ts";
 import { negotiate } from "./negotiate.ts";
 import { describeAttach, describeRun, describeStop } from "./operations.ts";
@@ -102,15 +111,14 @@ function routesAt(path: string, served: Served): Route[] {
 }
 
 async function run(call: Call, { host, wireCase }: Served): Promise<Reply> {
-  const { input, agentId, protocolVersion, warnings } = await decodeRunInput(
-    call.body,
-    host.limits,
-  );
+  const { input, agentId, protocolVersion, warnings } =
+    decodePlainInput(call.body, host.limits) ?? (await decodeClosely(call.body, host.limits));
   if (warnings.length > 0) {
     host.logger.warn({ requestId: call.requestId, warnings }, "Parts of the input were ignored.");
   }
   // Before the run starts: once it runs there is no way back to a plain answer.
-  const encoder = await chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
+  const chosen = chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
+  const encoder = chosen instanceof Promise ? await chosen : chosen;
   const active = await host.start(call, { agentId, input, protocolVersion });
   return active.stream(encoder, "start");
 }
@@ -151,10 +159,10 @@ async function stop(call: Call, { host, wireCase }: Served): Promise<Reply> {
   throw new AgentError("run-not-found", `There is no run "${runId}".`);
 }
 
-async function chooseEncoder(
+function chooseEncoder(
   accept: string | undefined,
   options: AguiSseEncoderOptions,
-): Promise<Encoder> {
+): Awaitable<Encoder> {
   // Older clients cannot decode tool results or reasoning in binary.
   const binding = negotiate(accept, { binary: options.protocolVersion !== undefined });
   if (binding === "proto") return loadProtoEncoder();

@@ -1,5 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Fault, RunAgentInput } from "@holodeck/agui-core";
+import { decodePlainInput } from "./decode-plain-input.ts";
 import { quote, toFaults } from "./faults.ts";
 import { normaliseInput } from "./normalise-input.ts";
 import type { InputLimits } from "./normalise-input.ts";
@@ -34,6 +35,11 @@ export async function decodeRunInput(
   body: unknown,
   limits: InputLimits = {},
 ): Promise<DecodedRunInput> {
+  return decodePlainInput(body, limits) ?? decodeClosely(body, limits);
+}
+
+/** The same, looking at everything that a client may have written otherwise. */
+export async function decodeClosely(body: unknown, limits: InputLimits): Promise<DecodedRunInput> {
   if (!isRecord(body)) {
     const message = "The body must be a JSON object.";
     throw new AgentError("invalid-request", message, { errors: [{ path: "", message }] });
@@ -42,9 +48,11 @@ export async function decodeRunInput(
   const { input, agentId, positions } = normaliseInput(body, limits, notes);
   const { RunAgentInputSchema } = await loadSchemas();
   const { data, error } = RunAgentInputSchema.safeParse(input);
-  const faults = toFaults(error?.issues ?? [], input)
-    .map((one) => atOrigin(one, positions))
-    .concat(notes.faults);
+  const faults = error
+    ? toFaults(error.issues, input)
+        .map((one) => atOrigin(one, positions))
+        .concat(notes.faults)
+    : notes.faults;
   if (data === undefined || faults.length > 0) throw refusal(faults);
   const decoded: DecodedRunInput = { input: data, warnings: [] };
   if (typeof agentId === "string") decoded.agentId = agentId;

@@ -16,7 +16,9 @@ export function negotiate(
   accept: string | undefined,
   options: { readonly binary: boolean },
 ): "sse" | "proto" | undefined {
-  const ranges = splitUnquoted(accept ?? "", ",").flatMap(parseRange);
+  // What nearly every client sends.
+  if (accept === undefined || accept === "text/event-stream" || accept === "*/*") return "sse";
+  const ranges = splitUnquoted(accept, ",").flatMap(parseRange);
   const quality = (type: string): number | undefined => {
     const found = ranges.filter((range) => range.type === type);
     return found.length === 0 ? undefined : Math.max(...found.map((range) => range.q));

@@ -1,5 +1,5 @@
 import { EventType } from "@holodeck/agui-core";
-import type { BaseEvent, Encoder } from "@holodeck/agui-core";
+import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
 import { serialise } from "./serialise.ts";
 import { toSnakeEvent } from "./snake-case.ts";
@@ -15,12 +15,9 @@ export interface AguiSseEncoderOptions {
 /** `"camel"` is AG-UI; `"snake"` is for clients of the founding API, which read `thread_id`. */
 export type WireCase = "camel" | "snake";
 
-// Most events of a run are these; their id repeats, so only the delta is worth stringifying again.
-const deltaIds: Readonly<Record<string, "messageId" | "toolCallId" | undefined>> = {
-  [EventType.TEXT_MESSAGE_CONTENT]: "messageId",
-  [EventType.REASONING_MESSAGE_CONTENT]: "messageId",
-  [EventType.TOOL_CALL_ARGS]: "toolCallId",
-};
+// The same for every run. Without parameters, and with LF only: clients compare and split exactly.
+const contentType = "text/event-stream";
+const headers = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" };
 
 /**
  * AG-UI as server-sent events: one event a frame, its offset as `id`.
@@ -33,49 +30,80 @@ const deltaIds: Readonly<Record<string, "messageId" | "toolCallId" | undefined>>
 export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
   const isLegacy = options.protocolVersion === undefined;
   const isSnake = options.wireCase === "snake";
-  const toJson = isSnake ? toSnakeJson : createSerialiser();
-  return {
-    // Without parameters, and with LF only: clients compare and split exactly.
-    contentType: "text/event-stream",
-    headers: { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" },
-    key: `${isLegacy ? "agui-sse-0" : "agui-sse-1.0"}${isSnake ? "-snake" : ""}`,
-    encode({ to, event }) {
-      const said = isLegacy ? downgrade(event) : event;
-      if (said === undefined) return "";
-      // Offsets count from 1; what was never logged has none to resume from.
-      const id = to > 0 ? `id: ${to}\n` : "";
-      return `${id}data: ${toJson(said)}\n\n`;
-    },
-    keepAlive: () => ": keep-alive\n\n",
-  };
-}
-
-function toSnakeJson(event: BaseEvent): string {
-  return serialise(event, toSnakeEvent);
-}
-
-function createSerialiser(): (event: BaseEvent) => string {
+  // Most events of a run are deltas of one message: all but the delta is then the same again.
   let lastType: string | undefined;
-  let lastId: string | undefined;
+  let lastId: unknown;
   let prefix = "";
-  return (event) => {
-    const idKey = deltaIds[event.type];
-    if (idKey === undefined) return serialise(event);
-    const { [idKey]: id, delta } = event;
-    if (typeof id !== "string" || typeof delta !== "string" || countKeys(event) !== 3) {
-      return serialise(event);
+
+  function encode({ to, event }: LogEntry): string {
+    const id = isSnake ? undefined : idOf(event);
+    const { delta } = event;
+    if (typeof id !== "string" || typeof delta !== "string" || !hasThreeMembers(event)) {
+      return encodeAny(to, event);
     }
+    if (isLegacy && delta === "") return "";
     if (id !== lastId || event.type !== lastType) {
       lastId = id;
       lastType = event.type;
-      prefix = `{"type":"${event.type}","${idKey}":${JSON.stringify(id)},"delta":`;
+      prefix = prefixOf(event, id);
     }
-    return `${prefix}${JSON.stringify(delta)}}`;
+    if (to <= 0) return encodeAny(to, event);
+    // Few pieces, since each that is added makes another string; and most text needs no escaping.
+    return needsEscape.test(delta)
+      ? `id: ${to}${prefix}${JSON.stringify(delta).slice(1)}}\n\n`
+      : `id: ${to}${prefix}${delta}"}\n\n`;
+  }
+
+  function encodeAny(to: number, event: BaseEvent): string {
+    const said = isLegacy ? downgrade(event) : event;
+    if (said === undefined) return "";
+    const json = isSnake ? serialise(said, toSnakeEvent) : serialise(said);
+    // Offsets count from 1; what was never logged has none to resume from.
+    return to > 0 ? `id: ${to}\ndata: ${json}\n\n` : `data: ${json}\n\n`;
+  }
+
+  return {
+    contentType,
+    headers,
+    key: keyOf(isLegacy, isSnake),
+    encode,
+    keepAlive,
   };
 }
 
-function countKeys(event: BaseEvent): number {
+function keyOf(isLegacy: boolean, isSnake: boolean): string {
+  if (isSnake) return isLegacy ? "agui-sse-0-snake" : "agui-sse-1.0-snake";
+  return isLegacy ? "agui-sse-0" : "agui-sse-1.0";
+}
+
+function keepAlive(): string {
+  return ": keep-alive\n\n";
+}
+
+// What JSON writes otherwise than it is: control characters, quotes, backslashes and half surrogate pairs.
+// Whole pairs are rare enough to be looked at with them.
+const needsEscape = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
+
+function idOf(event: BaseEvent): unknown {
+  switch (event.type) {
+    case EventType.TEXT_MESSAGE_CONTENT:
+    case EventType.REASONING_MESSAGE_CONTENT:
+      return event.messageId;
+    case EventType.TOOL_CALL_ARGS:
+      return event.toolCallId;
+    default:
+      return undefined;
+  }
+}
+
+// From the offset to the first character of the delta.
+function prefixOf({ type }: BaseEvent, id: string): string {
+  const key = type === EventType.TOOL_CALL_ARGS ? "toolCallId" : "messageId";
+  return `\ndata: {"type":"${type}","${key}":${JSON.stringify(id)},"delta":"`;
+}
+
+function hasThreeMembers(event: BaseEvent): boolean {
   let count = 0;
   for (const key in event) if (event[key] !== undefined) count++;
-  return count;
+  return count === 3;
 }

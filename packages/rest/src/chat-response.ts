@@ -32,28 +32,34 @@ export function toChatResponse(
   result: RunResult,
   run: { readonly runId: string; readonly threadId: string; readonly askedId: string },
 ): ChatResponse {
-  const said = saidAfter(result.messages, run.askedId);
-  const failed = new Set(
-    said.flatMap((message) =>
-      message.role === "tool" && isFailure(message) ? message.toolCallId : [],
-    ),
-  );
-  const answers = said.flatMap((message) => (message.role === "assistant" ? message : []));
+  const { messages } = result;
+  let failed: Set<string> | undefined;
+  let content = "";
+  const calls: ToolCall[] = [];
+  for (let at = placeAfter(messages, run.askedId); at < messages.length; at++) {
+    const message = messages[at]!;
+    if (message.role === "assistant") {
+      content += message.content ?? "";
+      if (message.toolCalls) calls.push(...message.toolCalls);
+    } else if (message.role === "tool" && isFailure(message)) {
+      (failed ??= new Set()).add(message.toolCallId);
+    }
+  }
   return {
     message_id: run.runId,
-    content: answers.map(({ content }) => content ?? "").join(""),
+    content,
     session_id: run.threadId,
-    tool_calls: answers.flatMap(({ toolCalls = [] }) =>
-      toolCalls.map(({ id, function: { name, arguments: text } }): ToolCallInfo => {
-        const args = readArguments(text);
-        const status = args === undefined || failed.has(id) ? "error" : "success";
-        return { name, arguments: args ?? {}, status };
-      }),
-    ),
+    tool_calls: calls.map(({ id, function: { name, arguments: text } }): ToolCallInfo => {
+      const args = readArguments(text);
+      const status = args === undefined || failed?.has(id) ? "error" : "success";
+      return { name, arguments: args ?? {}, status };
+    }),
     tokens_used: sumUsage(result.usage),
     execution_time_ms: toMilliseconds(result.ms),
   };
 }
+
+type ToolCall = NonNullable<Extract<Message, { role: "assistant" }>["toolCalls"]>[number];
 
 /** Whole, and never negative: a clock may be set back. */
 export function toMilliseconds(ms: number): number {
@@ -61,8 +67,7 @@ export function toMilliseconds(ms: number): number {
 }
 
 // An agent may have replaced the history, and with it the ids.
-function saidAfter(messages: readonly Message[], askedId: string): readonly Message[] {
+function placeAfter(messages: readonly Message[], askedId: string): number {
   const asked = messages.findIndex(({ id }) => id === askedId);
-  if (asked !== -1) return messages.slice(asked + 1);
-  return messages.slice(messages.map(({ role }) => role).lastIndexOf("user") + 1);
+  return (asked === -1 ? messages.findLastIndex(({ role }) => role === "user") : asked) + 1;
 }

@@ -45,7 +45,7 @@ export function createChatReader(bounds: ChatBounds, limits: Limits): ChatReader
 
   return {
     schemas,
-    async read(call, upload) {
+    read(call, upload) {
       const isForm = call.body === undefined;
       return isForm ? readForm(call, upload) : readJson(call.body);
     },
@@ -80,7 +80,7 @@ export function createChatReader(bounds: ChatBounds, limits: Limits): ChatReader
     if (Array.isArray(sent) && sent.length > bounds.files) {
       throw refusal([tooManyFiles(bounds.files)]);
     }
-    const { message, session_id, files } = check((await schemas()).request, body);
+    const { message, session_id, files } = check((made ?? (await schemas())).request, body);
     return {
       message,
       sessionId: session_id ?? undefined,
@@ -141,9 +141,13 @@ function decodeFiles(files: readonly FileContent[], limits: Limits): InputFile[]
   });
 }
 
+const nothing: readonly string[] = [];
 const known = new Set(["message", "session_id", "files"]);
 
 function unknownIn(body: object): readonly string[] {
+  let isKnown = true;
+  for (const key in body) if (!known.has(key)) isKnown = false;
+  if (isKnown) return nothing;
   return Object.keys(body)
     .filter((key) => !known.has(key))
     .slice(0, 20)

@@ -1,4 +1,4 @@
-import { AgentError, LazyAbort, systemClock } from "@holodeck/agui-core";
+import { AgentError, systemClock } from "@holodeck/agui-core";
 import type {
   Clock,
   Lease,
@@ -8,11 +8,7 @@ import type {
   RunLog,
   ThreadKey,
 } from "@holodeck/agui-core";
-import { MemoryLease } from "./memory-lease.ts";
-import { cost, flatten, slice, toRecord, woken } from "./memory-run.ts";
-import type { StoredRun } from "./memory-run.ts";
-import { mergeInto } from "./merge.ts";
-import type { StoredEntry } from "./merge.ts";
+import { slice, StoredRun, toRecord, woken } from "./memory-run.ts";
 
 export interface MemoryLogOptions {
   /** Per run: entries, bytes, and how long it is kept after its end. */
@@ -34,23 +30,26 @@ export interface MemoryLog extends RunLog {
 export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   const { runLogEvents, runLogBytes, runLogMs, logBytes, clock = systemClock } = options;
   const runs = new Map<string, StoredRun>();
-  const active = new Map<string, StoredRun>();
-  const threads = new Map<string, Set<StoredRun>>();
+  // The newest run of each thread, which leads to the others; only the newest can be running.
+  const threads = new Map<string, StoredRun>();
   // In the order in which they ended, for the byte limit and the time limit alike.
   const finished = new Set<StoredRun>();
   let totalBytes = 0;
   let fences = 0;
   let sweep: unknown;
 
-  const runId = (key: { principal: string; runId: string }): string =>
-    joined(key.principal, key.runId);
-
   function drop(run: StoredRun): void {
     finished.delete(run);
-    if (runs.get(runId(run.key)) === run) runs.delete(runId(run.key));
-    const thread = threads.get(threadId(run.key));
-    thread?.delete(run);
-    if (thread?.size === 0) threads.delete(threadId(run.key));
+    if (runs.get(run.name) === run) runs.delete(run.name);
+    const { older, newer } = run;
+    if (older) older.newer = newer;
+    if (newer) newer.older = older;
+    else if (threads.get(run.threadName) === run) {
+      if (older) threads.set(run.threadName, older);
+      else threads.delete(run.threadName);
+    }
+    run.older = undefined;
+    run.newer = undefined;
     totalBytes -= run.bytes;
     run.bytes = 0;
   }
@@ -75,62 +74,31 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     );
   }
 
-  function trim(run: StoredRun): void {
-    let gone = 0;
-    while (
-      run.entries.length - gone > 1 &&
-      (run.entries.length - gone > runLogEvents || run.bytes > runLogBytes)
-    ) {
-      const bytes = cost(run.entries[gone]!);
-      run.bytes -= bytes;
-      totalBytes -= bytes;
-      gone++;
-    }
-    if (gone > 0) {
-      run.entries.splice(0, gone);
-      run.first = run.entries[0]!.from;
-    }
-    for (const oldest of finished) {
-      if (totalBytes <= logBytes) break;
-      drop(oldest);
-    }
-  }
-
   function write(run: StoredRun, entries: readonly LogEntry[]): void {
-    for (const entry of entries) {
-      const before = run.bytes;
-      if (mergeInto(run.entries.at(-1), entry)) {
-        run.bytes += (entry.event.delta as string).length * 2 + 8;
-      } else {
-        const { from, to, at, event, cuts } = entry;
-        const stored: StoredEntry = { from, to, at, event, cuts: cuts ? [...cuts] : undefined };
-        run.entries.push(stored);
-        run.bytes += cost(stored);
+    totalBytes -= run.bytes;
+    run.write(entries);
+    if (run.entries.length > runLogEvents || run.bytes > runLogBytes) {
+      run.trim(runLogEvents, runLogBytes);
+    }
+    totalBytes += run.bytes;
+    if (totalBytes > logBytes) {
+      for (const oldest of finished) {
+        if (totalBytes <= logBytes) break;
+        drop(oldest);
       }
-      totalBytes += run.bytes - before;
     }
-    run.last = entries.at(-1)!.to;
-    if (run.entries.length > runLogEvents || run.bytes > runLogBytes || totalBytes > logBytes) {
-      trim(run);
-    }
-    if (run.waiters) for (const wake of run.waiters) wake();
+    run.wake();
   }
 
-  // Its owner may not go on, and nobody waits for what it would have said.
-  function abandon(run: StoredRun): void {
-    if (run.status !== "running") return;
-    run.status = "lost";
-    active.delete(threadId(run.key));
-    run.listeners = undefined;
-    run.lost?.abort(undefined);
-    run.onLost?.();
-    for (const wake of run.waiters ?? []) wake();
+  // Our own lease is the run: no name is put together for every append.
+  function runOf(lease: Lease): StoredRun | undefined {
+    const run = lease instanceof StoredRun ? lease : runs.get(nameOf(lease.principal, lease.runId));
+    return run?.fence === lease.fence && run.status === "running" ? run : undefined;
   }
 
   function owned(lease: Lease, entries: readonly LogEntry[]): StoredRun {
-    // Our own lease knows its run: no key is put together for every append.
-    const run = MemoryLease.runOf(lease) ?? runs.get(runId(lease));
-    if (!run || run.fence !== lease.fence || run.status !== "running") {
+    const run = runOf(lease);
+    if (!run) {
       throw new AgentError("run-lost", `Run "${lease.runId}" is no longer owned by this process.`);
     }
     let { last } = run;
@@ -146,72 +114,58 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     return run;
   }
 
+  function activeIn(threadName: string): StoredRun | undefined {
+    const run = threads.get(threadName);
+    return run?.status === "running" ? run : undefined;
+  }
+
   function find(principal: string, id: string): StoredRun | undefined {
     expire();
-    return runs.get(runId({ principal, runId: id }));
+    return runs.get(nameOf(principal, id));
   }
 
   function findIn(key: RunKey): StoredRun | undefined {
     const run = find(key.principal, key.runId);
-    return run?.key.threadId === key.threadId ? run : undefined;
+    return run?.threadId === key.threadId ? run : undefined;
   }
 
   function send(key: RunKey, command: RunCommand): boolean {
     const run = findIn(key);
     if (run?.status !== "running") return false;
-    run.unheard?.push(command);
-    for (const listener of run.listeners ?? []) listener(command);
+    run.tell(command);
     return true;
   }
 
   return {
     open(key, init) {
-      const busy = active.get(threadId(key));
+      const threadName = threadId(key);
+      const busy = activeIn(threadName);
       if (busy) return { busy: toRecord(busy) };
-      const old = runs.get(runId(key));
+      const name = nameOf(key.principal, key.runId);
+      const old = runs.get(name);
       if (old?.status === "running") return { busy: toRecord(old) };
       if (old) drop(old);
-      const run: StoredRun = {
-        key: { principal: key.principal, threadId: key.threadId, runId: key.runId },
-        agentId: init.agentId,
-        protocolVersion: init.protocolVersion,
-        fence: ++fences,
-        lost: new LazyAbort(),
-        onLost: undefined,
-        listeners: undefined,
-        waiters: undefined,
-        status: "running",
-        unheard: [],
-        entries: [],
-        first: 1,
-        last: 0,
-        bytes: 0,
-        closedAt: 0,
-        followers: 0,
-      };
-      runs.set(runId(key), run);
-      active.set(threadId(key), run);
-      const thread = threads.get(threadId(key));
-      if (thread) thread.add(run);
-      else threads.set(threadId(key), new Set([run]));
-      return new MemoryLease(run);
+      const run = new StoredRun(key, init, { name, threadName, fence: ++fences });
+      runs.set(name, run);
+      const older = threads.get(threadName);
+      if (older) {
+        older.newer = run;
+        run.older = older;
+      }
+      threads.set(threadName, run);
+      return run;
     },
     append(lease, entries) {
       if (entries.length > 0) write(owned(lease, entries), entries);
     },
     close(lease, terminal, status) {
-      const run = owned(lease, [terminal]);
+      const entries = [terminal];
+      const run = owned(lease, entries);
       run.status = status;
       run.closedAt = clock.now();
-      active.delete(threadId(run.key));
       finished.add(run);
-      write(run, [terminal]);
-      run.entries.forEach(flatten);
-      // What is kept after the end is the log, and nothing of its owner.
-      run.listeners = undefined;
-      run.unheard = undefined;
-      run.lost = undefined;
-      run.onLost = undefined;
+      write(run, entries);
+      run.release();
       arm();
     },
     find(principal, id) {
@@ -219,7 +173,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       return run && toRecord(run);
     },
     active(key) {
-      const run = active.get(threadId(key));
+      const run = activeIn(threadId(key));
       return run && toRecord(run);
     },
     read(key, after, limit = Number.POSITIVE_INFINITY) {
@@ -253,33 +207,20 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     watchers: (key) => findIn(key)?.followers ?? 0,
     send,
     requestStop: (key) => send(key, { type: "stop" }),
-    commands(lease, on) {
-      const run = runs.get(runId(lease));
-      if (!run || run.fence !== lease.fence || run.status !== "running") return () => {};
-      (run.listeners ??= new Set()).add(on);
-      const { unheard = [] } = run;
-      run.unheard = undefined;
-      // Later, so that the caller can stop listening on hearing the first.
-      if (unheard.length > 0) {
-        queueMicrotask(() => {
-          for (const command of unheard) if (run.listeners?.has(on)) on(command);
-        });
-      }
-      return () => void run.listeners?.delete(on);
-    },
-    isActive: (key) => active.has(threadId(key)),
+    commands: (lease, on) => runOf(lease)?.listen(on) ?? noop,
+    isActive: (key) => activeIn(threadId(key)) !== undefined,
     deleteThread(key) {
-      for (const run of threads.get(threadId(key)) ?? []) {
-        abandon(run);
+      const threadName = threadId(key);
+      for (let run = threads.get(threadName); run; run = threads.get(threadName)) {
+        run.abandon();
         drop(run);
       }
     },
     clear() {
       if (sweep !== undefined) clock.clearTimeout(sweep);
       sweep = undefined;
-      for (const run of active.values()) abandon(run);
+      for (const run of threads.values()) run.abandon();
       runs.clear();
-      active.clear();
       threads.clear();
       finished.clear();
       totalBytes = 0;
@@ -288,10 +229,17 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
 }
 
 export function threadId(key: ThreadKey): string {
-  return joined(key.principal, key.threadId);
+  return nameOf(key.principal, key.threadId);
 }
 
-// The length keeps apart what a separator would not: "a" and "b:c" from "a:b" and "c".
-function joined(principal: string, id: string): string {
-  return `${principal.length}:${principal}:${id}`;
+/**
+ * What keeps apart the ids of several principals. Without one, as in most servers that know nobody, an
+ * id is its own name: nothing is put together and kept for it.
+ */
+function nameOf(principal: string, id: string): string {
+  if (principal === "" && id.charCodeAt(0) !== 0) return id;
+  // The length keeps apart what a separator would not: "a" and "b:c" from "a:b" and "c".
+  return `\0${principal.length}:${principal}:${id}`;
 }
+
+function noop(): void {}

@@ -1,43 +1,175 @@
 import { AgentError } from "@holodeck/agui-core";
 import type {
-  LazyAbort,
+  Lease,
   LogEntry,
   RunCommand,
   RunKey,
   RunRecord,
   RunStatus,
 } from "@holodeck/agui-core";
-import { cutAfter } from "./merge.ts";
+import { cutAfter, mergeInto } from "./merge.ts";
 import type { StoredEntry } from "./merge.ts";
 
-export interface StoredRun {
-  readonly key: RunKey;
-  readonly agentId: string;
-  readonly protocolVersion: string | undefined;
-  readonly fence: number;
-  /** The next five only while it runs, and only if anybody asked. */
-  lost: LazyAbort | undefined;
-  onLost: (() => void) | undefined;
-  listeners: Set<(command: RunCommand) => void> | undefined;
-  waiters: Set<() => void> | undefined;
-  status: RunStatus;
-  /** Commands from before the owner listened; absent once it does. */
-  unheard: RunCommand[] | undefined;
-  entries: StoredEntry[];
-  first: number;
-  last: number;
+export type CommandListener = (command: RunCommand) => void;
+
+/** An entry with what it was counted as. */
+interface KeptEntry extends StoredEntry {
   bytes: number;
-  closedAt: number;
-  followers: number;
 }
 
 // What an entry costs besides its text: the objects around it.
 const entryOverhead = 160;
 
+/**
+ * A run in memory: its log, and while it goes on the lease of its owner. One object for both, since
+ * there is one of it for every open stream.
+ */
+export class StoredRun implements Lease {
+  readonly principal: string;
+  readonly threadId: string;
+  readonly runId: string;
+  readonly fence: number;
+  readonly agentId: string;
+  readonly protocolVersion: string | undefined;
+  /** Its names in the maps of the log. */
+  readonly name: string;
+  readonly threadName: string;
+  /** Its neighbours among the runs of its thread. */
+  older: StoredRun | undefined = undefined;
+  newer: StoredRun | undefined = undefined;
+  status: RunStatus = "running";
+  /** The next five only while it runs, and only if anybody asked. */
+  #lost: AbortController | undefined = undefined;
+  #onLost: (() => void) | undefined = undefined;
+  #listeners: CommandListener[] | undefined = undefined;
+  /** Commands from before the owner listened. */
+  #unheard: RunCommand[] | undefined = undefined;
+  waiters: Set<() => void> | undefined = undefined;
+  #isHeard = false;
+  entries: KeptEntry[] = [];
+  first = 1;
+  last = 0;
+  bytes = 0;
+  closedAt = 0;
+  followers = 0;
+
+  constructor(
+    key: RunKey,
+    init: { agentId: string; protocolVersion?: string | undefined },
+    place: { name: string; threadName: string; fence: number },
+  ) {
+    this.principal = key.principal;
+    this.threadId = key.threadId;
+    this.runId = key.runId;
+    this.fence = place.fence;
+    this.agentId = init.agentId;
+    this.protocolVersion = init.protocolVersion;
+    this.name = place.name;
+    this.threadName = place.threadName;
+  }
+
+  get lost(): AbortSignal {
+    if (!this.#lost) {
+      this.#lost = new AbortController();
+      if (this.status === "lost") this.#lost.abort();
+    }
+    return this.#lost.signal;
+  }
+
+  onLost(listener: () => void): () => void {
+    this.#onLost = listener;
+    return () => {
+      if (this.#onLost === listener) this.#onLost = undefined;
+    };
+  }
+
+  /** Its owner may not go on, and nobody waits for what it would have said. */
+  abandon(): void {
+    if (this.status !== "running") return;
+    this.status = "lost";
+    this.#listeners = undefined;
+    this.#lost?.abort();
+    this.#onLost?.();
+    this.wake();
+  }
+
+  /** What is kept after the end is the log, and nothing of its owner. */
+  release(): void {
+    for (const entry of this.entries) flatten(entry);
+    this.#listeners = undefined;
+    this.#unheard = undefined;
+    this.#lost = undefined;
+    this.#onLost = undefined;
+  }
+
+  tell(command: RunCommand): void {
+    if (!this.#isHeard) (this.#unheard ??= []).push(command);
+    // A copy: whoever hears it may stop listening.
+    const listeners = this.#listeners?.slice() ?? [];
+    for (const listener of listeners) if (this.#listeners?.includes(listener)) listener(command);
+  }
+
+  listen(on: CommandListener): () => void {
+    const listeners = (this.#listeners ??= []);
+    if (!listeners.includes(on)) listeners.push(on);
+    const unheard = this.#unheard;
+    this.#unheard = undefined;
+    this.#isHeard = true;
+    // Later, so that the caller can stop listening on hearing the first.
+    if (unheard) {
+      queueMicrotask(() => {
+        for (const command of unheard) if (this.#listeners?.includes(on)) on(command);
+      });
+    }
+    return () => {
+      const place = this.#listeners?.indexOf(on) ?? -1;
+      if (place !== -1) this.#listeners!.splice(place, 1);
+    };
+  }
+
+  /** Adds entries whose offsets were checked. */
+  write(entries: readonly LogEntry[]): void {
+    const kept = this.entries;
+    let newest = kept.at(-1);
+    for (const entry of entries) {
+      if (newest !== undefined && mergeInto(newest, entry)) {
+        const more = (entry.event.delta as string).length * 2 + 8;
+        newest.bytes += more;
+        this.bytes += more;
+        continue;
+      }
+      const { from, to, at, event, cuts } = entry;
+      const bytes = costOf(entry);
+      newest = { from, to, at, event, cuts: cuts ? [...cuts] : undefined, bytes };
+      kept.push(newest);
+      this.bytes += bytes;
+    }
+    this.last = entries.at(-1)!.to;
+  }
+
+  /** Forgets the oldest entries past the bounds, but never the newest one. */
+  trim(maxEntries: number, maxBytes: number): void {
+    const { entries } = this;
+    let gone = 0;
+    while (
+      entries.length - gone > 1 &&
+      (entries.length - gone > maxEntries || this.bytes > maxBytes)
+    ) {
+      this.bytes -= entries[gone++]!.bytes;
+    }
+    if (gone === 0) return;
+    entries.splice(0, gone);
+    this.first = entries[0]!.from;
+  }
+
+  wake(): void {
+    if (this.waiters) for (const wake of this.waiters) wake();
+  }
+}
+
 /** What others may know of a run. */
 export function toRecord(run: StoredRun): RunRecord {
-  const { key, agentId, protocolVersion, status, first, last } = run;
-  const { principal, threadId, runId } = key;
+  const { principal, threadId, runId, agentId, protocolVersion, status, first, last } = run;
   return {
     principal,
     threadId,
@@ -56,7 +188,7 @@ export function slice(run: StoredRun, after: number, limit: number): readonly Lo
   if (after < run.first - 1) {
     throw new AgentError(
       "replay-gone",
-      `Run "${run.key.runId}" can be read from offset ${run.first}; ${after + 1} was trimmed.`,
+      `Run "${run.runId}" can be read from offset ${run.first}; ${after + 1} was trimmed.`,
     );
   }
   const { entries } = run;
@@ -70,23 +202,23 @@ export function slice(run: StoredRun, after: number, limit: number): readonly Lo
   const found = entries.slice(low, low + limit);
   // Copies: the newest entry may still grow while a reader holds it.
   return found.map((entry) => {
-    const cut = cutAfter(entry, after);
-    return { ...cut, event: { ...cut.event }, cuts: cut.cuts && [...cut.cuts] };
+    const { from, to, at, event, cuts } = cutAfter(entry, after);
+    return { from, to, at, event: { ...event }, cuts: cuts && [...cuts] };
   });
 }
 
-/** About how many bytes an entry takes. */
-export function cost({ event, cuts }: StoredEntry): number {
+// About how many bytes an entry takes. A run has measured its events already.
+function costOf({ event, cuts, size }: LogEntry & { readonly size?: number }): number {
   const { delta } = event;
   if (typeof delta === "string") return entryOverhead + delta.length * 2 + (cuts?.length ?? 0) * 8;
-  return entryOverhead + (JSON.stringify(event)?.length ?? 0) * 2;
+  return entryOverhead + (size ?? JSON.stringify(event)?.length ?? 0) * 2;
 }
 
 /**
  * Merged text is a tree of its pieces until somebody looks inside. Of small pieces that is ten times
  * the memory of their characters; large ones are better shared with the message they also stand in.
  */
-export function flatten({ event, cuts }: StoredEntry): void {
+function flatten({ event, cuts }: StoredEntry): void {
   const { delta } = event;
   if (cuts && typeof delta === "string" && delta.length < cuts.length * 256) delta.charCodeAt(0);
 }

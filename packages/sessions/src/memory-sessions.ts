@@ -8,6 +8,7 @@ import {
 import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { createMemoryBlobs } from "./memory-blobs.ts";
 import { createMemoryLog, threadId } from "./memory-log.ts";
+import { RecentSessions } from "./memory-recent.ts";
 import type { PruneOptions } from "./prune-messages.ts";
 import { changeSession, newSession } from "./session-record.ts";
 import { takeTokens } from "./token-bucket.ts";
@@ -83,8 +84,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
   }
   const runs = createMemoryLog({ runLogEvents, runLogBytes, runLogMs, logBytes, clock });
   const { maxMessagesPerThread: maxMessages, maxTokens, estimateTokens: estimate } = options;
-  // The one not used for longest comes first.
-  const sessions = new Map<string, Session>();
+  const sessions = new RecentSessions();
   const buckets = new Map<string, Bucket>();
   const blobs = createMemoryBlobs({ clock, onKept: sweepLater });
   let sweep: unknown;
@@ -127,9 +127,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
   }
 
   function put(session: Session): Session {
-    const id = threadId(session);
-    sessions.delete(id);
-    sessions.set(id, session);
+    sessions.put(threadId(session), session);
     sweepLater();
     return session;
   }
@@ -149,14 +147,14 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     runs,
     blobs,
     get: live,
-    create(key, { agentId, metadata = {} }) {
+    create(key, init) {
       if (live(key)) {
         throw new AgentError("run-exists", `There is a session "${key.threadId}" already.`);
       }
       makeRoom();
-      return put(newSession(key, { agentId, metadata }, clock.now()));
+      return put(newSession(key, init, clock.now()));
     },
-    update(key, change, { ifVersion } = {}) {
+    update(key, change, condition) {
       const session = live(key);
       if (!session) {
         throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);
@@ -167,7 +165,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
           maxTokens,
           estimate,
           now: clock.now(),
-          ifVersion,
+          ifVersion: condition?.ifVersion,
         }),
       );
     },

@@ -1,4 +1,5 @@
-import type { LogEntry } from "@holodeck/agui-core";
+import { EventType } from "@holodeck/agui-core";
+import type { BaseEvent, LogEntry } from "@holodeck/agui-core";
 
 /** A stored entry that can still take up the deltas that follow it. */
 export interface StoredEntry extends LogEntry {
@@ -7,22 +8,14 @@ export interface StoredEntry extends LogEntry {
   cuts?: number[] | undefined;
 }
 
-const idOf: Readonly<Record<string, string>> = {
-  TEXT_MESSAGE_CONTENT: "messageId",
-  REASONING_MESSAGE_CONTENT: "messageId",
-  TOOL_CALL_ARGS: "toolCallId",
-};
-
 // A merged entry is trimmed as a whole; past this many characters a new one is begun.
 const maxLength = 32 * 1024;
 
 /** Adds a delta to the entry before it when both say the same thing of the same part. */
 export function mergeInto(last: StoredEntry | undefined, next: LogEntry): boolean {
-  if (!last) return false;
-  const id = idOf[next.event.type];
-  if (id === undefined || last.event.type !== next.event.type) return false;
-  if (last.event[id] !== next.event[id] || !isPlain(next) || !isPlain(last)) return false;
-  if (last.event.subagentRunId !== next.event.subagentRunId) return false;
+  if (!last || !isSamePart(last.event, next.event)) return false;
+  // What has been merged before was looked at then.
+  if (!isPlain(next.event) || !(last.cuts || isPlain(last.event))) return false;
   const before = last.event.delta as string;
   if (before.length >= maxLength) return false;
   const delta = before + (next.event.delta as string);
@@ -51,8 +44,22 @@ export function cutAfter(entry: LogEntry, after: number): LogEntry {
   };
 }
 
+// Named one by one: this is asked for every delta.
+function isSamePart(last: BaseEvent, next: BaseEvent): boolean {
+  if (last.type !== next.type || last.subagentRunId !== next.subagentRunId) return false;
+  switch (next.type) {
+    case EventType.TEXT_MESSAGE_CONTENT:
+    case EventType.REASONING_MESSAGE_CONTENT:
+      return last.messageId === next.messageId;
+    case EventType.TOOL_CALL_ARGS:
+      return last.toolCallId === next.toolCallId;
+    default:
+      return false;
+  }
+}
+
 // Type, id, delta and an owner: anything more (timestamp, metadata, rawEvent) belongs to its own delta.
-function isPlain({ event }: LogEntry): boolean {
+function isPlain(event: BaseEvent): boolean {
   let count = 0;
   for (const key in event) if (key !== "subagentRunId") count++;
   return count === 3;

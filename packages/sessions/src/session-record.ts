@@ -37,7 +37,7 @@ export function changeSession(
       `Session "${session.threadId}" is at version ${session.version}, not ${ifVersion}.`,
     );
   }
-  const all = mergeMessages(change.messages ?? session.messages, change.append ?? []);
+  const all = mergeMessages(change.messages ?? session.messages, change.append);
   const { active = session.active } = change;
   const messages = pruneMessages(all, withBound(options, change.maxMessages));
   return {
@@ -52,10 +52,10 @@ export function changeSession(
     times:
       messages === session.messages
         ? session.times
-        : timesOf(messages, now, [session.times, change.times]),
+        : timesOf(messages, now, { known: session.times, told: change.times }),
     messageCount: session.messageCount + countNew(session.messages, all),
     state: "state" in change ? change.state : session.state,
-    metadata: change.metadata ? { ...session.metadata, ...change.metadata } : session.metadata,
+    metadata: mergeMetadata(session.metadata, change.metadata),
     pending: change.pending ?? session.pending,
     lastRunId: change.lastRunId ?? session.lastRunId,
     active: active ?? undefined,
@@ -74,28 +74,36 @@ function withBound(options: PruneOptions, bound: number | undefined): PruneOptio
 function timesOf(
   messages: readonly Message[],
   now: number,
-  sources: readonly Session["times"][],
+  { known, told }: { readonly known: Session["times"]; readonly told: Session["times"] },
 ): Readonly<Record<string, number>> {
-  const known = (id: string): number | undefined =>
-    sources.find((source) => source && Object.hasOwn(source, id))?.[id];
   // Without a prototype: `__proto__` is a name like any other, and a third of the memory is saved.
   const times = Object.create(null) as Record<string, number>;
   for (const message of messages) {
-    times[message.id] = known(message.id) ?? now;
-    if (message.role !== "assistant") continue;
-    for (const { id } of message.toolCalls ?? []) {
-      const at = known(id);
+    times[message.id] = timeIn(known, message.id) ?? timeIn(told, message.id) ?? now;
+    if (message.role !== "assistant" || !message.toolCalls) continue;
+    for (const { id } of message.toolCalls) {
+      const at = timeIn(known, id) ?? timeIn(told, id);
       if (at !== undefined) times[id] = at;
     }
   }
   return times;
 }
 
+function timeIn(times: Session["times"], id: string): number | undefined {
+  return times && Object.hasOwn(times, id) ? times[id] : undefined;
+}
+
+// Most runs have nothing to add, and then the record is shared.
+function mergeMetadata(before: Readonly<Json>, added: Readonly<Json> | undefined): Readonly<Json> {
+  for (const _ in added) return { ...before, ...added };
+  return before;
+}
+
 function mergeMessages(
   messages: readonly Message[],
-  append: readonly Message[],
+  append: readonly Message[] | undefined,
 ): readonly Message[] {
-  if (append.length === 0) return messages;
+  if (append === undefined || append.length === 0) return messages;
   const merged = [...messages];
   const places = new Map(merged.map(({ id }, index) => [id, index]));
   for (const message of append) {
@@ -109,11 +117,24 @@ function mergeMessages(
 // What users and assistants said; tool results and activities are not counted as messages. What
 // stands before the oldest that is still here was pruned, and counted when it came first.
 function countNew(before: readonly Message[], after: readonly Message[]): number {
-  const known = new Set(before.filter(isPrunable).map(({ id }) => id));
-  const oldest = after.findIndex(({ id }) => known.has(id));
+  if (before === after) return 0;
+  const known = before.length === 0 ? nobody : idsOf(before);
   let count = 0;
-  for (const { id, role } of after.slice(Math.max(0, oldest))) {
-    if ((role === "user" || role === "assistant") && !known.has(id)) count++;
+  let isHere = false;
+  for (const { id, role } of after) {
+    if (known.has(id)) {
+      // Whatever was new until here stands before the oldest.
+      if (!isHere) count = 0;
+      isHere = true;
+    } else if (role === "user" || role === "assistant") count++;
   }
   return count;
+}
+
+const nobody: ReadonlySet<string> = new Set();
+
+function idsOf(messages: readonly Message[]): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const message of messages) if (isPrunable(message)) ids.add(message.id);
+  return ids;
 }

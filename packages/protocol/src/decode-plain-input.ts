@@ -1,0 +1,121 @@
+import { isOpaqueId } from "@holodeck/agui-core";
+import type { Json, Message, RunAgentInput, Tool } from "@holodeck/agui-core";
+import type { DecodedRunInput } from "./decode-run-input.ts";
+import type { InputLimits } from "./normalise-input.ts";
+import { isRecord } from "./records.ts";
+
+/**
+ * A run input that is written as our own clients write it: every member of AG-UI 1.0 in its place, and
+ * messages of text. That is nearly every one, and it is right at a glance. Nothing: it takes a closer look,
+ * and what may be wrong with it has its words elsewhere.
+ */
+export function decodePlainInput(body: unknown, limits: InputLimits): DecodedRunInput | undefined {
+  if (!isRecord(body) || !hasOnlyMembers(body)) return undefined;
+  const { threadId, runId, protocolVersion, agentId, state, forwardedProps } = body;
+  if (!isOpaqueId(threadId) || !isOpaqueId(runId)) return undefined;
+  if (!isVersion(protocolVersion) || !isName(agentId)) return undefined;
+  if (isNothing(state) || isNothing(forwardedProps)) return undefined;
+  const { messages: sent } = body;
+  if (!Array.isArray(sent) || sent.length > (limits.messages ?? Infinity)) return undefined;
+  const messages = copyAll(sent, limits, toPlainMessage);
+  const tools = copyAll(body["tools"], limits, toPlainTool);
+  const context = copyAll(body["context"], limits, toPlainContext);
+  if (!messages || !tools || !context) return undefined;
+  const input: RunAgentInput =
+    protocolVersion === undefined
+      ? { threadId, runId, state, messages, tools, context, forwardedProps }
+      : { threadId, runId, protocolVersion, state, messages, tools, context, forwardedProps };
+  const decoded: DecodedRunInput = { input, warnings: [] };
+  if (agentId !== undefined) decoded.agentId = agentId;
+  if (protocolVersion !== undefined) decoded.protocolVersion = protocolVersion;
+  return decoded;
+}
+
+// More of anything is looked at one by one.
+const maxEntries = 10_000;
+
+function hasOnlyMembers(body: Json): boolean {
+  for (const key in body) {
+    switch (key) {
+      case "threadId":
+      case "runId":
+      case "protocolVersion":
+      case "agentId":
+      case "state":
+      case "messages":
+      case "tools":
+      case "context":
+      case "forwardedProps":
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+function isVersion(value: unknown): value is string | undefined {
+  return value === undefined || (typeof value === "string" && /^\d+\.\d+$/.test(value));
+}
+
+function isName(value: unknown): value is string | undefined {
+  return value === undefined || (typeof value === "string" && value !== "");
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** Copies, since what is in the body may be somebody else's. Nothing: one of them is not plain. */
+function copyAll<T>(
+  list: unknown,
+  limits: InputLimits,
+  copy: (entry: Json, limits: InputLimits) => T | undefined,
+): T[] | undefined {
+  if (!Array.isArray(list) || list.length > maxEntries) return undefined;
+  const copies: T[] = [];
+  for (const entry of list as unknown[]) {
+    const made = isRecord(entry) ? copy(entry, limits) : undefined;
+    if (made === undefined) return undefined;
+    copies.push(made);
+  }
+  return copies;
+}
+
+function toPlainMessage(
+  message: Json,
+  { messageChars = Infinity }: InputLimits,
+): Message | undefined {
+  const { id, role, content } = message;
+  if (!isOpaqueId(id) || typeof content !== "string" || content.length > messageChars)
+    return undefined;
+  if (countMembers(message) !== 3) return undefined;
+  switch (role) {
+    case "user":
+    case "assistant":
+    case "system":
+    case "developer":
+      return { id, role, content };
+    default:
+      return undefined;
+  }
+}
+
+function toPlainTool(tool: Json): Tool | undefined {
+  const { name, description, parameters } = tool;
+  if (typeof name !== "string" || typeof description !== "string") return undefined;
+  if (isNothing(parameters) || countMembers(tool) !== 3) return undefined;
+  return { name, description, parameters };
+}
+
+function toPlainContext(entry: Json): RunAgentInput["context"][number] | undefined {
+  const { description, value } = entry;
+  if (typeof description !== "string" || typeof value !== "string") return undefined;
+  return countMembers(entry) === 2 ? { description, value } : undefined;
+}
+
+function countMembers(value: Json): number {
+  let count = 0;
+  for (const _ in value) count++;
+  return count;
+}

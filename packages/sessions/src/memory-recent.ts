@@ -1,0 +1,75 @@
+import type { Session } from "@holodeck/agui-core";
+
+interface Place {
+  readonly id: string;
+  session: Session;
+  older: Place | undefined;
+  newer: Place | undefined;
+}
+
+/**
+ * Sessions in the order of their last use. A `Map` alone would do, if each use took its session out and
+ * put it back in; but a table that is written to twice a run is made anew all the time.
+ */
+export class RecentSessions {
+  readonly #places = new Map<string, Place>();
+  #oldest: Place | undefined = undefined;
+  #newest: Place | undefined = undefined;
+
+  get size(): number {
+    return this.#places.size;
+  }
+
+  get(id: string): Session | undefined {
+    return this.#places.get(id)?.session;
+  }
+
+  /** Sets a session, as the one that was used last. */
+  put(id: string, session: Session): void {
+    let place = this.#places.get(id);
+    if (place === undefined) {
+      place = { id, session, older: undefined, newer: undefined };
+      this.#places.set(id, place);
+    } else {
+      place.session = session;
+      if (place === this.#newest) return;
+      this.#unlink(place);
+    }
+    place.older = this.#newest;
+    place.newer = undefined;
+    if (this.#newest) this.#newest.newer = place;
+    else this.#oldest = place;
+    this.#newest = place;
+  }
+
+  delete(id: string): boolean {
+    const place = this.#places.get(id);
+    if (!place) return false;
+    this.#places.delete(id);
+    this.#unlink(place);
+    return true;
+  }
+
+  clear(): void {
+    this.#places.clear();
+    this.#oldest = undefined;
+    this.#newest = undefined;
+  }
+
+  /** The one not used for longest comes first. Whoever iterates may delete what it is given. */
+  *values(): Generator<Session, void, undefined> {
+    let place = this.#oldest;
+    while (place) {
+      const { newer } = place;
+      yield place.session;
+      place = newer;
+    }
+  }
+
+  #unlink({ older, newer }: Place): void {
+    if (older) older.newer = newer;
+    else this.#oldest = newer;
+    if (newer) newer.older = older;
+    else this.#newest = older;
+  }
+}
