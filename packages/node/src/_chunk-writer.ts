@@ -1,24 +1,55 @@
 /**
  * Why not `response.write`: it makes four writes of each chunk (size, break, text, break) and gathers
  * them with `cork`, so that every token pays for eight objects and a `writev`. Here what was said until
- * the end of the tick is one text and one `write`, with its head if that was not sent yet: on 300 streams
- * with a delta each 5 ms it takes about a third off what a delta costs.
+ * the sockets have their turn is one text and one `write`, with its head if that was not sent yet.
+ *
+ * And why not at once: the kernel's work for a write drives ours out of the processor's caches, and the
+ * other way round. A few streams that speak in the same turn are written one after the other. On 300
+ * streams with a delta each 5 ms that took a delta from 1.4 times what it costs by hand to 1.15, and the
+ * 99th of 100 was no later than by hand; with all 300 gathered it was four times as late.
  */
 import { OutgoingMessage } from "node:http";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Writes texts as chunks of HTTP/1.1, one for all that is written in a tick. */
+const together = 8;
+const patienceMs = 1;
+
+let due: ChunkWriter[] = [];
+let since = 0;
+
+function flushSoon(writer: ChunkWriter): void {
+  due.push(writer);
+  if (due.length === 1) {
+    since = performance.now();
+    setImmediate(flushAll);
+    // Timers that are always due keep an immediate waiting.
+  } else if (due.length >= together || performance.now() - since > patienceMs) {
+    process.nextTick(flushAll);
+  }
+}
+
+function flushAll(): void {
+  const writers = due;
+  due = [];
+  for (const writer of writers) writer.flush();
+}
+
+/** Writes texts as chunks of HTTP/1.1, one for all that is written in a turn. */
 export class ChunkWriter {
   readonly socket: Socket;
   readonly #owner: { drained(): void };
   #held = "";
   #isFull = false;
+  #isCorked = true;
 
   /** The owner is told when a socket that was full has room again. */
   constructor(socket: Socket, owner: { drained(): void }) {
     this.socket = socket;
     this.#owner = owner;
+    // What the socket holds is the head, which leaves with what is said first.
+    socket.cork();
+    flushSoon(this);
   }
 
   /** Characters that are not with the socket yet. */
@@ -28,7 +59,7 @@ export class ChunkWriter {
 
   /** False: the socket is full, and the owner will be told. */
   write(text: string): boolean {
-    if (this.#held === "") process.nextTick(flush, this);
+    if (this.#held === "" && !this.#isCorked) flushSoon(this);
     this.#held += text;
     if (this.#held.length + this.socket.writableLength < this.socket.writableHighWaterMark) {
       return !this.#isFull;
@@ -39,15 +70,20 @@ export class ChunkWriter {
 
   /** Hands over what is held. */
   flush(): void {
-    const text = this.#held;
-    if (text === "") return;
+    if (this.#held !== "") this.#send(this.#held);
+    if (!this.#isCorked) return;
+    this.#isCorked = false;
+    this.socket.uncork();
+  }
+
+  #send(text: string): void {
     this.#held = "";
     const size = Buffer.byteLength(text);
     // Plain ASCII, which is most of what is said, is copied and not encoded.
     const encoding = size === text.length ? "latin1" : "utf8";
     const hasRoom = this.socket.write(`${size.toString(16)}\r\n${text}\r\n`, encoding);
-    if (!this.#isFull) this.#isFull = !hasRoom;
-    if (!this.#isFull) return;
+    if (hasRoom && !this.#isFull) return;
+    this.#isFull = true;
     if (hasRoom) this.#drain();
     else this.socket.once("drain", () => this.#drain());
   }
@@ -56,10 +92,6 @@ export class ChunkWriter {
     this.#isFull = false;
     this.#owner.drained();
   }
-}
-
-function flush(writer: ChunkWriter): void {
-  writer.flush();
 }
 
 /**

@@ -118,14 +118,13 @@ function writeHead(
   // Through the proxy of HTTP/2 the socket cannot be touched; there frames are gathered anyway.
   const socket = isHttp2(response) ? null : res.socket;
   socket?.setNoDelay?.(true);
-  // Held until the end of this tick: a head and what is said at once are one packet. The second step is
-  // for those who hold back until the end of the tick themselves.
+  // Held until the end of this tick: a head and a first write that follows at once are one packet.
   socket?.cork?.();
   try {
     res.writeHead(status, headers);
     res.flushHeaders();
   } finally {
-    if (socket?.uncork) process.nextTick(process.nextTick, () => socket.uncork());
+    if (socket?.uncork) process.nextTick(() => socket.uncork());
   }
 }
 
