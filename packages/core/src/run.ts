@@ -85,6 +85,7 @@ export class LiveRun implements Listener, RunMode, Stage {
   #unacknowledged = 0;
   #sinceCheckpoint = 0;
   #turnOpen = false;
+  #turnAt = 0;
   #terminal: SizedEntry | undefined;
   /** Nothing is appended any more: the end is being stored, or the store failed. */
   #over = false;
@@ -389,7 +390,9 @@ export class LiveRun implements Listener, RunMode, Stage {
     const event = copyEvent(said, isForeign);
     const size = isForeign ? this.#size : sizeOf(event);
     const offset = ++this.#offset;
-    const at = this.settings.clock.now();
+    // Looked at once per turn, which lasts a few milliseconds at most: the clock costs as much as a token.
+    if (!this.#turnOpen) this.#turnAt = this.settings.clock.now();
+    const at = this.#turnAt;
     const entry: SizedEntry = { from: offset, to: offset, at, event, size };
     if (isTerminal(event)) {
       this.#terminal = entry;
