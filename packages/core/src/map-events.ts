@@ -47,7 +47,9 @@ export function mapRun(run: Run, innermostFirst: readonly CreateMapper[]): Run {
     new Observable<BaseEvent>((subscriber) => {
       const mappers: EventMapper[] = [];
       // The outermost is made first, as if each stood for itself.
-      for (const create of innermostFirst.toReversed()) mappers.unshift(create(input, context));
+      for (let place = innermostFirst.length - 1; place >= 0; place--) {
+        mappers.unshift(innermostFirst[place]!(input, context));
+      }
       const mapped = new MappedRun(mappers, subscriber);
       return run(input, context).subscribe({
         next: (event) => mapped.next(event),

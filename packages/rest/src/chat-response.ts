@@ -69,5 +69,6 @@ export function toMilliseconds(ms: number): number {
 // An agent may have replaced the history, and with it the ids.
 function placeAfter(messages: readonly Message[], askedId: string): number {
   const asked = messages.findIndex(({ id }) => id === askedId);
-  return (asked === -1 ? messages.findLastIndex(({ role }) => role === "user") : asked) + 1;
+  if (asked !== -1) return asked + 1;
+  return messages.map(({ role }) => role).lastIndexOf("user") + 1;
 }
