@@ -96,7 +96,8 @@ export class LiveRun implements Listener, RunMode, Stage {
   #abortLater: AgentError | undefined;
   #aborting = false;
 
-  #sized: unknown;
+  /** What the guard is looking at. */
+  #heard: unknown;
   #size = 0;
   #wake: (() => void) | undefined;
   #waiting: Promise<void> | undefined;
@@ -330,13 +331,18 @@ export class LiveRun implements Listener, RunMode, Stage {
       );
     }
     // The guard passes most events on as they are; then their size is known already.
-    this.#sized = value;
+    const before = this.#heard;
+    const sizeBefore = this.#size;
+    this.#heard = value;
     this.#size = size;
     this.#guarding = true;
     try {
       this.#guard.push(value);
     } finally {
       this.#guarding = false;
+      // Whoever listens may have said this while something else is still being told.
+      this.#heard = before;
+      this.#size = sizeBefore;
     }
     if (this.#abortLater) this.#abortNow(this.#abortLater);
   }
@@ -386,8 +392,9 @@ export class LiveRun implements Listener, RunMode, Stage {
   #accept(said: BaseEvent): void {
     if (this.#terminal) return;
     // The agent's own object, which it may change or use again while ours waits to be sent.
-    const isForeign = said === this.#sized;
-    const event = copyEvent(said, isForeign);
+    const isForeign = said === this.#heard;
+    // Of a text the guard makes events in which nothing is the agent's.
+    const event = typeof this.#heard === "string" ? said : copyEvent(said, isForeign);
     const size = isForeign ? this.#size : sizeOf(event);
     const offset = ++this.#offset;
     // Looked at once per turn, which lasts a few milliseconds at most: the clock costs as much as a token.

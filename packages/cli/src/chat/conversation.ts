@@ -82,7 +82,7 @@ export function createConversation(threadId: string = ulid()): Conversation {
           show(event);
         },
       });
-      return { input, push: guard.push, cancel: guard.cancel };
+      return { input, push: (value) => guard.push(value), cancel: () => guard.cancel() };
     },
     questions: () => ({ interrupts, calls: interrupts.length > 0 ? [] : openCalls(messages) }),
     answer(toolCallId, content) {
