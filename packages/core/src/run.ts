@@ -397,8 +397,9 @@ export class LiveRun implements Listener, RunMode, Stage {
     const event = typeof this.#heard === "string" ? said : copyEvent(said, isForeign);
     const size = isForeign ? this.#size : sizeOf(event);
     const offset = ++this.#offset;
-    // Looked at once per turn, which lasts a few milliseconds at most: the clock costs as much as a token.
-    if (!this.#turnOpen) this.#turnAt = this.settings.clock.now();
+    // For texts the clock is looked at once per turn, which lasts a few milliseconds at most.
+    if (!this.#turnOpen || typeof this.#heard !== "string")
+      this.#turnAt = this.settings.clock.now();
     const at = this.#turnAt;
     const entry: SizedEntry = { from: offset, to: offset, at, event, size };
     if (isTerminal(event)) {
