@@ -29,6 +29,10 @@ function flushSoon(writer: ChunkWriter): void {
   }
 }
 
+function flush(writer: ChunkWriter): void {
+  writer.flush();
+}
+
 function flushAll(): void {
   const writers = due;
   due = [];
@@ -64,6 +68,8 @@ export class ChunkWriter {
     if (this.#held.length + this.socket.writableLength < this.socket.writableHighWaterMark) {
       return !this.#isFull;
     }
+    // So much is worth a write of its own: whoever is owed more should not wait for the next turn.
+    if (!this.#isFull) process.nextTick(flush, this);
     this.#isFull = true;
     return false;
   }
