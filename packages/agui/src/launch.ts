@@ -1,3 +1,4 @@
+// Longer than our usual file: all that a run needs before its agent is called, in the order it is got.
 import { AgentError, EventType, foldRun, LiveRun, toPending } from "@holodeck/agui-core";
 import type {
   Awaitable,

@@ -1,17 +1,10 @@
 import type { BaseEvent } from "@ag-ui/core";
+import { runInput } from "@holodeck/agui-testing";
 import { describe, expect, test } from "vitest";
 import { chain, compose, createRunContext, EventType, mapEvents } from "../src/index.ts";
 import type { EventMapper, Middleware } from "../src/index.ts";
 
-const input = {
-  threadId: "thread-1",
-  runId: "run-1",
-  state: {},
-  messages: [],
-  tools: [],
-  context: [],
-  forwardedProps: {},
-};
+const input = runInput();
 
 const agent = async function* (): AsyncGenerator<string> {
   yield "a";
