@@ -19,9 +19,9 @@ export async function extractPdf(bytes: Uint8Array, { maxChars }: ExtractJob): P
     length += text.length;
     if (length > maxChars) break;
   }
-  // One character more than fits shows that there was more.
-  const hasMore = pdf.numPages > maxPages && length <= maxChars;
-  return pages.join("\n\n") + (hasMore ? " ".repeat(maxChars - length + 1) : "");
+  const unread = pdf.numPages - maxPages;
+  if (unread > 0 && length <= maxChars) pages.push(`[… ${unread} more pages, not read]`);
+  return pages.join("\n\n");
 }
 
 async function textOf(
