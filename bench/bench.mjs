@@ -33,6 +33,12 @@ if (unknown.length > 0 || !(rounds >= 1)) {
   process.exit(1);
 }
 const only = options.subjects?.split(";");
+const named = new Set(scenarios.flatMap(({ subjects = [] }) => subjects.map(({ name }) => name)));
+const nobody = only?.filter((name) => !named.has(name)) ?? [];
+if (nobody.length > 0) {
+  console.error(`No subject "${nobody.join('", "')}". There are: ${[...named].join("; ")}.`);
+  process.exit(1);
+}
 const chosen = scenarios
   .filter(({ name }) => wanted.length === 0 || wanted.includes(name))
   .map((one) =>
@@ -75,7 +81,7 @@ try {
   await redis?.end();
 }
 
-const goals = judge(results);
+const goals = judge(results, { isPart: only !== undefined });
 console.log(
   `Goals: medians of ${rounds} rounds, least and greatest beside them\n${showGoals(goals)}`,
 );

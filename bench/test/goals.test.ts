@@ -53,4 +53,15 @@ describe("goals", () => {
     results["paced-300"]?.subjects.splice(1, 1);
     expect(() => judge(results)).toThrow('Scenario paced-300 has no subject "ours".');
   });
+
+  test("are not measured where only other subjects were asked for", () => {
+    const results = evenResults();
+    results["paced-300"]?.subjects.splice(1, 1);
+    const judged: Goal[] = judge(results, { isPart: true });
+    const unknown = judged.filter(({ verdict }) => verdict === "not measured");
+    expect(unknown.map(({ name }) => name)).toEqual([
+      "paced 300: CPU per delta to raw",
+      "paced 300: event to socket p99 to raw",
+    ]);
+  });
 });
