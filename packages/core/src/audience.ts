@@ -1,5 +1,6 @@
 import { Follower, encodeAll } from "./follower.ts";
-import type { FollowerHost, SizedEntry } from "./follower.ts";
+import type { FollowerHost } from "./follower.ts";
+import type { SizedEntry } from "./line.ts";
 import type { RunLease, RunSettings } from "./run-types.ts";
 import { sizeOf } from "./size.ts";
 import type { Chunk, Encoder, Sink } from "./types.ts";

@@ -1,9 +1,6 @@
-import type { Chunk, Encoder, LogEntry, Sink } from "./types.ts";
-
-/** An entry with the estimate of its bytes, made once by the run. */
-export interface SizedEntry extends LogEntry {
-  readonly size: number;
-}
+import { cutUpTo, restAfter, toSingles } from "./line.ts";
+import type { SizedEntry } from "./line.ts";
+import type { Chunk, Encoder, Sink } from "./types.ts";
 
 export interface FollowerInit {
   readonly encoder: Encoder;
@@ -87,21 +84,24 @@ export class Follower {
     if (this.isGone) return;
     const last = entries.at(-1)!.to;
     // Read from the log before the run knew that the log has it.
-    if (entries[0]!.to <= this.#heard && last !== noOffset) {
-      const rest = entries.filter(({ to }) => to > this.#heard);
+    if (entries[0]!.from <= this.#heard && last !== noOffset) {
+      const rest = restAfter(entries, this.#heard);
       if (rest.length > 0) this.deliver(rest);
       return;
     }
     if (last !== noOffset) this.#heard = last;
-    if (entries[0]!.to > this.#after || entries[0]!.to === noOffset) {
+    if (entries[0]!.from > this.#after || entries[0]!.to === noOffset) {
       this.#deliverAll(entries, chunk);
       return;
     }
-    const unseen = entries.filter(({ to }) => to > this.#after || to === noOffset);
     // An encoder with memory has to hear what its client has seen.
     if (this.encoder.key === undefined) {
-      for (const entry of entries) if (!unseen.includes(entry)) this.encoder.encode(entry);
+      for (const entry of entries) {
+        if (entry.from > this.#after) break;
+        this.encoder.encode(cutUpTo(entry, this.#after));
+      }
     }
+    const unseen = restAfter(entries, this.#after);
     if (unseen.length > 0) this.#deliverAll(unseen);
   }
 
@@ -228,12 +228,24 @@ export class Follower {
 }
 
 /** The bytes of several entries as one chunk. */
-export function encodeAll(encoder: Encoder, entries: readonly LogEntry[]): Chunk {
-  if (entries.length === 1) return encoder.encode(entries[0]!);
+export function encodeAll(encoder: Encoder, entries: readonly SizedEntry[]): Chunk {
+  if (entries.length === 1) return encodeOne(encoder, entries[0]!);
+  return join(entries, (entry) => encodeOne(encoder, entry));
+}
+
+// Each delta of a line is a frame of its own.
+function encodeOne(encoder: Encoder, entry: SizedEntry): Chunk {
+  const { deltas } = entry;
+  if (deltas === undefined) return encoder.encode(entry);
+  if (encoder.encodeDeltas) return encoder.encodeDeltas(entry, deltas);
+  return join(toSingles(entry, deltas), (single) => encoder.encode(single));
+}
+
+function join<T>(items: Iterable<T>, encode: (item: T) => Chunk): Chunk {
   let text = "";
   let parts: Uint8Array[] | undefined;
-  for (const entry of entries) {
-    const chunk = encoder.encode(entry);
+  for (const item of items) {
+    const chunk = encode(item);
     if (typeof chunk === "string") text += chunk;
     else (parts ??= []).push(chunk);
   }

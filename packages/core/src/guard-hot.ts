@@ -43,11 +43,15 @@ export class Hot {
     }
   }
 
+  /** The message of the agent itself that a string is added to. */
+  get textId(): string | undefined {
+    return this.#streamIsText && this.#streamOwner === undefined ? this.#streamId : undefined;
+  }
+
   /** The event that a string stands for. */
   expandText(delta: string): LooseEvent | undefined {
-    const messageId = this.#streamId;
+    const messageId = this.textId;
     if (messageId === undefined || delta === "") return undefined;
-    if (!this.#streamIsText || this.#streamOwner !== undefined) return undefined;
     return { type: content, messageId, delta };
   }
 

@@ -29,8 +29,8 @@ export interface GuardOptions {
   readonly runId: string;
   /** The run this one goes on from, told with the start. */
   readonly parentRunId?: string | undefined;
-  /** Receives the valid run, event by event, synchronously. */
-  readonly emit: (event: BaseEvent) => void;
+  /** Receives the valid run, event by event, synchronously. A delta has its part, its text and nothing else. */
+  readonly emit: (event: BaseEvent, isDelta?: boolean) => void;
   /** Follows the state events that pass. */
   readonly state: StateTracker;
   readonly ending: RunEnding;
@@ -48,6 +48,8 @@ export interface Guard {
   /** Closes what is open and ends with RUN_FINISHED, outcome `cancelled`. */
   cancel(): void;
   readonly ended: boolean;
+  /** The message that a text would be added to, if it would be told as a delta and nothing else. */
+  readonly textId: string | undefined;
   /** How often each repair was made. */
   readonly repairs: ReadonlyMap<RepairKind, number>;
   /** The first of them in words: which, and of what. */
@@ -98,16 +100,20 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
     return (this.#repairs ??= new Map());
   }
 
+  get textId(): string | undefined {
+    return this.#hot.textId;
+  }
+
   push(value: unknown): void {
     if (typeof value === "string") {
       const event = this.#hot.expandText(value);
-      if (event) this.#emit(event);
+      if (event) this.#emit(event, true);
       else this.#pushText(value);
       return;
     }
-    if (this.#hot.isNext(value)) return this.#emit(value);
+    if (this.#hot.isNext(value)) return this.#emit(value, isBare(value));
     const event = this.#hot.expandChunk(value);
-    if (event) return this.#emit(event);
+    if (event) return this.#emit(event, isBare(event));
     this.subject = "the run";
     try {
       this.#pushEvent(value);
@@ -347,4 +353,9 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
     this.ended = true;
     this.#emit(event);
   }
+}
+
+// Of what is known to be a delta of something open.
+function isBare({ timestamp, subagentRunId }: LooseEvent): boolean {
+  return timestamp === undefined && subagentRunId === undefined;
 }

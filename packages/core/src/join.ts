@@ -1,7 +1,7 @@
 import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { BaseEvent, Message } from "@ag-ui/core";
 import { noOffset } from "./follower.ts";
-import type { SizedEntry } from "./follower.ts";
+import type { SizedEntry } from "./line.ts";
 import { LiveDocument } from "./live-document.ts";
 import { createReducer } from "./reducer.ts";
 import type { Reducer } from "./reducer.ts";

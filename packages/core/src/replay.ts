@@ -1,7 +1,8 @@
 import { EventType } from "@ag-ui/core";
 import { AgentError } from "./errors.ts";
 import { Follower, noOffset } from "./follower.ts";
-import type { FollowerHost, SizedEntry } from "./follower.ts";
+import type { FollowerHost } from "./follower.ts";
+import type { SizedEntry } from "./line.ts";
 import { isTerminal, toPrelude } from "./join.ts";
 import type { FoldedRun } from "./join.ts";
 import { SafeLogger } from "./logger.ts";

@@ -15,10 +15,11 @@ import { ended } from "./context-session.ts";
 import type { RunMode } from "./context.ts";
 import { AgentError, describeError } from "./errors.ts";
 import { noOffset } from "./follower.ts";
-import type { SizedEntry } from "./follower.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
 import { atTurnEnd, hop } from "./hop.ts";
+import { addToLine, continues, sealLine } from "./line.ts";
+import type { OpenEntry, SizedEntry } from "./line.ts";
 import { LazyAbort } from "./lazy-abort.ts";
 import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
@@ -28,7 +29,7 @@ import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
 import { after, copyEvent, errorOf, isPromise, onLost, statusOf } from "./run-parts.ts";
 import type { RunInit, RunSettings, RunSummary } from "./run-types.ts";
-import { isEndless, sizeOf, withoutEndless } from "./size.ts";
+import { isEndless, sizeOf, sizeOfText, withoutEndless } from "./size.ts";
 import { settleTools } from "./server-tools.ts";
 import { silentEncoder, toListener, WaitingSink } from "./waiting-sink.ts";
 import { callAgent, toRun } from "./to-agent.ts";
@@ -80,7 +81,9 @@ export class LiveRun implements Listener, RunMode, Stage {
 
   #offset = 0;
   #delivered = 0;
-  #unlogged: SizedEntry[] = [];
+  #unlogged: OpenEntry[] = [];
+  /** The last of them, while it can take up what follows. */
+  #tail: OpenEntry | undefined = undefined;
   #appending = false;
   #unacknowledged = 0;
   #sinceCheckpoint = 0;
@@ -147,7 +150,7 @@ export class LiveRun implements Listener, RunMode, Stage {
       threadId: this.context.threadId,
       runId: this.context.runId,
       parentRunId: init.input.parentRunId,
-      emit: (event) => this.#accept(event),
+      emit: (event, isDelta = false) => this.#accept(event, isDelta),
       state: this.#voice.tracker,
       ending: this.#voice.ending,
       strict: settings.strict,
@@ -315,6 +318,7 @@ export class LiveRun implements Listener, RunMode, Stage {
   }
 
   hear(said: unknown): void {
+    if (typeof said === "string" && this.#hearMore(said)) return;
     let value = said;
     let size = measure(value);
     if (isEndless(size)) {
@@ -345,6 +349,17 @@ export class LiveRun implements Listener, RunMode, Stage {
       this.#size = sizeBefore;
     }
     if (this.#abortLater) this.#abortNow(this.#abortLater);
+  }
+
+  // A text that goes on with the last one passes every stage by a look: nothing about it can be wrong.
+  #hearMore(delta: string): boolean {
+    const tail = this.#tail;
+    const id = this.#guard.textId;
+    if (tail === undefined || id === undefined || delta === "") return false;
+    const { type, messageId } = tail.event;
+    if (messageId !== id || type !== EventType.TEXT_MESSAGE_CONTENT) return false;
+    const size = sizeOfText(type, id, delta);
+    return size <= this.settings.limits.eventBytes && this.#prolong(tail, delta, size);
   }
 
   completed(): void {
@@ -389,8 +404,12 @@ export class LiveRun implements Listener, RunMode, Stage {
 
   // ── Number, append, deliver ──────────────────────────────────────────────────────────────────
 
-  #accept(said: BaseEvent): void {
+  #accept(said: BaseEvent, isDelta: boolean): void {
     if (this.#terminal) return;
+    if (isDelta && this.#tail && continues(this.#tail, said)) {
+      const size = said === this.#heard ? this.#size : sizeOf(said);
+      if (this.#prolong(this.#tail, said.delta as string, size)) return;
+    }
     // The agent's own object, which it may change or use again while ours waits to be sent.
     const isForeign = said === this.#heard;
     // Of a text the guard makes events in which nothing is the agent's.
@@ -401,7 +420,15 @@ export class LiveRun implements Listener, RunMode, Stage {
     if (!this.#turnOpen || typeof this.#heard !== "string")
       this.#turnAt = this.settings.clock.now();
     const at = this.#turnAt;
-    const entry: SizedEntry = { from: offset, to: offset, at, event, size };
+    const entry: OpenEntry = {
+      from: offset,
+      to: offset,
+      at,
+      event,
+      size,
+      cuts: undefined,
+      deltas: undefined,
+    };
     if (isTerminal(event)) {
       this.#terminal = entry;
       this.#flush();
@@ -411,8 +438,22 @@ export class LiveRun implements Listener, RunMode, Stage {
     if (!this.#turnOpen) this.#openTurn(entry);
     else {
       this.#unlogged.push(entry);
-      if (this.#unacknowledged > turnBytes) this.#flush();
+      this.#tail = isDelta ? entry : undefined;
     }
+    this.#accepted();
+  }
+
+  // Most of what an agent says goes on with what it said just before, in the same turn.
+  #prolong(tail: OpenEntry, delta: string, size: number): boolean {
+    if (!addToLine(tail, delta, size)) return false;
+    this.#offset++;
+    this.#unacknowledged += size;
+    this.#accepted();
+    return true;
+  }
+
+  #accepted(): void {
+    if (this.#unacknowledged > turnBytes) this.#flush();
     // An agent that cannot be paused, and a store that does not answer.
     if (this.#appending && this.#unacknowledged > this.settings.limits.runLogBytes) {
       this.abort(new AgentError("store-unavailable", "The store does not keep up with the run."));
@@ -421,7 +462,7 @@ export class LiveRun implements Listener, RunMode, Stage {
 
   // The first event of a turn goes out at once; what follows in the same turn leaves as one write. The end
   // of the turn is asked for first, so that a sink that gathers a tick's writes gathers these, too.
-  #openTurn(first: SizedEntry): void {
+  #openTurn(first: OpenEntry): void {
     this.#turnOpen = true;
     atTurnEnd(this.#endTurn);
     if (this.#appending || this.#over) this.#unlogged.push(first);
@@ -442,6 +483,8 @@ export class LiveRun implements Listener, RunMode, Stage {
       return;
     }
     this.#unlogged = [];
+    this.#tail = undefined;
+    for (const entry of batch) sealLine(entry);
     this.#store(batch);
   }
 

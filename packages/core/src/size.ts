@@ -56,6 +56,12 @@ function finiteMember(value: object, key: string): unknown {
   }
 }
 
+/** The size of a delta with nothing else in it. */
+export function sizeOfText(type: string, id: string, delta: string): number {
+  // `{"type":"…","messageId":"…","delta":"…","timestamp":…}` around the three strings.
+  return 64 + type.length + id.length + delta.length;
+}
+
 function sizeOfDelta(value: unknown): number | undefined {
   if (typeof value === "object" && value !== null) {
     const { type, delta, messageId, toolCallId, subagentRunId, metadata, rawEvent } =
@@ -68,9 +74,8 @@ function sizeOfDelta(value: unknown): number | undefined {
       metadata === undefined &&
       rawEvent === undefined
     ) {
-      // `{"type":"…","messageId":"…","delta":"…","timestamp":…}` around the three strings.
       const owner = typeof subagentRunId === "string" ? subagentRunId.length + 19 : 0;
-      return 64 + type.length + id.length + delta.length + owner;
+      return sizeOfText(type, id, delta) + owner;
     }
   }
   return undefined;

@@ -32,26 +32,47 @@ export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
   const isSnake = options.wireCase === "snake";
   // Most events of a run are deltas of one message: all but the delta is then the same again.
   let lastType: string | undefined;
-  let lastId: unknown;
+  let lastId: string | undefined;
   let prefix = "";
 
   function encode({ to, event }: LogEntry): string {
-    const id = isSnake ? undefined : idOf(event);
+    if (isSnake || to <= 0 || !isDelta(event)) return encodeAny(to, event);
+    choosePrefix(event);
     const { delta } = event;
-    if (typeof id !== "string" || typeof delta !== "string" || !hasThreeMembers(event)) {
-      return encodeAny(to, event);
-    }
     if (isLegacy && delta === "") return "";
-    if (id !== lastId || event.type !== lastType) {
-      lastId = id;
-      lastType = event.type;
-      prefix = prefixOf(event, id);
+    return frame(to, needsEscape.test(delta) ? escape(delta) : delta);
+  }
+
+  function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
+    const { from, at, event } = line;
+    let text = "";
+    let to = from;
+    if (isSnake || !isDelta(event)) {
+      for (const delta of deltas)
+        text += encode({ from: to, to: to++, at, event: { ...event, delta } });
+      return text;
     }
-    if (to <= 0) return encodeAny(to, event);
-    // Few pieces, since each that is added makes another string; and most text needs no escaping.
-    return needsEscape.test(delta)
-      ? `id: ${to}${prefix}${JSON.stringify(delta).slice(1)}}\n\n`
-      : `id: ${to}${prefix}${delta}"}\n\n`;
+    choosePrefix(event);
+    // One look at all of them says that none needs escaping.
+    const isPlain = !needsEscape.test(event.delta);
+    for (const delta of deltas) {
+      if (!isLegacy || delta !== "") text += frame(to, isPlain ? delta : escape(delta));
+      to++;
+    }
+    return text;
+  }
+
+  function choosePrefix(event: Delta): void {
+    const id = event.messageId ?? event.toolCallId;
+    if (id === lastId && event.type === lastType) return;
+    lastId = id;
+    lastType = event.type;
+    prefix = prefixOf(event, id!);
+  }
+
+  // Few pieces, since each that is added makes another string.
+  function frame(to: number, delta: string): string {
+    return `id: ${to}${prefix}${delta}"}\n\n`;
   }
 
   function encodeAny(to: number, event: BaseEvent): string {
@@ -67,6 +88,7 @@ export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
     headers,
     key: keyOf(isLegacy, isSnake),
     encode,
+    encodeDeltas,
     keepAlive,
   };
 }
@@ -84,15 +106,23 @@ function keepAlive(): string {
 // Whole pairs are rare enough to be looked at with them.
 const needsEscape = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
-function idOf(event: BaseEvent): unknown {
+function escape(delta: string): string {
+  return JSON.stringify(delta).slice(1, -1);
+}
+
+/** A delta of a part, and nothing else. */
+type Delta = BaseEvent & { delta: string; messageId?: string; toolCallId?: string };
+
+function isDelta(event: BaseEvent): event is Delta {
+  if (typeof event.delta !== "string") return false;
   switch (event.type) {
     case EventType.TEXT_MESSAGE_CONTENT:
     case EventType.REASONING_MESSAGE_CONTENT:
-      return event.messageId;
+      return typeof event.messageId === "string" && hasThreeMembers(event);
     case EventType.TOOL_CALL_ARGS:
-      return event.toolCallId;
+      return typeof event.toolCallId === "string" && hasThreeMembers(event);
     default:
-      return undefined;
+      return false;
   }
 }
 

@@ -1,4 +1,4 @@
-import { AgentError } from "@holodeck/agui-core";
+import { AgentError, cutAfter } from "@holodeck/agui-core";
 import type {
   Lease,
   LogEntry,
@@ -7,7 +7,7 @@ import type {
   RunRecord,
   RunStatus,
 } from "@holodeck/agui-core";
-import { cutAfter, mergeInto } from "./merge.ts";
+import { mergeInto } from "./merge.ts";
 import type { StoredEntry } from "./merge.ts";
 
 export type CommandListener = (command: RunCommand) => void;
@@ -133,13 +133,15 @@ export class StoredRun implements Lease {
     let newest = kept.at(-1);
     for (const entry of entries) {
       if (newest !== undefined && mergeInto(newest, entry)) {
-        const more = (entry.event.delta as string).length * 2 + 8;
+        const more = (entry.event.delta as string).length * 2 + (entry.cuts?.length ?? 1) * 8;
         newest.bytes += more;
         this.bytes += more;
         continue;
       }
-      const { from, to, at, event, cuts } = entry;
+      const { from, to, at, cuts } = entry;
       const bytes = costOf(entry);
+      // What is merged grows in place, and the caller's own must not.
+      const event = cuts ? { ...entry.event } : entry.event;
       newest = { from, to, at, event, cuts: cuts ? [...cuts] : undefined, bytes };
       kept.push(newest);
       this.bytes += bytes;

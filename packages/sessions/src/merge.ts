@@ -29,21 +29,6 @@ export function mergeInto(last: StoredEntry | undefined, next: LogEntry): boolea
   return true;
 }
 
-/** The part of an entry that follows an offset. */
-export function cutAfter(entry: LogEntry, after: number): LogEntry {
-  if (entry.from > after || !entry.cuts) return entry;
-  const index = after - entry.from;
-  const start = entry.cuts[index] ?? 0;
-  const cuts = entry.cuts.slice(index + 1).map((end) => end - start);
-  return {
-    from: after + 1,
-    to: entry.to,
-    at: entry.at,
-    event: { ...entry.event, delta: (entry.event.delta as string).slice(start) },
-    cuts: cuts.length > 1 ? cuts : undefined,
-  };
-}
-
 // Named one by one: this is asked for every delta.
 function isSamePart(last: BaseEvent, next: BaseEvent): boolean {
   if (last.type !== next.type || last.subagentRunId !== next.subagentRunId) return false;

@@ -1,5 +1,6 @@
+import { cutAfter } from "@holodeck/agui-core";
 import type { LogEntry } from "@holodeck/agui-core";
-import { cutAfter, mergeInto } from "../merge.ts";
+import { mergeInto } from "../merge.ts";
 import type { StoredEntry } from "../merge.ts";
 
 /** What becomes one entry of a stream. */

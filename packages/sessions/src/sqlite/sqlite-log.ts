@@ -1,6 +1,5 @@
-import { AgentError, EventType, isAgentError } from "@holodeck/agui-core";
+import { AgentError, EventType, cutAfter, isAgentError } from "@holodeck/agui-core";
 import type { Clock, LogEntry, RunCommand, RunKey, RunLog, ThreadKey } from "@holodeck/agui-core";
-import { cutAfter } from "../merge.ts";
 import type { Database } from "./database.ts";
 import { createGroupCommit, refusal } from "./group-commit.ts";
 import { fromText } from "./key-text.ts";

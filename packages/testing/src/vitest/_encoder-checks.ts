@@ -93,6 +93,47 @@ export const mergedLog: readonly LogEntry[] = [
   },
 ];
 
+/** As above, of every kind of delta and with text that has to be written otherwise than it is. */
+export const lineLogs: readonly (readonly LogEntry[])[] = [
+  [eventExamples.TEXT_MESSAGE_START, eventExamples.TEXT_MESSAGE_CONTENT],
+  [eventExamples.REASONING_MESSAGE_START, eventExamples.REASONING_MESSAGE_CONTENT],
+  [eventExamples.TOOL_CALL_START, eventExamples.TOOL_CALL_ARGS],
+].flatMap(([opening, content]) =>
+  [
+    ["a", "b"],
+    ["a", "", "\n\n", '"', "\ud83c", "\udf26", "\u2028"],
+    ["", "a"],
+    ["é", "漢", "🌦"],
+  ].map((deltas) => {
+    const { type, messageId, toolCallId } = content as BaseEvent;
+    const id = messageId === undefined ? { toolCallId } : { messageId };
+    let end = 0;
+    return [
+      { from: 1, to: 1, at: 0, event: start },
+      { from: 2, to: 2, at: 0, event: opening as BaseEvent },
+      {
+        from: 3,
+        to: 2 + deltas.length,
+        at: 0,
+        event: { type, ...id, delta: deltas.join("") },
+        cuts: deltas.map((delta) => (end += delta.length)),
+      },
+    ];
+  }),
+);
+
+/** What was merged into an entry. */
+export function deltasOf({ event, cuts = [] }: LogEntry): string[] {
+  const text = event.delta as string;
+  return cuts.map((end, index) => text.slice(cuts[index - 1] ?? 0, end));
+}
+
+export function toText(chunks: readonly Chunk[]): string {
+  return chunks
+    .map((chunk) => (typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("latin1")))
+    .join("");
+}
+
 /** The bytes an encoder makes of a log, entry by entry. */
 export function encodeLog(encoder: Encoder, log: readonly LogEntry[]): Chunk[] {
   return log.map((entry) => encoder.encode(entry));

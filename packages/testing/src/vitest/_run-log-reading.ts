@@ -91,6 +91,32 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
       }
     });
 
+    define("takes deltas that were merged before, and leaves the caller's own alone", async () => {
+      const runs = await openLog();
+      const lease = await openRun(runs, key);
+      const words = ["a", "bc", "", "d", "\ud83c", "\udf26", "e"];
+      const line = (first: number, deltas: readonly string[]): LogEntry => {
+        let end = 0;
+        const cuts = deltas.map((one) => (end += one.length));
+        const { at, event } = delta(first, deltas.join(""));
+        return {
+          from: first,
+          to: first + deltas.length - 1,
+          at,
+          event: Object.freeze(event),
+          cuts,
+        };
+      };
+      const batch = [line(1, words.slice(0, 3)), line(4, words.slice(3, 6))];
+      await runs.append(lease, batch);
+      await runs.append(lease, [delta(7, words[6]!)]);
+      expect(batch).toEqual([line(1, words.slice(0, 3)), line(4, words.slice(3, 6))]);
+      for (const after of [0, ...count(6)]) {
+        const pieces = piecesOf(await readAll(runs, key, after));
+        expect(pieces.map(({ event }) => event.delta)).toEqual(words.slice(after));
+      }
+    });
+
     define("keeps a message of half a million characters", async () => {
       const runs = await openLog();
       const lease = await openRun(runs, key);

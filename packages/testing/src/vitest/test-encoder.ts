@@ -6,8 +6,11 @@ import {
   encodeLog,
   exampleLogs,
   mappedKinds,
+  deltasOf,
+  lineLogs,
   mergedLog,
   oddLogs,
+  toText,
 } from "./_encoder-checks.ts";
 import type { CreateEncoder } from "./_encoder-checks.ts";
 
@@ -79,6 +82,23 @@ export function testEncoder(
     test("takes deltas that a store has merged", () => {
       const chunks = encodeLog(createEncoder(), mergedLog);
       if (!isDropped(EventType.TEXT_MESSAGE_CONTENT)) expect(chunks[2]).not.toHaveLength(0);
+    });
+
+    test("says of several deltas at once what it says of each", () => {
+      for (const log of [mergedLog, ...lineLogs]) {
+        const [one, all] = [createEncoder(), createEncoder()];
+        for (const encoder of [one, all]) encodeLog(encoder, log.slice(0, -1));
+        const line = log.at(-1)!;
+        const deltas = deltasOf(line);
+        const alone = deltas.map((delta, index) => {
+          const offset = line.from + index;
+          return one.encode({ from: offset, to: offset, at: 0, event: { ...line.event, delta } });
+        });
+        // Those who cannot are asked for each.
+        if (!all.encodeDeltas) return;
+        expect(toText([all.encodeDeltas(line, deltas)])).toBe(toText(alone));
+        expect(all.close?.()).toEqual(one.close?.());
+      }
     });
 
     test.skipIf(key === undefined)("remembers nothing from one entry to the next", () => {
