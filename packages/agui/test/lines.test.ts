@@ -1,9 +1,10 @@
 import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent, RunAgentInput } from "@holodeck/agui-core";
-import { memoryLogger, readSse } from "@holodeck/agui-testing";
+import { readSse } from "@holodeck/agui-testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createAgentHandler } from "../src/index.ts";
+import { memoryLogger } from "./_helpers.ts";
 
 // What an agent says in one turn is kept, folded and encoded at once; nobody may see that.
 
