@@ -73,4 +73,35 @@ describe.each([
     expect(response.headers.get("content-encoding")).toBe("gzip");
     expect(await response.text()).toBe("data: 1\n\n");
   });
+
+  // `compression` hands listeners on to its stream, and does not take them off there.
+  test("does not gather listeners while it waits for a compressing response", async () => {
+    const warnings: string[] = [];
+    const onWarning = (warning: Error): number => warnings.push(warning.name);
+    process.on("warning", onWarning);
+    const text = "x".repeat(64 * 1024);
+    const handle: Handle = (exchange) =>
+      new Promise((resolve) => {
+        const sink = exchange.reply(200, { "content-type": "text/event-stream" });
+        let waits = 0;
+        const write = (): void => {
+          while (sink.write(text));
+          if (++waits < 20) return;
+          sink.onDrain = undefined;
+          sink.end();
+          resolve(true);
+        };
+        sink.onDrain = write;
+        write();
+      });
+    const app = create();
+    app.use(compression()).use(toExpressHandler({ handle }));
+    server = await listen(app);
+    const response = await fetch(server.url, { headers: { "accept-encoding": "gzip" } });
+    expect((await response.text()).length).toBeGreaterThanOrEqual(20 * text.length);
+    // A warning is told in the next tick.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", onWarning);
+    expect(warnings).toEqual([]);
+  });
 });

@@ -10,8 +10,7 @@ const cancelled = 8;
 
 // What both responses have in common, and what the `compression` middleware adds.
 type AnyResponse = Pick<ServerResponse, "write" | "end"> & {
-  on(event: "close" | "error", listener: () => void): unknown;
-  once(event: "drain", listener: () => void): unknown;
+  on(event: "close" | "error" | "drain", listener: () => void): unknown;
   flush?: () => void;
 };
 
@@ -52,6 +51,7 @@ export class NodeSink implements Sink {
   #isGone = false;
   #hasLeft = false;
   #isBlocked = false;
+  #isListening = false;
 
   constructor(response: NodeResponse, { request, isBodyless, isCut }: NodeSinkOptions) {
     this.#response = response as unknown as AnyResponse;
@@ -105,9 +105,9 @@ export class NodeSink implements Sink {
     const hasRoom = this.#response.write(chunk);
     // A compressing response keeps what it gets until told otherwise.
     this.#response.flush?.();
-    if (!hasRoom && !this.#isBlocked) {
+    if (!hasRoom) {
       this.#isBlocked = true;
-      this.#response.once("drain", () => this.drained());
+      this.#listen();
     }
     return hasRoom;
   }
@@ -147,6 +147,13 @@ export class NodeSink implements Sink {
     const request = this.#request;
     if (this.#isCut && isUnread(request, this.#native)) leaveUnread(request, this.#native);
     else if (!request.complete && !isHttp2(this.#native)) request.resume();
+  }
+
+  // Once for all: of a response that compresses, a listener cannot be taken off again.
+  #listen(): void {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    this.#response.on("drain", () => this.drained());
   }
 
   #close(): void {
