@@ -98,6 +98,8 @@ class Fold implements Reducer {
   #text: TextTarget | undefined = undefined;
   #callId: string | undefined = undefined;
   #call: ToolCall | undefined = undefined;
+  /** How many deltas were added since the last text was over. */
+  #joins = 0;
 
   constructor(initial: readonly Message[], maxBytes: number) {
     this.#list = new MessageList(initial);
@@ -146,8 +148,10 @@ class Fold implements Reducer {
     if (messageId !== this.#textId) this.#findText(messageId);
     const text = this.#text;
     if (text !== undefined) {
-      if (this.#charge(delta.length)) text.content += delta;
-      else truncate(text);
+      if (this.#charge(delta.length)) {
+        text.content += delta;
+        this.#joins++;
+      } else truncate(text);
     }
     if (metadata !== undefined) this.#describeText(event);
   }
@@ -234,7 +238,9 @@ class Fold implements Reducer {
 
   #endText(event: { messageId: string; metadata?: Metadata }): void {
     const content = this.#list.find(event.messageId)?.message.content;
-    if (typeof content === "string" && content.length < flatChars) flatten(content);
+    const isSmall = typeof content === "string" && content.length < this.#joins * 256;
+    if (isSmall && content.length < flatChars) flatten(content);
+    this.#joins = 0;
     this.#describeText(event);
   }
 
@@ -379,7 +385,8 @@ class Fold implements Reducer {
   }
 }
 
-// Longer text than this is better shared with the deltas it was put together from, which the log has.
+// Longer text than this is better shared with the deltas it was put together from, which the log has; and
+// so is text of long ones, as those of a turn are when they come here.
 const flatChars = 64 * 1024;
 
 // Text put together from deltas is a tree of them until somebody looks inside: of 20 characters each

@@ -220,9 +220,9 @@ function costOf({ event, cuts, size }: LogEntry & { readonly size?: number }): n
  * Merged text is a tree of its pieces until somebody looks inside. Of small pieces that is ten times
  * the memory of their characters; large ones are better shared with the message they also stand in.
  */
-function flatten({ event, cuts }: StoredEntry): void {
+function flatten({ event, joins }: StoredEntry): void {
   const { delta } = event;
-  if (cuts && typeof delta === "string" && delta.length < cuts.length * 256) delta.charCodeAt(0);
+  if (joins && typeof delta === "string" && delta.length < joins * 256) delta.charCodeAt(0);
 }
 
 /** Resolves at the next news of a run, or when its reader leaves. */

@@ -6,6 +6,8 @@ export interface StoredEntry extends LogEntry {
   to: number;
   event: LogEntry["event"];
   cuts?: number[] | undefined;
+  /** How many texts its delta was put together from; nothing for one. */
+  joins?: number | undefined;
 }
 
 // A merged entry is trimmed as a whole; past this many characters a new one is begun.
@@ -22,11 +24,22 @@ export function mergeInto(last: StoredEntry | undefined, next: LogEntry): boolea
   // The agent's own object is shared with the live followers: the first merge makes one of ours.
   if (last.cuts) last.event.delta = delta;
   else last.event = { ...last.event, delta };
-  last.cuts ??= [before.length];
-  if (next.cuts) for (const end of next.cuts) last.cuts.push(before.length + end);
-  else last.cuts.push(delta.length);
+  last.joins = (last.joins ?? 0) + 1;
+  last.cuts = addCuts(
+    last.cuts ?? [before.length],
+    before.length,
+    next.cuts ?? [delta.length - before.length],
+  );
   last.to = next.to;
   return true;
+}
+
+// A list that is made anew has no room to spare, and a log keeps it. Only for one that at least doubles:
+// else a long text of short lines would be copied again for each of them.
+function addCuts(cuts: number[], start: number, more: readonly number[]): number[] {
+  if (more.length > cuts.length) return cuts.concat(more.map((end) => start + end));
+  for (const end of more) cuts.push(start + end);
+  return cuts;
 }
 
 // Named one by one: this is asked for every delta.
