@@ -25,7 +25,7 @@ describe(suite, { timeout: 240_000 }, () => {
     redis = await startRedis(suite);
     if (!redis) return;
     fleet = await startFleet({ size: 3, redisPort: redis.port, leaseMs, paceMs: 80 });
-  }, 60_000);
+  });
   afterAll(async () => {
     await fleet?.close();
     await redis?.stop();

@@ -22,7 +22,7 @@ beforeAll(async () => {
   path = await mkdtemp(join(tmpdir(), "agent-yaml-"));
   await writeFile(join(path, "agent.yaml"), head() + stdio() + http(sums.url));
   shared = await loadYamlAgent(join(path, "agent.yaml"), env);
-}, 60_000);
+});
 afterAll(async () => {
   await shared.close?.();
   await Promise.all([model.close(), sums.close(), rm(path, { recursive: true })]);

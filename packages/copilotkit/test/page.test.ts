@@ -37,7 +37,7 @@ async function say(page: Page, text: string): Promise<void> {
 const count = (page: Page, text: string): Promise<number> =>
   page.getByText(text, { exact: true }).count();
 
-describe("a page with CopilotKit's components", { timeout: 60_000 }, () => {
+describe("a page with CopilotKit's components", () => {
   test("chats", async (context) => {
     context.skip(!browser);
     const page = await open(createStage());

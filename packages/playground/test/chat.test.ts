@@ -100,7 +100,7 @@ describe.skipIf(found === undefined)("the chat", () => {
       if (!request.url().startsWith(server.base)) complaints.push(request.url());
     });
     await page.goto(server.base);
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await server?.close();
@@ -117,7 +117,7 @@ describe.skipIf(found === undefined)("the chat", () => {
     await page.getByLabel("Agent").selectOption("main");
     await page.getByRole("button", { name: "New chat" }).click();
     await page.getByRole("heading", { name: "Talk to Main" }).waitFor();
-  }, 30_000);
+  });
   afterEach(() => {
     goOn();
     finish();

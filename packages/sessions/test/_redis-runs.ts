@@ -1,14 +1,12 @@
 import { EventType, isAgentError } from "@holodeck/agui-core";
 import type { BaseEvent, Lease, LogEntry, RunKey, RunLog } from "@holodeck/agui-core";
-import { vi } from "vitest";
+import { expect } from "vitest";
 
 const init = { agentId: "agent" };
-const patience = { timeout: 10_000, interval: 5 };
 
+/** Waits as long as a busy machine may take, and looks often. */
 export const until = (condition: () => unknown): Promise<void> =>
-  vi.waitFor(async () => {
-    if (!(await condition())) throw new Error("It did not happen.");
-  }, patience);
+  expect.poll(async () => Boolean(await condition()), { interval: 5 }).toBe(true);
 
 export function mark(offset: number, value: unknown = offset): LogEntry {
   const event = { type: EventType.CUSTOM, name: "mark", value } as BaseEvent;

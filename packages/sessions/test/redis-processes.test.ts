@@ -26,7 +26,7 @@ async function openLog(prefix: string, options?: Partial<RedisSessionsOptions>):
   return store.runs;
 }
 
-describe.runIf(redis)("several processes on one Redis", { timeout: 30_000 }, () => {
+describe.runIf(redis)("several processes on one Redis", () => {
   afterAll(async () => {
     for (const close of closers) await close();
     await redis!.stop();

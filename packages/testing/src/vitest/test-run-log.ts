@@ -22,7 +22,7 @@ export function testRunLog(
   const bench = createStoreBench(create, options);
   const { define, finish } = defineCases(options);
 
-  describe(`run log: ${name}`, { timeout: 60_000 }, () => {
+  describe(`run log: ${name}`, { timeout: 120_000 }, () => {
     afterEach(() => bench.closeAll());
     const kit = {
       bench,

@@ -24,7 +24,7 @@ export function testSessionStore(
   const bench = createStoreBench(create, options);
   const { define, finish } = defineCases(options);
 
-  describe(`session store: ${name}`, { timeout: 60_000 }, () => {
+  describe(`session store: ${name}`, { timeout: 120_000 }, () => {
     afterEach(() => bench.closeAll());
     testSessionRecords({ bench, define });
     testSessionTimes({ bench, define });
