@@ -20,7 +20,7 @@ export function testRunLog(
   options: TestStoreOptions = {},
 ): void {
   const bench = createStoreBench(create, options);
-  const { define, finish } = defineCases(options);
+  const { define, finish } = defineCases(options, bench.play);
 
   describe(`run log: ${name}`, { timeout: 120_000 }, () => {
     afterEach(() => bench.closeAll());

@@ -22,7 +22,7 @@ export function testSessionStore(
   options: TestStoreOptions = {},
 ): void {
   const bench = createStoreBench(create, options);
-  const { define, finish } = defineCases(options);
+  const { define, finish } = defineCases(options, bench.play);
 
   describe(`session store: ${name}`, { timeout: 120_000 }, () => {
     afterEach(() => bench.closeAll());
