@@ -208,7 +208,7 @@ tools:${http(easel.url, "easel")}`;
       { calls: [{ name: "count_cancelled", args: {} }] },
       { text: "Done." },
     );
-    const chat = await chatWith(shared, { limits: { toolTimeoutMs: 2_000 } });
+    const chat = await chatWith(shared, { limits: { toolTimeoutMs: 3_000 } });
     const events = await chat.say("go");
     const [late, cancelled] = resultsOf(events);
     expect(JSON.parse(late as string)).toMatchObject({ error: { code: "timeout" } });
@@ -243,7 +243,7 @@ tools:${http(easel.url, "easel")}`;
     });
     expect(Number(after)).toBeGreaterThan(0);
     expect(after).not.toBe(before);
-    expect(isAlive(Number(before))).toBe(false);
+    await expect.poll(() => isAlive(Number(before))).toBe(false);
   });
 
   test("are found again when they were away, and said to be away when they still are", async () => {
