@@ -1,12 +1,16 @@
 import { EventType, isAgentError } from "@holodeck/agui-core";
 import type { BaseEvent, Lease, LogEntry, RunKey, RunLog } from "@holodeck/agui-core";
-import { expect } from "vitest";
+import { vi } from "vitest";
 
 const init = { agentId: "agent" };
+// As long as a busy machine may take. Not `expect.poll`: it is for tests alone, and a cluster is waited for
+// before there are any.
+const patience = { timeout: 30_000, interval: 5 };
 
-/** Waits as long as a busy machine may take, and looks often. */
 export const until = (condition: () => unknown): Promise<void> =>
-  expect.poll(async () => Boolean(await condition()), { interval: 5 }).toBe(true);
+  vi.waitFor(async () => {
+    if (!(await condition())) throw new Error("It did not happen.");
+  }, patience);
 
 export function mark(offset: number, value: unknown = offset): LogEntry {
   const event = { type: EventType.CUSTOM, name: "mark", value } as BaseEvent;
