@@ -1,8 +1,13 @@
 import { defineProject } from "vitest/config";
 import type { TestProjectConfiguration } from "vitest/config";
 
-// Two cores that are busy with something else are no reason to fail.
-const testTimeout = 30_000;
+// Two cores that are busy with something else are no reason to fail: what hangs is told late, what is
+// slow is not told at all. `vi.waitFor` has no such setting; `expect.poll` is used instead.
+const patient = {
+  testTimeout: 90_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 20_000, interval: 25 } },
+};
 
 // Siblings resolve to `src`, so tests need no build.
 const conditions = ["@holodeck/source", "node"];
@@ -16,16 +21,16 @@ const projects: TestProjectConfiguration[] = [
       name: "unit",
       include: ["packages/*/test/**/*.test.ts"],
       setupFiles: [".ci/seed.ts"],
-      testTimeout,
+      ...patient,
     },
   }),
   defineProject({
     resolve,
     ssr: { resolve },
-    test: { name: "examples", include: ["examples/*/test/**/*.test.ts"], testTimeout },
+    test: { name: "examples", include: ["examples/*/test/**/*.test.ts"], ...patient },
   }),
-  defineProject({ test: { name: "bench", include: ["bench/test/**/*.test.ts"], testTimeout } }),
-  defineProject({ test: { name: "workspace", include: [".ci/test/**/*.test.ts"] } }),
+  defineProject({ test: { name: "bench", include: ["bench/test/**/*.test.ts"], ...patient } }),
+  defineProject({ test: { name: "workspace", include: [".ci/test/**/*.test.ts"], ...patient } }),
 ];
 
 export default projects;

@@ -66,7 +66,7 @@ async function talk(dir) {
       child.stderr.on("data", look);
       child.on("error", reject);
       child.on("close", () => reject(new Error(`npm start ended.\n${output}`)));
-      setTimeout(() => reject(new Error(`npm start said no URL.\n${output}`)), 60_000).unref();
+      setTimeout(() => reject(new Error(`npm start said no URL.\n${output}`)), 180_000).unref();
     });
     const answer = await must(dir, ["npx", "--no", "holodeck", "chat", url, "Hello there"]);
     if (!answer.includes("You said: Hello there")) throw new Error(`chat showed: ${answer}`);

@@ -6,7 +6,7 @@ let server: Awaited<ReturnType<typeof start>>;
 // The model's SDK and the MCP server are loaded here, which takes its time on busy cores.
 beforeAll(async () => {
   server = await start(0);
-}, 60_000);
+});
 afterAll(() => server.close());
 
 describe.for(clients)("an agent in a file with $name", (client) => {

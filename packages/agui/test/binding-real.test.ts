@@ -139,7 +139,7 @@ const textOf = (message: Message | undefined): string =>
 const rounds = 10;
 const bodyBytes = 20_000;
 
-describe.for(Object.entries(mounts))("on %s", { timeout: 30_000 }, ([, { mount, ...rest }]) => {
+describe.for(Object.entries(mounts))("on %s", ([, { mount, ...rest }]) => {
   const { basePath = "", headers = {}, isParsed = false } = rest;
   let confirmed: Deferred[];
   let aborted: Deferred<unknown>;

@@ -77,7 +77,7 @@ async function loadOnTheEdge(): Promise<{
 }
 
 // Bundling takes a second or two on a busy machine.
-describe("without Node", { timeout: 60_000 }, () => {
+describe("without Node", () => {
   let library: typeof agui;
   let look: (expression: string) => unknown;
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -86,7 +86,7 @@ describe("without Node", { timeout: 60_000 }, () => {
     const loaded = await loadOnTheEdge();
     ({ library, look } = loaded);
     expect(loaded.warnings).toEqual([]);
-  }, 60_000);
+  });
 
   test("there is nothing of Node in reach", () => {
     for (const name of ["process", "Buffer", "require", "setImmediate", "global", "module"]) {

@@ -15,17 +15,18 @@ const wanted = {
   kills: Number(process.env.FLEET_KILLS ?? 10),
 };
 const atOnce = 40;
-const leaseMs = 5_000;
+// A process that is alive comes to its turn in this time, on any machine.
+const leaseMs = 8_000;
 const suite = "three processes on one Redis";
 
-describe(suite, { timeout: 240_000 }, () => {
+describe(suite, { timeout: 600_000 }, () => {
   let redis: TestRedis | undefined;
   let fleet: Fleet;
   beforeAll(async () => {
     redis = await startRedis(suite);
     if (!redis) return;
     fleet = await startFleet({ size: 3, redisPort: redis.port, leaseMs, paceMs: 80 });
-  }, 60_000);
+  });
   afterAll(async () => {
     await fleet?.close();
     await redis?.stop();
@@ -39,6 +40,8 @@ describe(suite, { timeout: 240_000 }, () => {
     let isOver = false;
     const clients = Array.from({ length: atOnce }, async () => {
       while (started < wanted.runs || !isOver) {
+        // Whoever has to start again needs the cores, too: where that takes long, runs do not pile up.
+        if (started >= wanted.runs) await pause(1_000);
         const number = started++;
         const isEndless = number % 25 === 24;
         all.push(

@@ -1,6 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { AgentRequest, BaseEvent, Protocol, RunContext } from "@holodeck/agui-core";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { agui, allowAnonymous, createAgentHandler } from "../src/index.ts";
 import type { AgentFunction, HandlerState, Middleware } from "../src/index.ts";
 import { deferred, eventsOf, memoryLogger, post, say, typesOf } from "./_helpers.ts";
@@ -784,10 +784,8 @@ describe("handler middleware", () => {
     const pass: Middleware = (input, context, next) => next(input, context);
     const handler = createAgentHandler(unended, { logger, middleware: [pass] });
     await eventsOf(await handler.fetch(post({ messages: [say("hi")] })));
-    await vi.waitFor(() =>
-      expect(logger.records.filter(({ repairs }) => repairs)).toMatchObject([
-        { stage: "agent", repairs: { "left-open": 1 } },
-      ]),
-    );
+    await expect
+      .poll(() => logger.records.filter(({ repairs }) => repairs))
+      .toMatchObject([{ stage: "agent", repairs: { "left-open": 1 } }]);
   });
 });

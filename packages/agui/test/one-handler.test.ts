@@ -116,7 +116,7 @@ const talks: Readonly<Record<string, (root: string) => Promise<unknown>>> = {
   },
 };
 
-describe.each(Object.keys(mounts))("one handler, mounted by %s", { timeout: 60_000 }, (mount) => {
+describe.each(Object.keys(mounts))("one handler, mounted by %s", (mount) => {
   test("serves every client there is, each at its own path", async () => {
     const root = await mounts[mount]!();
     for (const [name, talk] of Object.entries(talks)) {

@@ -2,6 +2,7 @@ import { HttpAgent } from "@ag-ui/client";
 import type { AgentFunction, Message, RunContext } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
 import type { Serving } from "@holodeck/agui-node";
+import { fakeClock } from "@holodeck/agui-testing";
 import { HttpAgent as HttpAgent0 } from "ag-ui-client-0";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { createAgentHandler } from "../src/index.ts";
@@ -332,10 +333,10 @@ describe.for([sse, proto, legacy])("the official client of $name", (wire) => {
     const one = talk(wire, url, "hang", { threadId: "t" });
     const running = one.run({ runId: "r" });
     await half.promise;
-    await vi.waitUntil(() => one.seen.some(({ delta }) => delta === "half"));
+    await expect.poll(() => one.seen.some(({ delta }) => delta === "half")).toBe(true);
     one.client.abortRun();
     await running;
-    await vi.waitUntil(() => handler.runs.get("r") === undefined);
+    await expect.poll(() => handler.runs.get("r")).toBeUndefined();
     const session = await handler.sessions.get({ principal: "", threadId: "t" });
     expect(session?.messages).toMatchObject([{ role: "assistant", content: "half" }]);
   });
@@ -353,9 +354,13 @@ describe.for([sse, proto, legacy])("the official client of $name", (wire) => {
   });
 
   test("resolves when the run takes too long", async () => {
-    const { url } = await start({ limits: { runTimeoutMs: 40 } });
+    const clock = fakeClock();
+    const { url } = await start({ clock, limits: { runTimeoutMs: 40 } });
     const one = talk(wire, url, "hang");
-    const events = await one.run();
+    const running = one.run();
+    await half.promise;
+    await clock.advance(40);
+    const events = await running;
     expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "timeout" });
     expect(answerOf(one)).toBe("half");
   });

@@ -1,6 +1,6 @@
 import type { Exchange, Message, Session } from "@holodeck/agui-core";
 import { fakeClock } from "@holodeck/agui-testing";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createAgentHandler, memorySessions } from "../src/index.ts";
 import type { AgentFunction, AgentHandler } from "../src/index.ts";
 import { deferred, eventsOf, memoryLogger, post } from "./_helpers.ts";
@@ -249,7 +249,7 @@ describe("a run that fails", () => {
     };
     await handler.handle(exchange(hear, ended.resolve));
     await ended.promise;
-    await vi.waitFor(() => expect(order).toEqual(["log", "client", "agent"]));
+    await expect.poll(() => order).toEqual(["log", "client", "agent"]);
     expect((await sessionOf(handler)).messages).toMatchObject([
       { id: "1" },
       { content: "half", metadata: { incomplete: true } },

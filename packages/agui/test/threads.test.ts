@@ -1,6 +1,6 @@
 import type { BaseEvent, Message, RunContext, Session } from "@holodeck/agui-core";
 import { fakeClock } from "@holodeck/agui-testing";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createAgentHandler, memorySessions } from "../src/index.ts";
 import type { AgentHandler, AgentHandlerOptions } from "../src/index.ts";
 import { deferred, eventsOf, memoryLogger, post, say, typesOf } from "./_helpers.ts";
@@ -101,10 +101,7 @@ describe("re-attaching to a run", () => {
     const first = await run(handler, { messages: [{ id: "u", role: "user", content: "hi" }] });
     const reading = eventsOf(first);
     speak("one ");
-    await vi.waitFor(async () => {
-      const { last } = (await handler.sessions.runs.find("", "r"))!;
-      expect(last).toBe(3);
-    });
+    await expect.poll(async () => (await handler.sessions.runs.find("", "r"))?.last).toBe(3);
     const joined = await get(handler, "/agui/runs/r/events");
     expect(joined.headers.get("x-run-id")).toBe("r");
     speak("two");
@@ -145,7 +142,7 @@ describe("re-attaching to a run", () => {
     const handler = createAgentHandler(agent, quiet);
     const reading = run(handler).then((response) => response.text());
     speak("one");
-    await vi.waitFor(async () => expect((await handler.sessions.runs.find("", "r"))?.last).toBe(3));
+    await expect.poll(async () => (await handler.sessions.runs.find("", "r"))?.last).toBe(3);
     const joined = await get(handler, "/agui/runs/r/events");
     end();
     const text = await joined.text();
@@ -223,7 +220,7 @@ describe("stopping a run", () => {
     const handler = createAgentHandler(agent, quiet);
     const reading = run(handler).then(eventsOf);
     speak("a");
-    await vi.waitFor(() => expect(contexts).toHaveLength(1));
+    await expect.poll(() => contexts).toHaveLength(1);
     const answer = await stop(handler);
     expect([answer.status, await answer.json()]).toEqual([202, { runId: "r", stopped: true }]);
     const events = await reading;
@@ -238,7 +235,7 @@ describe("stopping a run", () => {
     end();
     await first;
     const second = run(handler, { runId: "r2" }).then(eventsOf);
-    await vi.waitFor(() => expect(contexts).toHaveLength(2));
+    await expect.poll(() => contexts).toHaveLength(2);
     const late = await stop(handler, "r");
     expect([late.status, await late.json()]).toEqual([200, { runId: "r", stopped: false }]);
     expect(await problem(await stop(handler, "none"))).toEqual([404, "run-not-found"]);
@@ -262,7 +259,7 @@ describe("a second run on a thread", () => {
     const handler = createAgentHandler(kit.agent, { ...quiet, ...options });
     const first = run(handler).then(eventsOf);
     kit.say("first");
-    await vi.waitFor(() => expect(kit.contexts).toHaveLength(1));
+    await expect.poll(() => kit.contexts).toHaveLength(1);
     return { handler, kit, first, second: () => run(handler, { runId: "r2", ...second }) };
   };
 
@@ -311,11 +308,12 @@ describe("a second run on a thread", () => {
     const waiting = await second();
     expect(await problem(await run(handler, { runId: "r3" }))).toEqual([409, "thread-busy"]);
     await waiting.body!.cancel();
-    await vi.waitFor(async () => {
+    const tryAgain = async (): Promise<number> => {
       const again = await run(handler, { runId: "r4" });
-      expect(again.status).toBe(200);
       await again.body!.cancel();
-    });
+      return again.status;
+    };
+    await expect.poll(tryAgain).toBe(200);
     kit.end();
     await first;
     expect(kit.contexts.map(({ runId }) => runId)).toEqual(["r"]);

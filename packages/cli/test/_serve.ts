@@ -1,14 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { onTestFinished, vi } from "vitest";
+import { onTestFinished } from "vitest";
 import { main } from "../src/index.ts";
 import { startCli } from "./_cli.ts";
 import type { Cli, CliOptions } from "./_cli.ts";
 import { createPrinted } from "./_printed.ts";
 import { createIo } from "./_run-main.ts";
-
-// From its sources the command takes a second or two to start, and many times that on a busy machine.
-vi.setConfig({ testTimeout: 90_000 });
 
 /** For `beforeAll`: the page is built by `npm test`, but not by vitest alone. */
 export const buildPage = async (): Promise<void> => {

@@ -44,7 +44,7 @@ test.runIf(hasScript)(
     });
     try {
       const sees = (pattern: RegExp): Promise<void> =>
-        expect.poll(() => shown, { timeout: 20_000 }).toMatch(pattern);
+        expect.poll(() => shown, { timeout: 60_000 }).toMatch(pattern);
       await sees(/> /);
       // A slip of the finger: the line is drawn anew, with its prompt.
       child.stdin.write("gp\u007Fo\r");

@@ -150,7 +150,7 @@ describe("a port in use", () => {
 });
 
 describe("--open", () => {
-  beforeAll(buildPage, 60_000);
+  beforeAll(buildPage);
 
   test("hands the page's URL to xdg-open", async () => {
     const folder = scratch();

@@ -6,7 +6,7 @@ import { scratch } from "./_cli.ts";
 import { buildPage, hello, serveHere, write } from "./_serve.ts";
 import type { Served } from "./_serve.ts";
 
-beforeAll(buildPage, 60_000);
+beforeAll(buildPage);
 
 interface Sent {
   method?: string;

@@ -25,7 +25,7 @@ tools:
     command: ${process.execPath}
     args: ["${fixtures}/mcp-stdio.mjs"]
 limits:
-  tool_timeout_ms: 2000
+  tool_timeout_ms: 3000
 `;
 const env = { MODEL_KEY: "a-key-of-the-test" };
 
@@ -35,7 +35,7 @@ describe("holodeck serve agent.yaml", () => {
     const cli = await startServe([file, "--no-playground", "--watch"], { env });
     expect(cli.out).toContain("serves helper, and watches it");
     expect(cli.out).toMatch(/^ {2}Agents? +helper$/m);
-    expect(cli.out).toContain("toolTimeout 2 s");
+    expect(cli.out).toContain("toolTimeout 3 s");
 
     model.script(
       { calls: [{ name: "read_note", args: { title: "monday" } }] },
@@ -68,7 +68,7 @@ describe("holodeck serve agent.yaml", () => {
     const broken = agent()
       .replace("name: helper", "nme: helper")
       .replace("openai-compatible", "opnai")
-      .replace("2000", "-1");
+      .replace("3000", "-1");
     write(cwd, { "agent.yaml": broken });
     const { code, out, err } = await runCli(["serve", "agent.yaml", "--no-playground"], { cwd });
     expect({ code, out }).toEqual({ code: 1, out: "" });

@@ -22,10 +22,9 @@ export const clients: readonly { version: string; module: CoreModule; transport:
 
 /**
  * For a file that tests with them: the clients write what they are told into the console too, and more of
- * it when a server is closed, and they take their time.
+ * it when a server is closed.
  */
 export function prepareClients(): void {
-  vi.setConfig({ testTimeout: 20_000 });
   beforeAll(() => {
     vi.spyOn(console, "warn").mockReturnValue(undefined);
     vi.spyOn(console, "error").mockReturnValue(undefined);

@@ -23,7 +23,7 @@ async function open(stage: Stage): Promise<Page> {
   // Its chat shows a text box at once, and drops what is sent before it has asked for the thread.
   const connects = page.waitForResponse(/\/connect$/u);
   await page.goto(`${url}?thread=t-page`);
-  await connects;
+  await (await connects).finished();
   await page.getByRole("textbox").waitFor();
   return page;
 }
@@ -37,13 +37,13 @@ async function say(page: Page, text: string): Promise<void> {
 const count = (page: Page, text: string): Promise<number> =>
   page.getByText(text, { exact: true }).count();
 
-describe("a page with CopilotKit's components", { timeout: 60_000 }, () => {
+describe("a page with CopilotKit's components", () => {
   test("chats", async (context) => {
     context.skip(!browser);
     const page = await open(createStage());
     await say(page, "hello");
     await page.getByText("you said: hello").waitFor();
-    expect(await count(page, "hello")).toBe(1);
+    await expect.poll(() => count(page, "hello")).toBe(1);
     expect(await page.getByText("error:").count()).toBe(0);
   });
 
@@ -53,7 +53,7 @@ describe("a page with CopilotKit's components", { timeout: 60_000 }, () => {
     const page = await open(stage);
     await say(page, "paint");
     await page.getByText("tool said: painted teal").waitFor();
-    expect(await page.locator("body").getAttribute("data-color")).toBe("teal");
+    await expect.poll(() => page.locator("body").getAttribute("data-color")).toBe("teal");
     expect(stage.runs).toBe(2);
   });
 
@@ -65,10 +65,10 @@ describe("a page with CopilotKit's components", { timeout: 60_000 }, () => {
     await page.getByText("first").waitFor();
     await page.reload();
     await page.getByText("first").waitFor();
-    expect(await count(page, "wait")).toBe(1);
+    await expect.poll(() => count(page, "wait")).toBe(1);
     stage.gate.open();
     await page.getByText("first second").waitFor();
-    expect(await count(page, "first second")).toBe(1);
+    await expect.poll(() => count(page, "first second")).toBe(1);
     expect(stage.runs).toBe(1);
     expect(stage.aborted).toEqual([]);
     expect(await page.getByText("error:").count()).toBe(0);

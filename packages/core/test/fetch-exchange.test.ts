@@ -70,7 +70,7 @@ describe("a streamed response", () => {
     await reader?.read();
     expect(onDrain).not.toHaveBeenCalled();
     await reader?.read();
-    await vi.waitFor(() => expect(onDrain).toHaveBeenCalledOnce());
+    await expect.poll(() => onDrain.mock.calls).toHaveLength(1);
     expect(sink.pending).toBe(0);
   });
 

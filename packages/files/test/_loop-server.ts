@@ -14,7 +14,7 @@ const handler = createAgentHandler(
   },
   {
     logger: { debug() {}, info() {}, warn() {}, error() {} },
-    files: extractFiles(),
+    files: extractFiles({ timeoutMs: 300_000 }),
     // Every short run has a session of its own.
     limits: { maxSessions: 1_000_000 },
   },

@@ -15,7 +15,7 @@ export const types = {
 } as const;
 
 /** For `expect.poll`: a busy machine is no reason to fail. */
-export const patience = { interval: 5, timeout: 15_000 } as const;
+export const patience = { interval: 5, timeout: 60_000 } as const;
 
 export interface Sent {
   readonly name: string;
@@ -43,7 +43,8 @@ export function serveEcho(options: ExtractFilesOptions = {}, more: AgentHandlerO
         },
       },
     },
-    { logger: silent, ...more, files: extractFiles(options) },
+    // A busy machine reads slowly; what takes too long has tests of its own.
+    { logger: silent, ...more, files: extractFiles({ timeoutMs: 300_000, ...options }) },
   );
   return { handler, seen };
 }

@@ -53,7 +53,7 @@ let reading: Watched;
 let other: Watched;
 beforeAll(async () => {
   [reading, other] = await Promise.all([start(), start()]);
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([reading.close(), other.close()]);
 });

@@ -10,7 +10,8 @@ const client = createClient({ url: `redis://127.0.0.1:${redisPort}` });
 client.on("error", () => undefined);
 await client.connect();
 const handler = createAgentHandler(async () => "Hello", {
-  sessions: redisSessions({ client }),
+  // On a busy machine late is not away.
+  sessions: redisSessions({ client, commandMs: 20_000 }),
   // So slow to come back that nothing does while the test runs.
   middleware: [rateLimit({ runs: runs!, perMs: 24 * 60 * 60_000, by: "address" })],
   logger: silentLogger,

@@ -171,7 +171,7 @@ describe.skipIf(!hasRedis(suite))(suite, () => {
     await redis?.stop();
   });
 
-  test("admits exactly as many runs as it says", { timeout: 60_000 }, async () => {
+  test("admits exactly as many runs as it says", async () => {
     const ports = await Promise.all([spawnServer(), spawnServer()]);
     const answers = Array.from({ length: 3 * runs }, (_, index) =>
       fetch(`http://127.0.0.1:${ports[index % 2]}/agui`, {

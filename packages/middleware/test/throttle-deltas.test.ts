@@ -111,7 +111,7 @@ describe("throttleDeltas", () => {
     expect((await runAgent(agent)).text).toBe("Hello world");
   });
 
-  test("loses nothing and moves nothing, whenever it comes", { timeout: 30_000 }, async () => {
+  test("loses nothing and moves nothing, whenever it comes", async () => {
     const pauses = fc.array(fc.nat(120), { minLength: 1, maxLength: 80 });
     await fc.assert(
       fc.asyncProperty(randomRun, pauses, async (events, times) => {

@@ -49,7 +49,7 @@ export async function openSite(
 ): Promise<Site | undefined> {
   const browser = await openBrowser(suite);
   if (!browser) return undefined;
-  const server = await startServer(options);
+  const server = await startHolodeck(options);
   return {
     url: server.url,
     browser,
@@ -129,7 +129,8 @@ function buildPage(): void {
   if (built.status !== 0) throw new Error(built.stdout + built.stderr);
 }
 
-async function startServer({
+/** Starts the real binary on a free port, for a browser that is there. */
+export async function startHolodeck({
   file,
   env,
 }: SiteOptions): Promise<{ url: string; close(): Promise<void> }> {

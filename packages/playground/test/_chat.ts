@@ -55,6 +55,21 @@ export function poll<T>(read: () => T | Promise<T>): ReturnType<typeof expect.po
   return expect.poll(read, { timeout: patience, interval: 25 });
 }
 
+/**
+ * Lets something happen until it was seen: a browser that has much to do leaves out frames, and what
+ * passes quickly may pass between two of them.
+ */
+export async function untilSeen(
+  happen: () => Promise<void>,
+  isSeen: () => Promise<boolean>,
+): Promise<void> {
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    await happen();
+    if (await isSeen()) return;
+  }
+  throw new Error("It was not seen in five attempts.");
+}
+
 /** Notes every text that an element shows, from now on: what passes too quickly to be waited for. */
 export async function record(page: Page, selector: string): Promise<() => Promise<string[]>> {
   await page.evaluate((wanted) => {

@@ -89,7 +89,7 @@ describe.skipIf(found === undefined)("the chat", () => {
     browser = found!;
     page = await browser.newPage();
     // Shorter than a test may take, so that it is told what was waited for.
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(25_000);
     page.on("pageerror", (error) => complaints.push(error.message));
     page.on("console", (message) => {
       // A server without the command has no such page, and the browser says so.
@@ -100,7 +100,7 @@ describe.skipIf(found === undefined)("the chat", () => {
       if (!request.url().startsWith(server.base)) complaints.push(request.url());
     });
     await page.goto(server.base);
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await server?.close();
@@ -117,7 +117,7 @@ describe.skipIf(found === undefined)("the chat", () => {
     await page.getByLabel("Agent").selectOption("main");
     await page.getByRole("button", { name: "New chat" }).click();
     await page.getByRole("heading", { name: "Talk to Main" }).waitFor();
-  }, 30_000);
+  });
   afterEach(() => {
     goOn();
     finish();
@@ -129,7 +129,7 @@ describe.skipIf(found === undefined)("the chat", () => {
     await page.locator(".assistant strong", { hasText: "Hello" }).waitFor();
     const thoughts = page.locator("details.reasoning");
     await expect.poll(() => thoughts.getAttribute("open")).toBeNull();
-    expect(await thoughts.textContent()).toContain("Let me think.");
+    await expect.poll(() => thoughts.textContent()).toContain("Let me think.");
     await page.getByRole("button", { name: "Tell me a story" }).click();
     await answered("Once upon a time");
   });
@@ -140,14 +140,13 @@ describe.skipIf(found === undefined)("the chat", () => {
     goOn();
     const tool = page.getByRole("region", { name: "Tool look" });
     await tool.getByText('{"place":"Be').waitFor();
-    expect(await tool.getAttribute("data-status")).toBe("writing");
+    await expect.poll(() => tool.getAttribute("data-status")).toBe("writing");
     finish();
     await page.locator(".tool[data-status=done]").waitFor();
-    expect(await tool.locator("pre").allTextContents()).toEqual([
-      '{\n  "place": "Bern"\n}',
-      '{\n  "found": true\n}',
-    ]);
-    expect(await page.locator("details.reasoning[open]").count()).toBe(0);
+    await expect
+      .poll(() => tool.locator("pre").allTextContents())
+      .toEqual(['{\n  "place": "Bern"\n}', '{\n  "found": true\n}']);
+    await expect.poll(() => page.locator("details.reasoning[open]").count()).toBe(0);
   });
 
   test("renders only what grows", async () => {
@@ -162,14 +161,17 @@ describe.skipIf(found === undefined)("the chat", () => {
   test("sends, stops and approves by keyboard alone", async () => {
     await page.getByLabel("Your question").focus();
     await page.keyboard.type("A story");
+    await page.locator("button[aria-label=Send]:enabled").waitFor();
     await page.keyboard.press("Enter");
     await answered("Once upon a time");
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Send" }).waitFor();
     await page.getByLabel("Your question").focus();
     await page.keyboard.type("Please pay");
+    await page.locator("button[aria-label=Send]:enabled").waitFor();
     await page.keyboard.press("Enter");
-    await page.getByRole("group", { name: "Approval" }).waitFor();
+    // The question takes the focus a frame after it is there.
+    await page.locator('[aria-label="Approval"]:focus').waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await answered("Paid 50.");
@@ -250,9 +252,10 @@ describe.skipIf(found === undefined)("the chat", () => {
     await answered("Once upon a time");
     await page.reload();
     await answered("Once upon a time");
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
     goOn();
     await answered("Once upon a time, the end.");
-    expect(await page.locator(".user").count()).toBe(1);
+    await expect.poll(() => page.locator(".user").count()).toBe(1);
   });
 
   test("shows a plan out of the state, and it stays with its question", async () => {
@@ -260,10 +263,11 @@ describe.skipIf(found === undefined)("the chat", () => {
     await page.getByRole("region", { name: "Plan: Trip" }).getByText("1 of 1").waitFor();
     await ask("Hello");
     await answered("You said Hello.");
-    const order = await page
-      .locator(".column > .plan, .column > .user")
-      .evaluateAll((all) => all.map((one) => one.className));
-    expect(order).toEqual(["user", "plan", "user"]);
+    const order = (): Promise<string[]> =>
+      page
+        .locator(".column > .plan, .column > .user")
+        .evaluateAll((all) => all.map((one) => one.className));
+    await expect.poll(order).toEqual(["user", "plan", "user"]);
   });
 
   test("tells a failure without its cause, and tries again", async () => {
@@ -293,19 +297,22 @@ describe.skipIf(found === undefined)("the chat", () => {
     expect(await page.locator(".markdown :is(script, svg, img, [style], [onerror])").count()).toBe(
       0,
     );
-    expect(await page.title()).toBe("Main · Playground");
+    await expect.poll(() => page.title()).toBe("Main · Playground");
   });
 
   test("edits the last question, and answers anew", async () => {
     await ask("One");
     await answered("You said One.");
+    const asked = page.waitForResponse((response) => response.url().endsWith("/agui"));
     await page.getByRole("button", { name: "Regenerate" }).click();
+    await (await asked).finished();
     await answered("You said One.");
     await page.getByRole("button", { name: "Edit" }).click();
-    await page.getByLabel("Your question").fill("Two");
-    await page.keyboard.press("Enter");
+    await ask("Two");
     await answered("You said Two.");
-    expect(await page.locator(".user").allTextContents()).toEqual([expect.stringContaining("Two")]);
+    await expect
+      .poll(() => page.locator(".user").allTextContents())
+      .toEqual([expect.stringContaining("Two")]);
   });
 
   test("lists the conversations, and opens one", async () => {
@@ -319,7 +326,7 @@ describe.skipIf(found === undefined)("the chat", () => {
     await drawer.waitFor();
     await page.keyboard.press("Escape");
     await drawer.waitFor({ state: "hidden" });
-    expect(await menu.evaluate((button) => button === document.activeElement)).toBe(true);
+    await expect.poll(() => menu.evaluate((one) => one === document.activeElement)).toBe(true);
     await page.keyboard.press("Enter");
     await drawer.getByRole("button", { name: /Remember me/ }).click();
     await answered("You said Remember me.");
@@ -332,7 +339,7 @@ describe.skipIf(found === undefined)("the chat", () => {
     const themes = page.getByRole("button", { name: "Theme" });
     await themes.click();
     await themes.click();
-    expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
+    await expect.poll(() => page.locator("html").getAttribute("data-theme")).toBe("dark");
   });
 
   test("waits for a server that is away", async () => {
@@ -341,7 +348,7 @@ describe.skipIf(found === undefined)("the chat", () => {
     await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
     await page.unroute("**/agui/info");
     await page.getByRole("heading", { name: "Talk to Main" }).waitFor();
-    expect(await page.getByRole("alert").count()).toBe(0);
+    await expect.poll(() => page.getByRole("alert").count()).toBe(0);
     // The browser's own word for it.
     expect(complaints.splice(0).every((one) => one.includes("ERR_FAILED"))).toBe(true);
   });
@@ -349,10 +356,10 @@ describe.skipIf(found === undefined)("the chat", () => {
   test("on a phone one half is seen at a time", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     const inspector = page.getByRole("complementary", { name: "Inspector" });
-    expect(await inspector.isVisible()).toBe(false);
+    await inspector.waitFor({ state: "hidden" });
     await page.getByRole("button", { name: "Inspector" }).click();
-    expect(await inspector.isVisible()).toBe(true);
-    expect(await page.getByLabel("Your question").isVisible()).toBe(false);
+    await inspector.waitFor();
+    await page.getByLabel("Your question").waitFor({ state: "hidden" });
     await page.getByRole("button", { name: "Chat", exact: true }).click();
     const name = `${"a-long-name-".repeat(8)}.txt`;
     await drop(name, 5);
@@ -362,7 +369,7 @@ describe.skipIf(found === undefined)("the chat", () => {
       expect(x + width).toBeLessThanOrEqual(390);
     }
     await remove.click();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   });
 
   test("whoever asks sees the answer, wherever they had scrolled to", async () => {
@@ -386,7 +393,9 @@ describe.skipIf(found === undefined)("the chat", () => {
 
 async function ask(question: string): Promise<void> {
   await page.getByLabel("Your question").fill(question);
-  await page.keyboard.press("Enter");
+  // Not before the last run is over: what is typed then is not sent.
+  await page.locator("button[aria-label=Send]:enabled").waitFor();
+  await page.getByLabel("Your question").press("Enter");
 }
 
 async function answered(text: string): Promise<void> {

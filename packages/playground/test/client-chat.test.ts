@@ -6,7 +6,7 @@ import type {
   Message,
   ServerTool,
 } from "@holodeck/agui";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createChat } from "../page/chat/create-chat.ts";
 import type { Chat } from "../page/chat/create-chat.ts";
 import { createMemory } from "../page/chat/memory.ts";
@@ -64,7 +64,7 @@ test("an answer is shown before it is whole", async () => {
     yield " and last.";
   });
   const asked = chat.ask("Hi");
-  await vi.waitFor(() => expect(said()).toEqual(["user: Hi", "assistant: First"]));
+  await expect.poll(() => said()).toEqual(["user: Hi", "assistant: First"]);
   expect([chat.status.value, chat.open.value.size]).toEqual(["running", 1]);
   goOn();
   await asked;
@@ -124,9 +124,9 @@ describe.each(["agui-sse", "agui-proto", "vercel"] as const)("over %s", (via) =>
       yield "two.";
     }, via);
     const asked = chat.ask("Count");
-    await vi.waitFor(() => expect(said().at(-1)).toBe("assistant: One "));
+    await expect.poll(() => said().at(-1)).toBe("assistant: One ");
     server.cut();
-    await vi.waitFor(() => expect(exchanges.value.length).toBeGreaterThan(1));
+    await expect.poll(() => exchanges.value.length).toBeGreaterThan(1);
     goOn();
     await asked;
     expect(said()).toEqual(["user: Count", "assistant: One two."]);
@@ -147,7 +147,7 @@ describe.each(["agui-sse", "agui-proto", "vercel"] as const)("over %s", (via) =>
       });
     }, via);
     const asked = chat.ask("Go");
-    await vi.waitFor(() => expect(said().at(-1)).toBe("assistant: Going on"));
+    await expect.poll(() => said().at(-1)).toBe("assistant: Going on");
     await chat.stop();
     await asked;
     expect(reason).toMatchObject({ code: "stopped" });
@@ -163,9 +163,9 @@ test("over REST an answer that was cut is whole in the end", async () => {
     yield "two.";
   }, "rest");
   const asked = chat.ask("Count");
-  await vi.waitFor(() => expect(said().at(-1)).toBe("assistant: One "));
+  await expect.poll(() => said().at(-1)).toBe("assistant: One ");
   server.cut();
-  await vi.waitFor(() => expect(exchanges.value.length).toBeGreaterThan(1));
+  await expect.poll(() => exchanges.value.length).toBeGreaterThan(1);
   goOn();
   await asked;
   expect(said()).toEqual(["user: Count", "assistant: One two."]);
@@ -189,7 +189,7 @@ test("a page that was reloaded comes back to its run", async () => {
     yield "two.";
   });
   const asked = chat.ask("Count");
-  await vi.waitFor(() => expect(said().at(-1)).toBe("assistant: One "));
+  await expect.poll(() => said().at(-1)).toBe("assistant: One ");
   const { value: threadId } = chat.threadId;
   expect(memory.openRun()).toEqual({ threadId, runId: current.value!.runId.value });
   // The old page is gone: its connection with it.
@@ -200,7 +200,7 @@ test("a page that was reloaded comes back to its run", async () => {
   memory.rememberRun(run);
   chat = createChat({ base: server.base, memory });
   const opened = chat.openThread(threadId, "default");
-  await vi.waitFor(() => expect(said()).toEqual(["user: Count", "assistant: One "]));
+  await expect.poll(() => said()).toEqual(["user: Count", "assistant: One "]);
   goOn();
   await opened;
   expect(said()).toEqual(["user: Count", "assistant: One two."]);

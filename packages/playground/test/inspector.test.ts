@@ -70,11 +70,22 @@ const trip: Frame[] = [
   }),
 ];
 
-/** Waits for the browser to draw so many frames. */
-async function frames(on: Page, count: number): Promise<void> {
-  for (let drawn = 0; drawn < count; drawn += 1) {
-    await on.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+const scrollTop = () => page.getByRole("listbox").evaluate((list) => list.scrollTop);
+const isAtEnd = () =>
+  page.getByRole("listbox").evaluate((list) => {
+    return list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
+  });
+
+/** Where the list stands when it has stood there for some frames: a turn of the wheel is not one jump. */
+async function restingTop(): Promise<number> {
+  let top = await scrollTop();
+  for (let still = 0; still < 10; still += 1) {
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+    const now = await scrollTop();
+    if (now !== top) still = 0;
+    top = now;
   }
+  return top;
 }
 
 async function show(over: Parameters<typeof begin>[1] = {}): Promise<void> {
@@ -95,13 +106,13 @@ describe.skipIf(!browser)("the inspector", () => {
     await page.getByText("Nothing was sent yet.").waitFor();
     await begin(page, { runId: undefined });
     await page.getByText("No event yet.").waitFor();
-    expect(await page.getByRole("status").textContent()).toContain("Waiting");
+    await expect.poll(() => page.getByRole("status").textContent()).toContain("Waiting");
     await push(page, trip.slice(0, 4));
-    expect(await page.getByRole("status").textContent()).toContain("Streaming");
-    expect(await options().count()).toBe(4);
+    await expect.poll(() => page.getByRole("status").textContent()).toContain("Streaming");
+    await expect.poll(() => options().count()).toBe(4);
     await end(page, "failed", "The agent gave up.");
     await page.getByText("The agent gave up.").waitFor();
-    expect(await page.getByRole("status").textContent()).toContain("Failed");
+    await expect.poll(() => page.getByRole("status").textContent()).toContain("Failed");
   });
 
   test("is led through its tabs by arrow keys", async () => {
@@ -110,21 +121,23 @@ describe.skipIf(!browser)("the inspector", () => {
     await page.keyboard.press("ArrowRight");
     await page.getByRole("tree", { name: "State" }).waitFor();
     await page.keyboard.press("End");
-    expect(await tab("Code").getAttribute("aria-selected")).toBe("true");
+    await expect.poll(() => tab("Code").getAttribute("aria-selected")).toBe("true");
     await page.keyboard.press("ArrowRight");
-    expect(await tab("Events").evaluate((node) => node === document.activeElement)).toBe(true);
-    expect(
-      await page.getByRole("tab").evaluateAll((all) => all.map((one: any) => one.tabIndex)),
-    ).toEqual([0, -1, -1, -1, -1]);
+    await expect
+      .poll(() => tab("Events").evaluate((node) => node === document.activeElement))
+      .toBe(true);
+    await expect
+      .poll(() => page.getByRole("tab").evaluateAll((all) => all.map((one: any) => one.tabIndex)))
+      .toEqual([0, -1, -1, -1, -1]);
   });
 
   describe("shows events", () => {
     test("folded, or each on its own", async () => {
       await show();
       const deltas = options().filter({ hasText: "TEXT_MESSAGE_CONTENT" });
-      expect(await deltas.allTextContents()).toEqual([
-        expect.stringMatching(/37 × TEXT_MESSAGE_CONTENT286 chars · word 0 word 1/),
-      ]);
+      await expect
+        .poll(() => deltas.allTextContents())
+        .toEqual([expect.stringMatching(/37 × TEXT_MESSAGE_CONTENT286 chars · word 0 word 1/)]);
       await page.getByLabel("Fold deltas").uncheck();
       await expect.poll(() => deltas.count()).toBeGreaterThan(5);
       await page.getByRole("listbox").press("Home");
@@ -148,7 +161,7 @@ describe.skipIf(!browser)("the inspector", () => {
       await expect
         .poll(async () => (await options().allTextContents()).join())
         .not.toMatch(/TEXT_|TOOL_|REASONING_/);
-      expect(await options().filter({ hasText: "STATE_DELTA" }).count()).toBe(3);
+      await expect.poll(() => options().filter({ hasText: "STATE_DELTA" }).count()).toBe(3);
       await page.getByLabel("Filter events").fill("not there");
       await page.getByText("No event is like that.").waitFor();
     });
@@ -158,9 +171,9 @@ describe.skipIf(!browser)("the inspector", () => {
       const list = page.getByRole("listbox");
       await list.press("Home");
       for (let step = 0; step < 5; step++) await list.press("ArrowDown");
-      expect(await page.locator("[aria-selected=true][role=option]").textContent()).toContain(
-        "TOOL_CALL_START",
-      );
+      await expect
+        .poll(() => page.locator("[aria-selected=true][role=option]").textContent())
+        .toContain("TOOL_CALL_START");
       await list.press("Enter");
       const detail = page.getByRole("region", { name: "Raw event" });
       await detail.getByText('"toolCallName"').waitFor();
@@ -177,7 +190,7 @@ describe.skipIf(!browser)("the inspector", () => {
       await list.press("Enter");
       await detail.getByRole("button", { name: "Close" }).press("Escape");
       await expect.poll(() => detail.count()).toBe(0);
-      expect(await list.evaluate((node) => node === document.activeElement)).toBe(true);
+      await expect.poll(() => list.evaluate((node) => node === document.activeElement)).toBe(true);
     });
 
     test("as text, whatever an agent says", async () => {
@@ -201,7 +214,7 @@ describe.skipIf(!browser)("the inspector", () => {
       expect(await options().count()).toBeLessThan(60);
       await page.getByRole("listbox").press("Home");
       await options().filter({ hasText: "event 0" }).first().waitFor();
-      expect(await options().first().getAttribute("aria-setsize")).toBe("10000");
+      await expect.poll(() => options().first().getAttribute("aria-setsize")).toBe("10000");
       await tab("Bytes").click();
       await page.getByText("10,000 frames").waitFor();
       expect(await page.locator(".byte-line").count()).toBeLessThan(60);
@@ -224,7 +237,8 @@ describe.skipIf(!browser)("the inspector", () => {
       const few = await renderTime(page);
       await fill(100, 10_000);
       const many = await renderTime(page);
-      expect(many / few).toBeLessThan(15);
+      // A hundred times as many; the browser's clock is no finer than a tenth of a millisecond.
+      expect(many / Math.max(few, 0.5)).toBeLessThan(15);
     });
 
     test("and takes nobody back who scrolls up while more of them come", async () => {
@@ -236,8 +250,8 @@ describe.skipIf(!browser)("the inspector", () => {
       await push(page, custom(0));
       await options().filter({ hasText: "event 49." }).waitFor();
       const list = page.getByRole("listbox");
-      await frames(page, 2);
-      const top = await list.evaluate((box) => box.scrollTop - 200);
+      await expect.poll(isAtEnd).toBe(true);
+      const top = (await restingTop()) - 200;
       // A browser moves a list first and tells of it a frame later; events may come in between.
       await list.evaluate((box) => {
         const { inspector } = globalThis as any;
@@ -267,10 +281,6 @@ describe.skipIf(!browser)("the inspector", () => {
       await more(50);
       await options().filter({ hasText: "event 99." }).waitFor();
       // A line above the list takes some of its room when the run has ended.
-      const isAtEnd = () =>
-        page.getByRole("listbox").evaluate((list) => {
-          return list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
-        });
       await page.setViewportSize({ width: 640, height: 500 });
       await expect.poll(isAtEnd).toBe(true);
       await page.setViewportSize({ width: 640, height: 800 });
@@ -280,13 +290,11 @@ describe.skipIf(!browser)("the inspector", () => {
         await page.mouse.wheel(0, -600);
         return page.getByRole("button", { name: "Latest" }).isVisible();
       };
-      await expect.poll(turnUp, { timeout: 20_000 }).toBe(true);
-      await frames(page, 2);
-      const top = () => page.getByRole("listbox").evaluate((list) => list.scrollTop);
-      const before = await top();
+      await expect.poll(turnUp).toBe(true);
+      const before = await restingTop();
       await more(100);
       await page.getByText("150 events").waitFor();
-      expect(await top()).toBe(before);
+      expect(await scrollTop()).toBe(before);
       await page.getByRole("button", { name: "Latest" }).click();
       await options().filter({ hasText: "event 149." }).waitFor();
       await more(150);
@@ -294,7 +302,7 @@ describe.skipIf(!browser)("the inspector", () => {
       await options().filter({ hasText: "event 198." }).click();
       await more(200);
       await page.getByText("250 events").waitFor();
-      expect(await options().filter({ hasText: "event 198." }).count()).toBe(1);
+      await expect.poll(() => options().filter({ hasText: "event 198." }).count()).toBe(1);
       await page.getByRole("listbox").press("End");
       await more(250);
       await options().filter({ hasText: "event 299." }).waitFor();
@@ -362,7 +370,7 @@ describe.skipIf(!browser)("the inspector", () => {
       await expect.poll(() => marked.allTextContents()).toEqual(['~changed title:"Rome"']);
       await page.getByRole("slider").fill("0");
       await page.getByText("as it was sent").waitFor();
-      expect(await page.getByText('"Nothing yet"').count()).toBe(1);
+      await expect.poll(() => page.getByText('"Nothing yet"').count()).toBe(1);
     });
 
     test("of a run that goes on, without being asked again", async () => {
@@ -421,9 +429,9 @@ describe.skipIf(!browser)("the inspector", () => {
         "Events56",
       ]),
     );
-    expect(await page.getByRole("img").getAttribute("aria-label")).toContain(
-      "the first after 120 ms",
-    );
+    await expect
+      .poll(() => page.getByRole("img").getAttribute("aria-label"))
+      .toContain("the first after 120 ms");
     await begin(page);
     await push(page, trip.slice(0, 20));
     await page.getByText("estimated: characters ÷ 4").first().waitFor();
@@ -433,8 +441,10 @@ describe.skipIf(!browser)("the inspector", () => {
     await show();
     await tab("Bytes").click();
     const lines = page.locator(".byte-line");
-    expect(await lines.first().textContent()).toMatch(/^#0 · 38 ms · \d+ B · RUN_STARTED$/);
-    expect(await lines.nth(2).textContent()).toContain(String.raw`\n`);
+    await expect
+      .poll(() => lines.first().textContent())
+      .toMatch(/^#0 · 38 ms · \d+ B · RUN_STARTED$/);
+    await expect.poll(() => lines.nth(2).textContent()).toContain(String.raw`\n`);
     await page.locator("details.request summary").click();
     await page.getByText("text/event-stream").waitFor();
     await page.getByRole("button", { name: "Copy answer" }).click();
@@ -471,7 +481,7 @@ describe.skipIf(!browser)("the inspector", () => {
       await page.getByRole("button", { name, exact: true }).click();
       await page.getByRole("button", { name: `Copy ${name}` }).click();
       await expect.poll(copied).toContain(part);
-      expect(await page.locator("pre.source").textContent()).toBe(await copied());
+      await expect.poll(() => page.locator("pre.source").textContent()).toBe(await copied());
     }
   });
 
@@ -480,10 +490,9 @@ describe.skipIf(!browser)("the inspector", () => {
     expect(await page.getByLabel("Exchange").count()).toBe(0);
     const input = { messages: [{ id: "1", role: "user", content: "And Paris?" }] };
     await begin(page, { wire: "vercel", runId: "run-9", input });
-    expect(await page.getByLabel("Exchange").locator("option").allTextContents()).toEqual([
-      "1 · AG-UI, SSE · Plan a trip to Rome",
-      "2 · Vercel · And Paris?",
-    ]);
+    await expect
+      .poll(() => page.getByLabel("Exchange").locator("option").allTextContents())
+      .toEqual(["1 · AG-UI, SSE · Plan a trip to Rome", "2 · Vercel · And Paris?"]);
     await page.getByText("run-9").waitFor();
     await page.getByLabel("Exchange").selectOption("0");
     await page.getByText("56 events").waitFor();
@@ -527,7 +536,7 @@ describe.skipIf(!browser)("the inspector", () => {
   });
 });
 
-/** Milliseconds that one more event takes to be in the page; half of several times it took less. */
+/** Milliseconds that one more event takes to be in the page when nothing else holds it up. */
 function renderTime(page: Page): Promise<number> {
   return page.evaluate(async () => {
     const times: number[] = [];
@@ -540,6 +549,6 @@ function renderTime(page: Page): Promise<number> {
       times.push(performance.now() - start);
       await new Promise((resolve) => void requestAnimationFrame(resolve));
     }
-    return times.sort((one, other) => one - other)[7]!;
+    return Math.min(...times);
   });
 }

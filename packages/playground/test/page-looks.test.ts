@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openSite, screenshots, visit } from "./_browser.ts";
+import { openSite, screenshots, startHolodeck, visit } from "./_browser.ts";
 import type { Site } from "./_browser.ts";
 import { chatOf, poll } from "./_chat.ts";
 
@@ -112,6 +112,15 @@ describe.each([
 });
 
 describe("by keyboard alone", () => {
+  /** Its story takes half a minute: there is time to find the button that stops it. */
+  let slow: Site | undefined;
+  beforeAll(async () => {
+    if (!site) return;
+    const server = await startHolodeck({ env: { HOLODECK_DEMO_PACE: "2" } });
+    slow = { ...site, ...server };
+  });
+  afterAll(() => slow?.close());
+
   /** Tabs on until the element with this name has the focus. */
   async function tabTo(page: Page, name: string): Promise<void> {
     for (let presses = 0; presses < 60; presses += 1) {
@@ -126,11 +135,12 @@ describe("by keyboard alone", () => {
   }
 
   test("sends, and stops", async () => {
-    const { page } = await visit(site!);
+    const { page } = await visit(slow!);
     const chat = chatOf(page);
     await chat.box.waitFor();
     await tabTo(page, "Your question");
     await page.keyboard.type("Tell me a long story");
+    await page.locator("button[aria-label=Send]:enabled").waitFor();
     await page.keyboard.press("Enter");
     await chat.log.getByText("Day 2.").waitFor();
     await tabTo(page, "Stop");
@@ -139,6 +149,7 @@ describe("by keyboard alone", () => {
     expect(await chat.answer()).not.toContain("came home");
     await tabTo(page, "Your question");
     await page.keyboard.type("Tell me a long story");
+    await page.locator("button[aria-label=Send]:enabled").waitFor();
     await page.keyboard.press("Enter");
     await chat.stop.waitFor();
     await page.keyboard.press("Escape");
@@ -155,8 +166,10 @@ describe("by keyboard alone", () => {
     await chat.box.waitFor();
     await tabTo(page, "Your question");
     await page.keyboard.type("Send a mail");
+    await page.locator("button[aria-label=Send]:enabled").waitFor();
     await page.keyboard.press("Enter");
-    await page.getByRole("group", { name: "Approval" }).waitFor();
+    // The question takes the focus a frame after it is there.
+    await page.locator('[aria-label="Approval"]:focus').waitFor();
     await tabTo(page, name);
     await page.keyboard.press("Enter");
     await poll(() => chat.answer()).toContain(said);

@@ -40,7 +40,7 @@ async function packagesLoadedBy(code: string): Promise<string[]> {
 const heavy = ["zod", "@ag-ui/encoder", "@ag-ui/proto"];
 
 describe("importing the package", () => {
-  test("loads neither zod nor the binary codec", { timeout: 30_000 }, async () => {
+  test("loads neither zod nor the binary codec", async () => {
     const loaded = await packagesLoadedBy(`
       const { agui, aguiSseEncoder } = await import(${JSON.stringify(entry)});
       agui().routes({});
@@ -49,20 +49,16 @@ describe("importing the package", () => {
     for (const name of heavy) expect(loaded).not.toContain(name);
   });
 
-  test(
-    "leaves zod to warm(), and the codec to the first that wants it",
-    { timeout: 30_000 },
-    async () => {
-      const warm = await packagesLoadedBy(`
+  test("leaves zod to warm(), and the codec to the first that wants it", async () => {
+    const warm = await packagesLoadedBy(`
       const { agui, decodeRunInput } = await import(${JSON.stringify(entry)});
       await agui().warm();
       await decodeRunInput({});`);
-      expect(warm).toContain("zod");
-      expect(warm).not.toContain("@ag-ui/proto");
-      const binary = await packagesLoadedBy(`
+    expect(warm).toContain("zod");
+    expect(warm).not.toContain("@ag-ui/proto");
+    const binary = await packagesLoadedBy(`
       const { loadProtoEncoder } = await import(${JSON.stringify(entry)});
       await loadProtoEncoder();`);
-      for (const name of heavy) expect(binary).toContain(name);
-    },
-  );
+    for (const name of heavy) expect(binary).toContain(name);
+  });
 });

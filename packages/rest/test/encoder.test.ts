@@ -203,7 +203,7 @@ describe("any run", () => {
       }),
       { numRuns },
     );
-  }, 30_000);
+  });
 
   test("is the same whole as in pieces", async () => {
     await fc.assert(
@@ -232,7 +232,7 @@ describe("any run", () => {
       }),
       { numRuns },
     );
-  }, 30_000);
+  });
 
   test("is told by the log alone", () => {
     const log: LogEntry[] = [

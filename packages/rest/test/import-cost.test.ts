@@ -18,7 +18,7 @@ const register = `
   import { register } from "node:module";
   register("data:text/javascript," + encodeURIComponent(${JSON.stringify(hook)}));`;
 
-test("loads zod when told to, and not before", { timeout: 30_000 }, async () => {
+test("loads zod when told to, and not before", async () => {
   const code = `
     const { rest } = await import(${JSON.stringify(entry)});
     const protocol = rest();

@@ -81,7 +81,7 @@ describe("an operation of OpenAPI", () => {
   });
 });
 
-test("zod is loaded by warm(), not by the import", { timeout: 30_000 }, async () => {
+test("zod is loaded by warm(), not by the import", async () => {
   const entry = new URL("../src/threads.ts", import.meta.url).href;
   const hook = `
     import { writeSync } from "node:fs";

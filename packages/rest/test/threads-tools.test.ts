@@ -367,7 +367,7 @@ describe("a client that does not answer", () => {
   });
 });
 
-describe.each(storeKinds)("two servers on one store: $name", { timeout: 60_000 }, (kind) => {
+describe.each(storeKinds)("two servers on one store: $name", (kind) => {
   test("take the answer on either side, and exactly one of many", async (context) => {
     const store = await openStore(kind, `client tools on ${kind.name}`);
     if (!store) return context.skip();

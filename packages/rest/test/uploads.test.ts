@@ -115,7 +115,7 @@ describe("files in JSON", () => {
     },
   );
 
-  test("of ten megabytes are taken, of one byte more are not", { timeout: 30_000 }, async () => {
+  test("of ten megabytes are taken, of one byte more are not", async () => {
     const agent: AgentFunction = async (_, { files }) => String(files[0]?.size);
     const server = await serveRest(agent);
     const size = 10 * 1024 * 1024;

@@ -6,7 +6,7 @@ import { redisSessions } from "../src/redis/index.ts";
 const [port, prefix = "", leaseMs] = process.argv.slice(2);
 const client = createClient({ socket: { host: "127.0.0.1", port: Number(port) } });
 await client.connect();
-const { runs } = redisSessions({ client, prefix, leaseMs: Number(leaseMs) });
+const { runs } = redisSessions({ client, prefix, leaseMs: Number(leaseMs), commandMs: 20_000 });
 const key = { principal: "ann", threadId: "t1", runId: "r1" };
 const lease = await runs.open(key, { agentId: "agent" });
 if ("busy" in lease) throw new Error("busy");

@@ -3,7 +3,9 @@ import type { BaseEvent, Lease, LogEntry, RunKey, RunLog } from "@holodeck/agui-
 import { vi } from "vitest";
 
 const init = { agentId: "agent" };
-const patience = { timeout: 10_000, interval: 5 };
+// As long as a busy machine may take. Not `expect.poll`: it is for tests alone, and a cluster is waited for
+// before there are any.
+const patience = { timeout: 30_000, interval: 5 };
 
 export const until = (condition: () => unknown): Promise<void> =>
   vi.waitFor(async () => {

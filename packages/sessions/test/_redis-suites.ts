@@ -17,8 +17,15 @@ export function testRedisSessions(redis: RedisUnderTest | undefined): void {
     if (!redis) return;
     afterAll(() => redis.stop());
     let stores = 0;
+    // Late is not away: what is unavailable has tests of its own.
+    const common = { commandMs: 20_000 };
     const second: CreateStore = async (setup) =>
-      redisSessions({ client: await redis.connect(), prefix: `test-${stores}`, ...setup });
+      redisSessions({
+        client: await redis.connect(),
+        prefix: `test-${stores}`,
+        ...common,
+        ...setup,
+      });
     const create: CreateStore = (setup) => {
       stores++;
       return second(setup);

@@ -96,56 +96,52 @@ function shownIn(message: Loose): Told {
 describe.for(sdks)("AI SDK $name", (sdk) => {
   const { lastAssistantMessageIsCompleteWithToolCalls } = sdk.module;
 
-  test(
-    "ends any run with the right status and text, and sends nothing again",
-    { timeout: 60_000 },
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(anyRun, async ({ events, end }) => {
-          const inputs: RunAgentInput[] = [];
-          const handler = createAgentHandler(
-            async function* (input, { emit }) {
-              inputs.push(input);
-              if (inputs.length > 1) return;
-              yield* events as unknown as AgentEvent[];
-              if (end === "failed") throw new Error("boom");
-              if (end === "asking") emit.interrupt({ id: "ask", reason: "confirmation" });
-            },
-            { protocols: [vercel({ sdkVersion: sdk.major })], logger: silentLogger },
+  test("ends any run with the right status and text, and sends nothing again", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyRun, async ({ events, end }) => {
+        const inputs: RunAgentInput[] = [];
+        const handler = createAgentHandler(
+          async function* (input, { emit }) {
+            inputs.push(input);
+            if (inputs.length > 1) return;
+            yield* events as unknown as AgentEvent[];
+            if (end === "failed") throw new Error("boom");
+            if (end === "asking") emit.interrupt({ id: "ask", reason: "confirmation" });
+          },
+          { protocols: [vercel({ sdkVersion: sdk.major })], logger: silentLogger },
+        );
+        const client: Chat = createChat(sdk, {
+          api: "http://test.local/api/chat",
+          fetch: (url: string, init: RequestInit) => handler.fetch(new Request(url, init)),
+          // A client that goes round in circles would do so for ever.
+          sendAutomaticallyWhen: (asked: Loose) =>
+            client.posted.length < 3 && lastAssistantMessageIsCompleteWithToolCalls(asked),
+        });
+        await client.chat.sendMessage({ text: "hi" });
+        await client.until(({ status }) => status === "ready" || status === "error");
+        expect(client.chat.status).toBe(end === "failed" ? "error" : "ready");
+        expect(client.posted).toHaveLength(1);
+        expect(client.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+        const snapshots = events.some(({ type }) => type === "MESSAGES_SNAPSHOT");
+        const shown = shownIn(client.last);
+        const expected = expectation(events);
+        if (snapshots) {
+          // A snapshot may add what was never streamed; what was streamed stays.
+          for (const [id, text] of expected.text) expect(shown.text.get(id)).toBe(text);
+        } else {
+          expect(shown).toEqual(expected);
+        }
+        // What came back is what was said.
+        await client.chat.sendMessage({ text: "again" });
+        expect(inputs).toHaveLength(2);
+        for (const [id, text] of expected.text) {
+          expect(inputs[1]!.messages).toContainEqual(
+            expect.objectContaining({ id, role: "assistant", content: text }),
           );
-          const client: Chat = createChat(sdk, {
-            api: "http://test.local/api/chat",
-            fetch: (url: string, init: RequestInit) => handler.fetch(new Request(url, init)),
-            // A client that goes round in circles would do so for ever.
-            sendAutomaticallyWhen: (asked: Loose) =>
-              client.posted.length < 3 && lastAssistantMessageIsCompleteWithToolCalls(asked),
-          });
-          await client.chat.sendMessage({ text: "hi" });
-          await client.until(({ status }) => status === "ready" || status === "error");
-          expect(client.chat.status).toBe(end === "failed" ? "error" : "ready");
-          expect(client.posted).toHaveLength(1);
-          expect(client.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
-          const snapshots = events.some(({ type }) => type === "MESSAGES_SNAPSHOT");
-          const shown = shownIn(client.last);
-          const expected = expectation(events);
-          if (snapshots) {
-            // A snapshot may add what was never streamed; what was streamed stays.
-            for (const [id, text] of expected.text) expect(shown.text.get(id)).toBe(text);
-          } else {
-            expect(shown).toEqual(expected);
-          }
-          // What came back is what was said.
-          await client.chat.sendMessage({ text: "again" });
-          expect(inputs).toHaveLength(2);
-          for (const [id, text] of expected.text) {
-            expect(inputs[1]!.messages).toContainEqual(
-              expect.objectContaining({ id, role: "assistant", content: text }),
-            );
-          }
-          await handler.close();
-        }),
-        { numRuns },
-      );
-    },
-  );
+        }
+        await handler.close();
+      }),
+      { numRuns },
+    );
+  });
 });

@@ -20,9 +20,9 @@ export function testRunLog(
   options: TestStoreOptions = {},
 ): void {
   const bench = createStoreBench(create, options);
-  const { define, finish } = defineCases(options);
+  const { define, finish } = defineCases(options, bench.play);
 
-  describe(`run log: ${name}`, { timeout: 60_000 }, () => {
+  describe(`run log: ${name}`, { timeout: 120_000 }, () => {
     afterEach(() => bench.closeAll());
     const kit = {
       bench,

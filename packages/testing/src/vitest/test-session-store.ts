@@ -22,9 +22,9 @@ export function testSessionStore(
   options: TestStoreOptions = {},
 ): void {
   const bench = createStoreBench(create, options);
-  const { define, finish } = defineCases(options);
+  const { define, finish } = defineCases(options, bench.play);
 
-  describe(`session store: ${name}`, { timeout: 60_000 }, () => {
+  describe(`session store: ${name}`, { timeout: 120_000 }, () => {
     afterEach(() => bench.closeAll());
     testSessionRecords({ bench, define });
     testSessionTimes({ bench, define });

@@ -8,7 +8,8 @@ const config: ViteUserConfig = defineConfig({
   resolve,
   ssr: { resolve },
   root: fileURLToPath(new URL(".", import.meta.url)),
-  test: { include: ["*.suite.ts"], maxWorkers: 1 },
+  // What is broken fails at once; a busy machine must not look broken.
+  test: { include: ["*.suite.ts"], maxWorkers: 1, testTimeout: 60_000, hookTimeout: 60_000 },
 });
 
 export default config;
