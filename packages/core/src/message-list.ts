@@ -63,7 +63,9 @@ export class MessageList {
 
   append(message: Message): Slot {
     const slot = { message, generation: this.#generation, isHistory: false };
-    this.#slots.push(slot);
+    // A list that is pushed to gets room for sixteen more.
+    if (this.#slots.length < fewSlots) this.#slots = this.#slots.concat(slot);
+    else this.#slots.push(slot);
     this.#index(slot);
     return slot;
   }
