@@ -44,9 +44,8 @@ export interface RunContextInit {
   /** Absent: tools of the client's cannot be called while the run goes on. */
   readonly clientTools?: ClientTools | undefined;
   readonly clock?: Clock;
-  /** The session's metadata; `session.set` writes into `changed`. */
+  /** The session's metadata. */
   readonly metadata?: Readonly<Json>;
-  readonly changed?: Json;
   /** What `createSession` made for the thread. */
   readonly data?: unknown;
   /** What the server asked in the last run, with the answers of this one. Never what a client claims. */
@@ -244,6 +243,11 @@ export function waitsForClient(context: RunContext): boolean {
 /** What the tools of a run share: what was asked in it, and what is to be tidied up. */
 export function deskOf(context: RunContext): ToolDesk {
   return insideOf(context).desk;
+}
+
+/** What a run has changed in the metadata of its session. Only of a context that was made here. */
+export function changesOf(context: RunContext): Readonly<Json> {
+  return (context.session as ContextSession).changes;
 }
 
 /** A context for an agent that runs outside any handler. */
