@@ -69,9 +69,10 @@ export function createLauncher(options: HostOptions): Launcher {
     if (!mayCreate) {
       throw new AgentError("thread-not-found", `There is no thread "${key.threadId}".`);
     }
-    const { metadata = {} } = request;
+    const { metadata } = request;
+    const agentId = loaded.id;
     try {
-      const made = sessions.create(key, { agentId: loaded.id, metadata });
+      const made = sessions.create(key, metadata ? { agentId, metadata } : { agentId });
       return isPromise(made)
         ? made.then(undefined, (error: unknown) => madeMeanwhile(key, error))
         : made;

@@ -42,7 +42,9 @@ export function createRunView(start: RunViewStart): RunView {
 }
 
 class View implements RunView {
-  readonly #state: LiveDocument;
+  #state: unknown;
+  /** Made by the first change of the state. */
+  #document: LiveDocument | undefined = undefined;
   readonly #reducer: Reducer;
   readonly #times = new Times();
   readonly #maxBytes: number;
@@ -50,7 +52,7 @@ class View implements RunView {
 
   constructor({ messages, maxBytes = Infinity, state = {}, open, isReordered }: RunViewStart) {
     this.#reducer = createReducer(messages, open ? { maxBytes, open } : { maxBytes });
-    this.#state = new LiveDocument(state);
+    this.#state = state;
     this.#maxBytes = maxBytes;
     this.#wasReordered = isReordered ?? false;
   }
@@ -59,16 +61,24 @@ class View implements RunView {
     const { type } = event;
     // A delta begins nothing.
     if (type === textContent) return this.#reducer.apply(event);
-    if (type === EventType.STATE_SNAPSHOT) return this.#state.write(event.snapshot);
+    if (type === EventType.STATE_SNAPSHOT) return this.#live.write(event.snapshot);
     // The guard let it through, so it applies.
-    if (type === EventType.STATE_DELTA) return this.#state.patch(event.delta as never);
+    if (type === EventType.STATE_DELTA) return this.#live.patch(event.delta as never);
     // Past its bound the reducer begins nothing new.
     if (at !== undefined && this.#reducer.bytes <= 2 * this.#maxBytes) this.#times.note(event, at);
     this.#reducer.apply(event);
   }
 
   get state(): unknown {
-    return this.#state.read();
+    return this.#document ? this.#document.read() : this.#state;
+  }
+
+  get #live(): LiveDocument {
+    if (!this.#document) {
+      this.#document = new LiveDocument(this.#state);
+      this.#state = undefined;
+    }
+    return this.#document;
   }
 
   get messages(): readonly Message[] {

@@ -10,7 +10,7 @@ import type { Stage } from "./audience.ts";
 import { ClientToolBroker } from "./client-tools.ts";
 import type { ToolResultCommand } from "./client-tools.ts";
 import { chain } from "./compose.ts";
-import { changesOf, createRunContext, deskOf } from "./context.ts";
+import { changesOf, createRunContext } from "./context.ts";
 import { ended } from "./context-session.ts";
 import type { RunMode } from "./context.ts";
 import { AgentError, describeError } from "./errors.ts";
@@ -28,9 +28,11 @@ import { SafeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
 import { after, copyEvent, errorOf, isPromise, onLost, statusOf } from "./run-parts.ts";
+import { RunOutcome } from "./run-outcome.ts";
 import type { RunInit, RunKeeper, RunLease, RunSettings, RunSummary } from "./run-types.ts";
 import { isEndless, sizeOf, withoutEndless } from "./size.ts";
 import { settleTools } from "./server-tools.ts";
+import { nothingAsked, ToolDesk } from "./tool-desk.ts";
 import { silentEncoder, toListener, WaitingSink } from "./waiting-sink.ts";
 import { callAgent, toRun } from "./to-agent.ts";
 import type { Encoder, LogEntry, Logger, RunContext, RunResult, RunStatus, Sink } from "./types.ts";
@@ -63,12 +65,8 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   readonly #voice: Voice;
   readonly #audience: Audience;
   readonly #began: number;
-  #done: Promise<RunResult> | undefined;
-  #resolveDone: ((result: RunResult) => void) | undefined;
-  #result: RunResult | undefined;
-  #idle: Promise<void> | undefined;
-  #resolveIdle: (() => void) | undefined;
-  #isIdle = false;
+  #outcome: RunOutcome | undefined;
+  #desk: ToolDesk | undefined;
   #agent: Pumping | undefined;
   #started = false;
   #error: AgentError | undefined;
@@ -99,7 +97,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   #graceUntil: number | undefined;
   /** Its place in the ticker; 0 when it has none. */
   #place: number;
-  readonly #keepLease: (() => void) | undefined;
+  readonly #leaveLease: (() => void) | undefined;
 
   /** `keeper` is who stores what the run did, where that is not `init` itself. */
   constructor(init: RunInit, settings: RunSettings, keeper: RunKeeper = init) {
@@ -134,9 +132,6 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
         answers: init.context.answers,
         stopping: this.#stopping,
         logger: settings.logger,
-        clock: settings.clock,
-        toolTimeoutMs: settings.limits.toolTimeoutMs,
-        clientTools: this.#clientTools,
       },
       this,
       this.#voice,
@@ -151,25 +146,37 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
       strict: settings.strict,
     });
     this.#audience = new Audience(this);
-    this.#keepLease = init.log && onLost(init.log.lease, () => this.#leaseLost());
+    this.#leaveLease = init.log && onLost(init.log.lease, () => this.#leaseLost());
     // From now on, not from its beginning: whoever asked for it may never come to follow it.
     this.#place = settings.ticker.add(this);
   }
 
   /** Resolves when the terminal event was delivered. Never rejects. */
   get done(): Promise<RunResult> {
-    return (this.#done ??= new Promise((resolve) => {
-      if (this.#result) resolve(this.#result);
-      else this.#resolveDone = resolve;
-    }));
+    return this.#ending.done;
   }
 
   /** Resolves when moreover no client is owed anything. */
   get idle(): Promise<void> {
-    return (this.#idle ??= new Promise((resolve) => {
-      if (this.#isIdle) resolve();
-      else this.#resolveIdle = resolve;
-    }));
+    return this.#ending.idle;
+  }
+
+  get #ending(): RunOutcome {
+    return (this.#outcome ??= new RunOutcome());
+  }
+
+  /** What its tools share. Most runs call none. */
+  desk(): ToolDesk {
+    if (!this.#desk) {
+      const { logger, clock, limits } = this.settings;
+      const { answers } = this.context.session;
+      const { toolTimeoutMs } = limits;
+      const clientTools = this.#clientTools;
+      this.#desk = new ToolDesk({ logger, clock, toolTimeoutMs, clientTools }, answers);
+      // Whatever comes from now on is tidied up at once.
+      if (this.#told) this.#desk.disposers.run();
+    }
+    return this.#desk;
   }
 
   get ended(): boolean {
@@ -536,7 +543,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
       state: this.#view.state,
       times: this.#view.times,
       metadata: changesOf(this.context),
-      asked: deskOf(this.context).asked,
+      asked: this.#desk?.asked ?? nothingAsked,
     };
     try {
       const saved = this.#keeper.save?.(summary);
@@ -617,18 +624,17 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   }
 
   #finish(terminal: BaseEvent): void {
-    this.#result = {
+    this.#ending.finish({
       messages: this.#view.messages,
       state: this.#view.state,
       error: this.#error ?? errorOf(terminal),
       usage: (terminal.usage as RunResult["usage"] | undefined) ?? [],
       ms: this.settings.clock.now() - this.#began,
-    };
-    this.#resolveDone?.(this.#result);
+    });
     this.#wake?.();
-    deskOf(this.context).disposers.run();
+    this.#desk?.disposers.run();
     // The log outlives the run; through this listener it would keep all of it.
-    this.#keepLease?.();
+    this.#leaveLease?.();
     this.#keeper.onEnd?.(this);
   }
 
@@ -679,8 +685,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     if (!this.#told || this.#audience.size > 0) return;
     this.settings.ticker.remove(this.#place);
     this.#place = 0;
-    this.#isIdle = true;
-    this.#resolveIdle?.();
+    this.#ending.rest();
     this.#keeper.onIdle?.(this);
   }
 }

@@ -52,7 +52,7 @@ export class StoredRun implements Lease {
   first = 1;
   last = 0;
   bytes = 0;
-  closedAt = 0;
+  closedAt: number | undefined = undefined;
   followers = 0;
 
   constructor(
@@ -91,7 +91,9 @@ export class StoredRun implements Lease {
     this.status = "lost";
     this.#listeners = undefined;
     this.#lost?.abort();
-    this.#onLost?.();
+    const onLost = this.#onLost;
+    this.#onLost = undefined;
+    onLost?.();
     this.wake();
   }
 
