@@ -3,7 +3,7 @@ import type { BaseEvent, Message } from "@ag-ui/core";
 import { noOffset } from "./follower.ts";
 import type { SizedEntry } from "./follower.ts";
 import { LiveDocument } from "./live-document.ts";
-import { createReducer } from "./reducer.ts";
+import { foldOver } from "./reducer.ts";
 import type { Reducer } from "./reducer.ts";
 import { sizeOf } from "./size.ts";
 import { Times } from "./times.ts";
@@ -24,6 +24,7 @@ export interface RunView {
 }
 
 export interface RunViewStart {
+  /** A list that nobody changes any more. */
   readonly messages: readonly Message[];
   readonly state: unknown;
   /** What was open where this view begins. */
@@ -51,7 +52,7 @@ class View implements RunView {
   readonly #wasReordered: boolean;
 
   constructor({ messages, maxBytes = Infinity, state = {}, open, isReordered }: RunViewStart) {
-    this.#reducer = createReducer(messages, open ? { maxBytes, open } : { maxBytes });
+    this.#reducer = foldOver(messages, open ? { maxBytes, open } : { maxBytes });
     this.#state = state;
     this.#maxBytes = maxBytes;
     this.#wasReordered = isReordered ?? false;

@@ -54,7 +54,7 @@ export interface RunInit extends RunKeeper {
   >;
   /** Said before the agent says anything. */
   readonly prologue?: readonly unknown[];
-  /** The thread's messages, when there are more than the agent is given. */
+  /** The thread's messages, in a list that nobody changes any more. */
   readonly history?: readonly Message[];
   /** Absent: nothing of the run is kept. */
   readonly log?: RunLease | undefined;

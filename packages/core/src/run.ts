@@ -110,7 +110,8 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     this.settings = settings;
     this.#began = settings.clock.now();
     this.#view = createRunView({
-      messages: init.history ?? init.input.messages,
+      // The agent may change the list it is given.
+      messages: init.history ?? init.input.messages.slice(),
       state: init.input.state,
       maxBytes: settings.limits.runLogBytes,
     });
