@@ -23,7 +23,7 @@ import type { RunRegistry } from "./registry.ts";
 import { isPromise } from "./is-promise.ts";
 import { healthRoutes } from "./health.ts";
 import { describeHandler } from "./info.ts";
-import { stopped } from "./launch.ts";
+import { stopped } from "./thread-run.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import type { HandlerState } from "./lifecycle.ts";
 import { describeApi, openApiRoute } from "./openapi.ts";

@@ -51,7 +51,7 @@ export function prepareInput(
   const state = hasState(input.state) ? input.state : (session.state ?? input.state ?? {});
   return {
     // A list of its own: what an agent does to it is not done to the thread.
-    input: { ...input, messages: messages.filter(isSpoken), state },
+    input: { ...input, messages: spokenOf(messages), state },
     history: owner === "server" ? messages : keepActivities(session.messages, sent),
     pending:
       session.pending.length === 0
@@ -67,7 +67,7 @@ export function asStored(
   { input }: PreparedInput,
   { messages }: Session,
 ): Pick<PreparedInput, "input" | "history"> {
-  return { input: { ...input, messages: messages.filter(isSpoken) }, history: messages };
+  return { input: { ...input, messages: spokenOf(messages) }, history: messages };
 }
 
 /** The thread keeps what its client sent; only the agent reads files as text. */
@@ -79,6 +79,11 @@ export function asRead(
   const { input, history } = prepared;
   const messages = input.messages.map((message) => replaced.get(message) ?? message);
   return { input: { ...input, messages }, history };
+}
+
+// Nearly always all of them; a copy is just as long as it has to be, what was filtered is not.
+function spokenOf(messages: readonly Message[]): Message[] {
+  return messages.every(isSpoken) ? messages.slice() : messages.filter(isSpoken);
 }
 
 function isSpoken({ role }: Message): boolean {

@@ -10,10 +10,12 @@ import type {
   Call,
   Encoder,
   FoldedRun,
+  InputFile,
   LiveRun,
   Protocol,
   ProtocolHost,
   Reply,
+  ReplyStream,
   RunContextInit,
   RunRecord,
   RunRequest,
@@ -22,14 +24,17 @@ import type {
 import { acquire, threadBusy } from "./acquire.ts";
 import type { LoadedAgent } from "./agents.ts";
 import { answerQuestion } from "./answer.ts";
-import { createLauncher, stopped } from "./launch.ts";
+import { createLauncher } from "./launch.ts";
 import type { Launch } from "./launch.ts";
 import { isPromise } from "./is-promise.ts";
 import { createQueue } from "./queue.ts";
 import { readFiles } from "./read-files.ts";
 import { liveId } from "./registry.ts";
 import { requestOf } from "./request.ts";
+import { stopped } from "./thread-run.ts";
 import type { HostOptions } from "./registry.ts";
+
+const noFiles: readonly InputFile[] = Object.freeze([]);
 
 /** What a protocol may ask of the handler: start a run, attach to one, send it a command. */
 export function createHost(options: HostOptions): (protocol: Protocol) => ProtocolHost {
@@ -95,7 +100,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
         requestId: call.requestId,
         request: requestOf(call),
         tools,
-        files: request.files ?? [],
+        files: request.files ?? noFiles,
       },
       // Who sends no history cannot own it.
       owner: protocol.history === "server" ? "server" : (settings.history ?? "client"),
@@ -227,14 +232,29 @@ function toActive(record: RunRecord, run: LiveRun, call: Call): ActiveRun {
       return {
         status: 200,
         headers: { "content-type": encoder.contentType, ...encoder.headers, ...headers },
-        stream: {
-          attach: (sink) => run.follow(encoder, sink, from === "start" ? 0 : from),
-          discard: () => run.discard(),
-          done: run.done,
-        },
+        stream: new RunStream(run, encoder, from === "start" ? 0 : from),
       };
     },
     // Asked for here, since it is made on first use.
     collect: (onEvent) => run.collect(call.signal, onEvent),
   };
+}
+
+// A class: an object with a getter of its own has a shape of its own, which keeps its run until the next
+// full collection. Its functions are its own, for whoever copies it to put something in front of them.
+class RunStream implements ReplyStream {
+  readonly attach: ReplyStream["attach"];
+  readonly discard: ReplyStream["discard"];
+  readonly #run: LiveRun;
+
+  constructor(run: LiveRun, encoder: Encoder, from: number | "join") {
+    this.#run = run;
+    this.attach = (sink) => run.follow(encoder, sink, from);
+    this.discard = () => run.discard();
+  }
+
+  /** Made on first use, and few ask. */
+  get done(): Promise<unknown> {
+    return this.#run.done;
+  }
 }

@@ -1,14 +1,12 @@
 // Longer than our usual file: all that a run needs before its agent is called, in the order it is got.
-import { AgentError, EventType, foldRun, LiveRun, toPending } from "@holodeck/agui-core";
+import { AgentError, EventType, foldRun, LiveRun } from "@holodeck/agui-core";
 import type {
   Awaitable,
   Lease,
   Message,
-  RunCommand,
   RunContextInit,
   RunKey,
   RunRequest,
-  RunSummary,
   Session,
 } from "@holodeck/agui-core";
 import type { LoadedAgent } from "./agents.ts";
@@ -16,9 +14,10 @@ import { createQuestions } from "./answer.ts";
 import { asRead, asStored, prepareInput } from "./history.ts";
 import type { PreparedInput } from "./history.ts";
 import { isPromise } from "./is-promise.ts";
-import { asideId, liveId } from "./registry.ts";
+import { asideId } from "./registry.ts";
 import { emptySession, markIncomplete } from "./thread-record.ts";
 import type { HostOptions } from "./registry.ts";
+import { linger, ThreadRun } from "./thread-run.ts";
 
 /** A run that was asked for and admitted. */
 export interface Launch {
@@ -42,13 +41,6 @@ type RunInit = ConstructorParameters<typeof LiveRun>[0];
 type RunParts = Pick<RunInit, "agent" | "input" | "context" | "prologue" | "questions"> & {
   readonly history: readonly Message[];
 };
-
-/** What a run on a thread needs to the end. */
-interface Kept {
-  readonly key: RunKey;
-  readonly lease: Lease;
-  readonly maxMessages: number | undefined;
-}
 
 const nothing: readonly never[] = Object.freeze([]);
 
@@ -77,9 +69,10 @@ export function createLauncher(options: HostOptions): Launcher {
     if (!mayCreate) {
       throw new AgentError("thread-not-found", `There is no thread "${key.threadId}".`);
     }
-    const { metadata = {} } = request;
+    const { metadata } = request;
+    const agentId = loaded.id;
     try {
-      const made = sessions.create(key, { agentId: loaded.id, metadata });
+      const made = sessions.create(key, metadata ? { agentId, metadata } : { agentId });
       return isPromise(made)
         ? made.then(undefined, (error: unknown) => madeMeanwhile(key, error))
         : made;
@@ -170,7 +163,7 @@ export function createLauncher(options: HostOptions): Launcher {
         prologue: exposed === undefined ? nothing : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
         questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
       },
-      { key, lease, maxMessages },
+      new ThreadRun({ lease, history, maxMessages }, sessions, runs),
     );
   }
 
@@ -182,78 +175,22 @@ export function createLauncher(options: HostOptions): Launcher {
     );
   }
 
-  // Never at once: an agent that has said its last word comes to its next one before it is told to stop.
-  async function save(
-    { key, maxMessages }: Kept,
-    summary: RunSummary,
-    history: readonly Message[],
-  ): Promise<void> {
-    // The thread may have been deleted in the meantime; then there is nothing to keep.
-    if (!(await sessions.get(key))) return;
-    const { status, messages, state, times, metadata } = summary;
-    const storing = sessions.update(key, {
-      messages: status === "finished" ? messages : markIncomplete(messages, history),
-      maxMessages,
-      times,
-      state,
-      metadata,
-      pending: toPending(key.runId, summary, history),
-      lastRunId: key.runId,
-      active: null,
-    });
-    if (isPromise(storing)) await storing;
-  }
-
-  // What the functions here close over stays as long as the run: no request, and nothing of how it was
-  // prepared.
-  function begin(parts: RunParts, kept: Kept): LiveRun {
-    const { key, lease, maxMessages } = kept;
-    const { history } = parts;
-    const id = liveId(key);
-    let run: LiveRun | undefined = undefined;
-    let forget: (() => void) | undefined;
-    const deafen = sessions.runs.commands(lease, (command) => {
-      if (!run) return;
-      if (command.type === "stop") obey(run, command);
-      else run.answer(command);
-    });
-    run = new LiveRun(
-      {
-        agent: parts.agent,
-        input: parts.input,
-        history,
-        middleware: settings.runMiddleware,
-        context: parts.context,
-        prologue: parts.prologue,
-        questions: parts.questions,
-        log: { runs: sessions.runs, lease },
-        save: (summary) => save(kept, summary, history),
-        checkpoint: ({ messages, state, times, offset, open }) => {
-          const active = { runId: key.runId, offset, open };
-          return sessions.update(key, { messages, maxMessages, state, times, active });
-        },
-        onEnd: (ended) => {
-          deafen();
-          forget = remember(ended, id);
-        },
-        onIdle: () => forget?.(),
-      },
+  function begin(parts: RunParts, thread: ThreadRun): LiveRun {
+    const { agent, input, history, context, prologue, questions } = parts;
+    const { runMiddleware: middleware } = settings;
+    const run = new LiveRun(
+      { agent, input, history, middleware, context, prologue, questions, log: thread },
       runSettings,
+      thread,
     );
-    return admit(run, id);
+    thread.enter(run);
+    return admit(run);
   }
 
-  function admit(run: LiveRun, id: string): LiveRun {
-    runs.live.set(id, run);
+  function admit(run: LiveRun): LiveRun {
     // Its request came in before the doors were closed; its client gets an end all the same.
     if (!onRun()) run.abort(shuttingDown());
     return run;
-  }
-
-  // Ended, but its clients may not have everything yet.
-  function remember(run: LiveRun, id: string): () => void {
-    if (runs.live.get(id) === run) runs.live.delete(id);
-    return runs.lingering.add(run);
   }
 
   async function giveBack(lease: Lease, error: unknown): Promise<void> {
@@ -297,7 +234,7 @@ export function createLauncher(options: HostOptions): Launcher {
       const { input, history } = asRead(prepared, asked.replaced);
       const { runMiddleware: middleware } = settings;
       const id = asideId();
-      let forget: (() => void) | undefined;
+      let place = 0;
       const run = new LiveRun(
         {
           agent: loaded.agent,
@@ -306,30 +243,18 @@ export function createLauncher(options: HostOptions): Launcher {
           middleware,
           context,
           onEnd: (ended) => {
-            forget = remember(ended, id);
+            place = linger(runs, id, ended);
           },
-          onIdle: () => forget?.(),
+          onIdle: () => runs.lingering.remove(place),
         },
         runSettings,
       );
-      return admit(run, id);
+      runs.live.set(id, run);
+      return admit(run);
     },
   };
 }
 
-function obey(run: LiveRun, { reason, ifUnfollowed }: RunCommand & { type: "stop" }): void {
-  if (ifUnfollowed && (run.followers > 0 || !run.wasFollowed)) return;
-  run.abort(reason === "replaced" ? replaced() : stopped());
-}
-
 export function shuttingDown(): AgentError {
   return new AgentError("shutting-down", "The server is shutting down.");
-}
-
-export function stopped(): AgentError {
-  return new AgentError("stopped", "The run was stopped.");
-}
-
-function replaced(): AgentError {
-  return new AgentError("replaced", "A new run took its thread.");
 }

@@ -99,7 +99,7 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
           },
         };
         sink.onClose = () => stop.abort();
-        const still = ticker.add(beat);
+        const place = ticker.add(beat);
         try {
           const begun = await run();
           if (begun && stop.signal.aborted) begun.discard();
@@ -108,7 +108,7 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
           logger.error({ error, runId: record.runId }, "A queued run could not begin.");
           refuse(encoder, sink, describeError(error, debug));
         } finally {
-          still();
+          ticker.remove(place);
         }
       }
 

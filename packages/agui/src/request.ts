@@ -10,17 +10,12 @@ export function toCall(
 }
 
 /**
- * How to get the request of a call later on. It keeps the exchange and not the call, whose body would
- * stay as long as a run.
+ * Who has the request of a call later on: the exchange and not the call, whose body would stay as long as
+ * a run.
  */
-export function requestOf(call: Call): () => AgentRequest {
+export function requestOf(call: Call): { readonly request: AgentRequest } {
   const isOurs = call instanceof ExchangeCall && !Object.hasOwn(call, "request");
-  return requestLater(isOurs ? (call as unknown as { exchange: Exchange }).exchange : call);
-}
-
-// A function of its own: one that is made beside a call keeps it.
-function requestLater(source: { readonly request: AgentRequest }): () => AgentRequest {
-  return () => source.request;
+  return isOurs ? (call as unknown as { exchange: Exchange }).exchange : call;
 }
 
 // A class: an object with getters of its own has a shape of its own, which keeps its request until the

@@ -15,7 +15,8 @@ export function sendReply(exchange: Exchange, reply: Reply, requestId: string): 
   }
   if (stream) {
     const sink = exchange.reply(status, headers);
-    if (stream.done) exchange.waitUntil?.(stream.done);
+    // Asked for only where somebody waits: it is made on first use.
+    if (exchange.waitUntil && stream.done) exchange.waitUntil(stream.done);
     stream.attach(sink);
     return;
   }

@@ -4,8 +4,10 @@
  * allocates was copied by every minor one. Here the members stand in boxes that are emptied.
  */
 export interface Bag<T> extends Iterable<T> {
-  /** Returns how to take it out again. */
-  add(member: T): () => void;
+  /** Returns its place, a number above 0. */
+  add(member: T): number;
+  /** Takes out what stands in a place. */
+  remove(place: number): void;
   readonly size: number;
 }
 
@@ -14,13 +16,14 @@ export function createBag<T extends object>(): Bag<T> {
   let places = 0;
   return {
     add(member) {
-      const place = places++;
-      const box: { member: T | undefined } = { member };
-      boxes.set(place, box);
-      return () => {
-        box.member = undefined;
-        boxes.delete(place);
-      };
+      const place = ++places;
+      boxes.set(place, { member });
+      return place;
+    },
+    remove(place) {
+      const box = boxes.get(place);
+      if (box) box.member = undefined;
+      boxes.delete(place);
     },
     get size() {
       return boxes.size;

@@ -25,8 +25,9 @@ export interface Tickable {
 
 /** One coarse timer for every deadline of a handler: heartbeats, stalls, timeouts. */
 export interface Ticker {
-  /** Returns how to leave it. */
-  add(member: Tickable): () => void;
+  /** Returns its place, a number above 0. */
+  add(member: Tickable): number;
+  remove(place: number): void;
 }
 
 /** Ticks while it has members, about every `everyMs`. */
@@ -46,15 +47,16 @@ export function createTicker(clock: Clock, everyMs: number): Ticker {
 
   return {
     add(member) {
-      const remove = members.add(member);
+      const place = members.add(member);
       arm();
-      return () => {
-        remove();
-        if (members.size === 0 && timer !== undefined) {
-          clock.clearTimeout(timer);
-          timer = undefined;
-        }
-      };
+      return place;
+    },
+    remove(place) {
+      members.remove(place);
+      if (members.size === 0 && timer !== undefined) {
+        clock.clearTimeout(timer);
+        timer = undefined;
+      }
     },
   };
 }

@@ -16,7 +16,8 @@ export class ContextSession implements RunSession {
   readonly answers: readonly InterruptAnswer[];
   readonly #runId: string;
   readonly #stored: Readonly<Json>;
-  readonly #changed: Json;
+  /** Made by the first change. */
+  #changed: Json | undefined = undefined;
   readonly #stopping: Stopping;
   readonly #mode: RunMode;
 
@@ -25,9 +26,13 @@ export class ContextSession implements RunSession {
     this.answers = init.answers ?? noAnswers;
     this.#runId = init.runId;
     this.#stored = init.metadata ?? nothingStored;
-    this.#changed = init.changed ?? {};
     this.#stopping = stopping;
     this.#mode = mode;
+  }
+
+  /** What this run has changed. */
+  get changes(): Readonly<Json> {
+    return this.#changed ?? nothingStored;
   }
 
   get metadata(): Json {
@@ -36,7 +41,7 @@ export class ContextSession implements RunSession {
 
   get get(): RunSession["get"] {
     return (key) => {
-      const record = Object.hasOwn(this.#changed, key) ? this.#changed : this.#stored;
+      const record = Object.hasOwn(this.changes, key) ? this.changes : this.#stored;
       return Object.hasOwn(record, key) ? record[key] : undefined;
     };
   }
@@ -48,7 +53,7 @@ export class ContextSession implements RunSession {
         throw ended(this.#runId);
       }
       // By definition, since a key may be `__proto__`.
-      Object.defineProperty(this.#changed, key, { value, ...ordinary });
+      Object.defineProperty((this.#changed ??= {}), key, { value, ...ordinary });
     };
   }
 }

@@ -25,6 +25,9 @@ import type {
   ToolCallRequest,
 } from "./types.ts";
 
+/** How to get the request of a run; an object that has it needs no function of its own. */
+export type RequestSource = (() => AgentRequest) | { readonly request: AgentRequest };
+
 /** What a run knows before its agent starts. */
 export interface RunContextInit {
   readonly threadId: string;
@@ -36,7 +39,7 @@ export interface RunContextInit {
   readonly principal?: Principal | undefined;
   readonly requestId?: string;
   /** Asked for on first use: building it costs more than most runs need. */
-  readonly request?: (() => AgentRequest) | undefined;
+  readonly request?: RequestSource | undefined;
   readonly logger?: Logger;
   readonly files?: readonly InputFile[];
   readonly tools?: readonly ServerTool[];
@@ -44,9 +47,8 @@ export interface RunContextInit {
   /** Absent: tools of the client's cannot be called while the run goes on. */
   readonly clientTools?: ClientTools | undefined;
   readonly clock?: Clock;
-  /** The session's metadata; `session.set` writes into `changed`. */
+  /** The session's metadata. */
   readonly metadata?: Readonly<Json>;
-  readonly changed?: Json;
   /** What `createSession` made for the thread. */
   readonly data?: unknown;
   /** What the server asked in the last run, with the answers of this one. Never what a client claims. */
@@ -59,16 +61,19 @@ export interface RunMode {
   readonly strict: boolean;
   /** True while the agent's abort listeners are called. */
   aborting?(): boolean;
+  /** What the tools of the run share, made when it is asked for. */
+  desk?(): ToolDesk;
 }
 
 /** What a context carries that is not for agents. */
 interface Inside {
   readonly mode: RunMode;
   readonly stopping: Stopping;
-  readonly desk: ToolDesk;
+  /** Only where the mode has none. */
+  readonly desk: ToolDesk | undefined;
   /** What the server declares of the client's tools. */
   readonly declared: readonly ServerTool[];
-  readonly request: (() => AgentRequest) | undefined;
+  readonly request: RequestSource | undefined;
   /** Absent outside a run, as the voice is. */
   readonly input: RunAgentInput | undefined;
   readonly voice: Voice | undefined;
@@ -90,7 +95,7 @@ export function createRunContext(
   const stopping = init.stopping ?? (init.signal ? new GivenSignal(init.signal) : new LazyAbort());
   const session = new ContextSession(init, stopping, mode);
   const { server: tools, client: declared } = splitTools(init.tools);
-  const desk = new ToolDesk(init, session.answers);
+  const desk = mode.desk ? undefined : new ToolDesk(init, session.answers);
   const input = voice?.input;
   return new Context(
     { threadId, runId, agentId, principal, session, logger, requestId, files, tools },
@@ -138,7 +143,8 @@ class Context implements RunContext {
   }
 
   get request(): AgentRequest | undefined {
-    return this[inside].request?.();
+    const { request } = this[inside];
+    return typeof request === "function" ? request() : request?.request;
   }
 
   get emit(): Emit {
@@ -223,7 +229,8 @@ function withPrototype(context: RunContext): RunContext {
 
 function toolCallsOf(context: RunContext): ToolCalls {
   const own = insideOf(context);
-  return (own.calls ??= new ToolCalls(context, own));
+  const { input, declared } = own;
+  return (own.calls ??= new ToolCalls(context, { desk: deskIn(own), input, declared }));
 }
 
 function insideOf(context: RunContext): Inside {
@@ -238,12 +245,21 @@ export function modeOf(context: RunContext): RunMode {
 
 /** Whether a call of a client's tool is answered while the run goes on. Then core tells it by itself. */
 export function waitsForClient(context: RunContext): boolean {
-  return insideOf(context).desk.clientTools !== undefined;
+  return deskOf(context).clientTools !== undefined;
 }
 
 /** What the tools of a run share: what was asked in it, and what is to be tidied up. */
 export function deskOf(context: RunContext): ToolDesk {
-  return insideOf(context).desk;
+  return deskIn(insideOf(context));
+}
+
+function deskIn({ desk, mode }: Inside): ToolDesk {
+  return desk ?? mode.desk!();
+}
+
+/** What a run has changed in the metadata of its session. Only of a context that was made here. */
+export function changesOf(context: RunContext): Readonly<Json> {
+  return (context.session as ContextSession).changes;
 }
 
 /** A context for an agent that runs outside any handler. */

@@ -1,4 +1,5 @@
 import { atTurnEnd } from "./hop.ts";
+import type { TurnMember } from "./hop.ts";
 import type { Chunk, Sink } from "./types.ts";
 
 const highWaterMark = 64 * 1024;
@@ -16,7 +17,7 @@ export function createFetchSink(signal: AbortSignal | undefined): FetchSink {
   return new StreamSink(signal);
 }
 
-class StreamSink implements FetchSink, UnderlyingDefaultSource<Bytes> {
+class StreamSink implements FetchSink, TurnMember, UnderlyingDefaultSource<Bytes> {
   readonly body: ReadableStream<Bytes>;
   onDrain: (() => void) | undefined;
   readonly #signal: AbortSignal | undefined;
@@ -60,7 +61,7 @@ class StreamSink implements FetchSink, UnderlyingDefaultSource<Bytes> {
       // Shared memory is never written here; the cast only satisfies the stream's type.
       if (chunk.byteLength > 0) this.#controller.enqueue(chunk as Bytes);
     } else if (chunk !== "") {
-      if (this.#held === "") atTurnEnd(() => this.#flush());
+      if (this.#held === "") atTurnEnd(this);
       this.#held += chunk;
     }
     this.#isBlocked = this.#waiting >= highWaterMark;
@@ -81,6 +82,10 @@ class StreamSink implements FetchSink, UnderlyingDefaultSource<Bytes> {
     }
     this.#state = "done";
     this.#held = "";
+  }
+
+  endTurn(): void {
+    this.#flush();
   }
 
   // ── What the stream calls ────────────────────────────────────────────────────────────────────

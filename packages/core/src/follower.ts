@@ -45,7 +45,7 @@ export class Follower {
   isCatchingUp = false;
   /** Set by whoever waits until it keeps up again, or is gone. */
   wake: (() => void) | undefined;
-  #backlog: SizedEntry[] = [];
+  #backlog: SizedEntry[] | undefined;
   #owed = 0;
   #lastWrite: number;
   #blockedAt = 0;
@@ -63,7 +63,6 @@ export class Follower {
     this.#sink = sink;
     this.#after = after;
     this.#lastWrite = host.now();
-    sink.onDrain = () => this.#drain();
     sink.onClose = () => this.#leave(false);
   }
 
@@ -107,12 +106,13 @@ export class Follower {
 
   #deliverAll(entries: readonly SizedEntry[], chunk?: Chunk): void {
     this.#begun = true;
-    if (!this.blocked && this.#backlog.length === 0) {
+    if (!this.blocked && !this.#backlog) {
       this.#write(chunk ?? encodeAll(this.encoder, entries));
       return;
     }
+    const backlog = (this.#backlog ??= []);
     for (const entry of entries) {
-      this.#backlog.push(entry);
+      backlog.push(entry);
       this.#owed += entry.size;
     }
     if (this.#owed > this.#host.maxBytes) this.cut();
@@ -168,6 +168,8 @@ export class Follower {
     this.#lastWrite = this.#host.now();
     if (this.#sink.write(chunk) || this.isGone) return;
     this.blocked = true;
+    // Most clients are never behind.
+    this.#sink.onDrain = () => this.#drain();
     this.#blockedAt = this.#lastWrite;
     this.#paceChanged();
   }
@@ -187,8 +189,8 @@ export class Follower {
     if (this.isGone || !this.blocked) return;
     this.blocked = false;
     this.#attempt((encoder) => {
-      while (this.#backlog.length > 0 && !this.blocked) {
-        this.#write(encodeAll(encoder, this.#nextPortion()));
+      while (this.#backlog && !this.blocked) {
+        this.#write(encodeAll(encoder, this.#nextPortion(this.#backlog)));
       }
     });
     if (this.blocked || this.isGone) return;
@@ -196,12 +198,14 @@ export class Follower {
     this.#paceChanged();
   }
 
-  #nextPortion(): SizedEntry[] {
+  #nextPortion(backlog: SizedEntry[]): SizedEntry[] {
     let bytes = 0;
     let count = 0;
-    while (count < this.#backlog.length && bytes < portion) bytes += this.#backlog[count++]!.size;
+    while (count < backlog.length && bytes < portion) bytes += backlog[count++]!.size;
     this.#owed -= bytes;
-    return this.#backlog.splice(0, count);
+    if (count < backlog.length) return backlog.splice(0, count);
+    this.#backlog = undefined;
+    return backlog;
   }
 
   #finish(): void {
@@ -221,7 +225,7 @@ export class Follower {
   #leave(complete: boolean): void {
     if (this.isGone) return;
     this.isGone = true;
-    this.#backlog = [];
+    this.#backlog = undefined;
     this.#wakeUp();
     this.#host.left(this, complete);
   }

@@ -45,7 +45,15 @@ export type { Reducer, ReducerOptions } from "./reducer.ts";
 export { assertReadable, replayReply } from "./replay.ts";
 export { cutAfter } from "./line.ts";
 export { LiveRun } from "./run.ts";
-export type { DisconnectPolicy, RunFold, RunInit, RunSettings, RunSummary } from "./run-types.ts";
+export type {
+  DisconnectPolicy,
+  RunFold,
+  RunInit,
+  RunKeeper,
+  RunLease,
+  RunSettings,
+  RunSummary,
+} from "./run-types.ts";
 export { assertOwnForm } from "./same-origin.ts";
 export { assertTools, toDefinition } from "./server-tools.ts";
 export { sizeOf } from "./size.ts";

@@ -3,7 +3,7 @@ import type { BaseEvent, Message } from "@ag-ui/core";
 import { noOffset } from "./follower.ts";
 import type { SizedEntry } from "./line.ts";
 import { LiveDocument } from "./live-document.ts";
-import { createReducer } from "./reducer.ts";
+import { foldOver } from "./reducer.ts";
 import type { Reducer } from "./reducer.ts";
 import { sizeOf } from "./size.ts";
 import { Times } from "./times.ts";
@@ -24,6 +24,7 @@ export interface RunView {
 }
 
 export interface RunViewStart {
+  /** A list that nobody changes any more. */
   readonly messages: readonly Message[];
   readonly state: unknown;
   /** What was open where this view begins. */
@@ -42,15 +43,17 @@ export function createRunView(start: RunViewStart): RunView {
 }
 
 class View implements RunView {
-  readonly #state: LiveDocument;
+  #state: unknown;
+  /** Made by the first change of the state. */
+  #document: LiveDocument | undefined = undefined;
   readonly #reducer: Reducer;
   readonly #times = new Times();
   readonly #maxBytes: number;
   readonly #wasReordered: boolean;
 
   constructor({ messages, maxBytes = Infinity, state = {}, open, isReordered }: RunViewStart) {
-    this.#reducer = createReducer(messages, open ? { maxBytes, open } : { maxBytes });
-    this.#state = new LiveDocument(state);
+    this.#reducer = foldOver(messages, open ? { maxBytes, open } : { maxBytes });
+    this.#state = state;
     this.#maxBytes = maxBytes;
     this.#wasReordered = isReordered ?? false;
   }
@@ -59,16 +62,24 @@ class View implements RunView {
     const { type } = event;
     // A delta begins nothing.
     if (type === textContent) return this.#reducer.apply(event);
-    if (type === EventType.STATE_SNAPSHOT) return this.#state.write(event.snapshot);
+    if (type === EventType.STATE_SNAPSHOT) return this.#live.write(event.snapshot);
     // The guard let it through, so it applies.
-    if (type === EventType.STATE_DELTA) return this.#state.patch(event.delta as never);
+    if (type === EventType.STATE_DELTA) return this.#live.patch(event.delta as never);
     // Past its bound the reducer begins nothing new.
     if (at !== undefined && this.#reducer.bytes <= 2 * this.#maxBytes) this.#times.note(event, at);
     this.#reducer.apply(event);
   }
 
   get state(): unknown {
-    return this.#state.read();
+    return this.#document ? this.#document.read() : this.#state;
+  }
+
+  get #live(): LiveDocument {
+    if (!this.#document) {
+      this.#document = new LiveDocument(this.#state);
+      this.#state = undefined;
+    }
+    return this.#document;
   }
 
   get messages(): readonly Message[] {

@@ -12,30 +12,45 @@ export interface Slot {
 // As few as these are found sooner by looking at each.
 const fewSlots = 8;
 
+const none = Object.freeze([]) as unknown as Slot[];
+const nothing: readonly Message[] = Object.freeze([]);
+
+// So often a history is looked through before it is worth an index.
+const fewLooks = 4;
+
 /** Messages with an index by id and by tool call, copied on write once somebody has read them. */
 export class MessageList {
-  #slots: Slot[];
+  /**
+   * What was there before the run, as long as nobody wants a message of it. Most runs only add to it, and
+   * with a place for each message an open stream would keep more of its history than of anything else.
+   */
+  #history: readonly Message[];
+  /** What comes after it. */
+  #slots: Slot[] = none;
+  #looks = 0;
   #generation = 0;
   /** Both are made when they are needed. */
   #byId: Map<string, Slot> | undefined = undefined;
   #calls: Map<string, { slot: Slot; index: number }> | undefined = undefined;
 
+  /** Of a list that nobody changes any more. */
   constructor(initial: readonly Message[]) {
-    this.#slots = initial.map((message) => ({ message, generation: -1, isHistory: true }));
+    this.#history = initial;
   }
 
   get slots(): readonly Slot[] {
-    return this.#slots;
+    return this.#whole();
   }
 
   /** A copy of the list; messages in it never change afterwards. */
   read(): readonly Message[] {
     this.#generation++;
-    return this.#slots.map(({ message }) => message);
+    return this.#history.concat(this.#slots.map(({ message }) => message));
   }
 
   /** Ids are unique in a proper conversation; in another, the first one is meant. */
   find(id: string): Slot | undefined {
+    if (this.#history.length > 0 && (++this.#looks > fewLooks || this.#isPast(id))) this.#whole();
     if (this.#slots.length > fewSlots) return (this.#byId ??= indexById(this.#slots)).get(id);
     for (const slot of this.#slots) if (slot.message.id === id) return slot;
     return undefined;
@@ -63,7 +78,9 @@ export class MessageList {
 
   append(message: Message): Slot {
     const slot = { message, generation: this.#generation, isHistory: false };
-    this.#slots.push(slot);
+    // A list that is pushed to gets room for sixteen more.
+    if (this.#slots.length < fewSlots) this.#slots = this.#slots.concat(slot);
+    else this.#slots.push(slot);
     this.#index(slot);
     return slot;
   }
@@ -77,7 +94,7 @@ export class MessageList {
 
   /** Puts a tool message behind the results that already follow its call. True: others follow it. */
   insertAfter(owner: Slot, message: Message): boolean {
-    const slots = this.#slots;
+    const slots = this.#whole();
     let at = slots.lastIndexOf(owner) + 1;
     while (slots[at]?.message.role === "tool") at++;
     const slot = { message, generation: this.#generation, isHistory: false };
@@ -98,9 +115,27 @@ export class MessageList {
 
   /** Takes another list of slots. */
   reset(slots: Slot[]): void {
+    this.#history = nothing;
     this.#slots = slots;
     this.#byId = undefined;
     this.#calls = undefined;
+  }
+
+  #isPast(id: string): boolean {
+    for (const message of this.#history) if (message.id === id) return true;
+    return false;
+  }
+
+  /** All of it in places. */
+  #whole(): Slot[] {
+    if (this.#history.length > 0) {
+      const past = this.#history.map((message) => ({ message, generation: -1, isHistory: true }));
+      this.#history = nothing;
+      this.#slots = past.concat(this.#slots);
+      this.#byId = undefined;
+      this.#calls = undefined;
+    }
+    return this.#slots;
   }
 
   #index(slot: Slot): void {
@@ -111,8 +146,9 @@ export class MessageList {
 
   #findCall(toolCallId: string): { slot: Slot; index: number } | undefined {
     if (!this.#calls) {
+      const slots = this.#whole();
       this.#calls = new Map();
-      for (const slot of this.#slots) indexCalls(this.#calls, slot);
+      for (const slot of slots) indexCalls(this.#calls, slot);
     }
     return this.#calls.get(toolCallId);
   }

@@ -49,7 +49,6 @@ const rules: Readonly<Record<string, readonly [kind: OpenKind, id: string, opens
 export class OpenParts {
   // Nearly always one thing at a time, which needs no map: there is one of these per run.
   #only: OpenPart | undefined = undefined;
-  #onlyKey = "";
   #others: Map<string, OpenPart> | undefined = undefined;
 
   apply(event: BaseEvent): void {
@@ -66,11 +65,9 @@ export class OpenParts {
     const rule = rules[type];
     if (!rule) return;
     const [kind, member, opens] = rule;
-    const { [member]: id, subagentRunId } = event as Json;
-    // Two subagents may have a step of the same name open.
-    const key = `${kind} ${kind === "step" ? JSON.stringify([subagentRunId, id]) : String(id)}`;
-    if (opens) this.#open(key, { kind, id: String(id), event });
-    else this.#close(key);
+    const part: OpenPart = { kind, id: String((event as Json)[member]), event };
+    if (opens) this.#open(part);
+    else this.#close(part);
   }
 
   list(): readonly OpenPart[] {
@@ -79,18 +76,24 @@ export class OpenParts {
     return order.flatMap((kind) => parts.filter((part) => part.kind === kind));
   }
 
-  #open(key: string, part: OpenPart): void {
-    const isOnly = this.#only ? key === this.#onlyKey : !this.#others?.size;
-    if (!isOnly) {
-      (this.#others ??= new Map()).set(key, part);
-      return;
-    }
-    this.#only = part;
-    this.#onlyKey = key;
+  #open(part: OpenPart): void {
+    const isOnly = this.#only ? isSame(this.#only, part) : !this.#others?.size;
+    if (isOnly) this.#only = part;
+    else (this.#others ??= new Map()).set(keyOf(part), part);
   }
 
-  #close(key: string): void {
-    if (this.#only && key === this.#onlyKey) this.#only = undefined;
-    else this.#others?.delete(key);
+  #close(part: OpenPart): void {
+    if (this.#only && isSame(this.#only, part)) this.#only = undefined;
+    else this.#others?.delete(keyOf(part));
   }
+}
+
+// Two subagents may have a step of the same name open.
+function isSame(one: OpenPart, other: OpenPart): boolean {
+  if (one.kind !== other.kind || one.id !== other.id) return false;
+  return one.kind !== "step" || one.event.subagentRunId === other.event.subagentRunId;
+}
+
+function keyOf({ kind, id, event }: OpenPart): string {
+  return `${kind} ${kind === "step" ? JSON.stringify([event.subagentRunId, id]) : id}`;
 }

@@ -71,7 +71,16 @@ const callArgs = EventType.TOOL_CALL_ARGS;
  */
 export function createReducer(
   initial: readonly Message[] = [],
-  { maxBytes = Infinity, open }: ReducerOptions = {},
+  options: ReducerOptions = {},
+): Reducer {
+  // Who gave the list may go on with it.
+  return foldOver(initial.slice(), options);
+}
+
+/** The same over a list that nobody changes any more. */
+export function foldOver(
+  initial: readonly Message[],
+  { maxBytes = Infinity, open }: ReducerOptions,
 ): Reducer {
   const fold = new Fold(initial, maxBytes);
   if (open) fold.resume(open);

@@ -59,14 +59,14 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
     now: () => clock.now(),
     left: () => {
       left.abort();
-      untick();
+      ticker.remove(place);
     },
     paceChanged: () => {},
     failed: (error) =>
       logger.error({ error, runId: record.runId }, "A client could not be written to."),
   };
   const follower = new Follower(host, { encoder, sink, after });
-  const untick = ticker.add(follower);
+  const place = ticker.add(follower);
   follower.open();
   let isOver = record.status !== "running" || folded?.terminal !== undefined;
   try {

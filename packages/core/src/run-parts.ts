@@ -3,9 +3,15 @@ import { AgentError } from "./errors.ts";
 import { copyJson } from "./json.ts";
 import type { Awaitable, Lease, RunStatus } from "./types.ts";
 
-// A signal is for stores that cannot do without; it costs more than all else of a lease.
-export function onLost(lease: Lease, listener: () => void): () => void {
-  if (lease.onLost) return lease.onLost(listener);
+/**
+ * Listens until the end of the run. Returns how to stop then, if the store does not do that itself. A signal
+ * is for stores that cannot do without; it costs more than all else of a lease.
+ */
+export function onLost(lease: Lease, listener: () => void): (() => void) | undefined {
+  if (lease.onLost) {
+    lease.onLost(listener);
+    return undefined;
+  }
   const { lost } = lease;
   lost.addEventListener("abort", listener, { once: true });
   return () => lost.removeEventListener("abort", listener);

@@ -32,30 +32,34 @@ export interface RunSettings {
   readonly strict: boolean;
 }
 
-export interface RunInit {
+/** Who stores what a run did, and is told of its end. */
+export interface RunKeeper {
+  /** Stores what the run did to its thread; awaited before the end is told to anyone. */
+  save?(summary: RunSummary): Awaitable<unknown>;
+  /** Stores how far the run has come, before its log is trimmed. */
+  checkpoint?(fold: RunFold): Awaitable<unknown>;
+  /** After the terminal event was delivered. Called once, also for a run that never began. */
+  onEnd?(run: LiveRun): void;
+  /** After the last client has everything, or is gone. */
+  onIdle?(run: LiveRun): void;
+}
+
+export interface RunInit extends RunKeeper {
   readonly agent: AgentLike;
   readonly input: RunAgentInput;
   readonly middleware: readonly Middleware[];
   readonly context: Omit<
     RunContextInit,
-    "signal" | "stopping" | "changed" | "logger" | "clock" | "clientTools"
+    "signal" | "stopping" | "logger" | "clock" | "clientTools"
   >;
   /** Said before the agent says anything. */
   readonly prologue?: readonly unknown[];
-  /** The thread's messages, when there are more than the agent is given. */
+  /** The thread's messages, in a list that nobody changes any more. */
   readonly history?: readonly Message[];
   /** Absent: nothing of the run is kept. */
   readonly log?: RunLease | undefined;
-  /** Stores what the run did to its thread; awaited before the end is told to anyone. */
-  readonly save?: ((summary: RunSummary) => Awaitable<unknown>) | undefined;
-  /** Stores how far the run has come, before its log is trimmed. */
-  readonly checkpoint?: ((fold: RunFold) => Awaitable<unknown>) | undefined;
   /** Set when client tools are answered while the run goes on. Absent: they are not. */
   readonly questions?: Questions | undefined;
-  /** After the terminal event was delivered. Called once, also for a run that never began. */
-  readonly onEnd?: (run: LiveRun) => void;
-  /** After the last client has everything, or is gone. */
-  readonly onIdle?: (run: LiveRun) => void;
 }
 
 /** A log, and the right to write to it. */
@@ -79,7 +83,7 @@ export interface RunSummary {
   readonly messages: RunView["messages"];
   readonly state: unknown;
   readonly times: RunView["times"];
-  readonly metadata: Json;
+  readonly metadata: Readonly<Json>;
   /** The calls that people were asked about, by the id of the interrupt. */
   readonly asked: ReadonlyMap<string, AskedCall>;
 }

@@ -10,7 +10,7 @@ import type { Stage } from "./audience.ts";
 import { ClientToolBroker } from "./client-tools.ts";
 import type { ToolResultCommand } from "./client-tools.ts";
 import { chain } from "./compose.ts";
-import { createRunContext, deskOf } from "./context.ts";
+import { changesOf, createRunContext } from "./context.ts";
 import { ended } from "./context-session.ts";
 import type { RunMode } from "./context.ts";
 import { AgentError, describeError } from "./errors.ts";
@@ -18,6 +18,7 @@ import { noOffset } from "./follower.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
 import { atTurnEnd, hop } from "./hop.ts";
+import type { TurnMember } from "./hop.ts";
 import { addToLine, continues, sealLine } from "./line.ts";
 import type { OpenEntry, SizedEntry } from "./line.ts";
 import { LazyAbort } from "./lazy-abort.ts";
@@ -28,21 +29,14 @@ import { SafeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
 import { after, copyEvent, errorOf, isPromise, onLost, statusOf } from "./run-parts.ts";
-import type { RunInit, RunSettings, RunSummary } from "./run-types.ts";
+import { RunOutcome } from "./run-outcome.ts";
+import type { RunInit, RunKeeper, RunLease, RunSettings, RunSummary } from "./run-types.ts";
 import { isEndless, sizeOf, sizeOfText, withoutEndless } from "./size.ts";
 import { settleTools } from "./server-tools.ts";
+import { nothingAsked, ToolDesk } from "./tool-desk.ts";
 import { silentEncoder, toListener, WaitingSink } from "./waiting-sink.ts";
 import { callAgent, toRun } from "./to-agent.ts";
-import type {
-  Encoder,
-  Json,
-  LogEntry,
-  Logger,
-  RunContext,
-  RunResult,
-  RunStatus,
-  Sink,
-} from "./types.ts";
+import type { Encoder, LogEntry, Logger, RunContext, RunResult, RunStatus, Sink } from "./types.ts";
 import { Voice } from "./voice.ts";
 import type { Listener } from "./voice.ts";
 
@@ -51,21 +45,20 @@ const turnBytes = 64 * 1024;
 
 const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
 
-export class LiveRun implements Listener, RunMode, Stage {
+// Each server has one of these per open stream, so what a run may never need is made when it does.
+export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   readonly settings: RunSettings;
   readonly context: RunContext;
   status: RunStatus = "running";
-  /** Resolves when the terminal event was delivered. Never rejects. */
-  readonly done: Promise<RunResult>;
-  /** Resolves when moreover no client is owed anything. */
-  readonly idle: Promise<void>;
   /** True once a client has followed it. */
   wasFollowed = false;
 
-  readonly #init: RunInit;
-  readonly #logger: Logger;
+  /** Only until it begins. */
+  #init: RunInit | undefined;
+  readonly #hasMiddleware: boolean;
+  readonly #log: RunLease | undefined;
+  readonly #keeper: RunKeeper;
   readonly #stopping = new LazyAbort();
-  readonly #changed: Json = {};
   readonly #clientTools: ClientToolBroker | undefined;
   /** What the clients have been told; the guard is ahead of it while a store is asked. */
   readonly #view: RunView;
@@ -73,15 +66,15 @@ export class LiveRun implements Listener, RunMode, Stage {
   readonly #voice: Voice;
   readonly #audience: Audience;
   readonly #began: number;
-  #resolveDone!: (result: RunResult) => void;
-  #resolveIdle!: () => void;
+  #outcome: RunOutcome | undefined;
+  #desk: ToolDesk | undefined;
   #agent: Pumping | undefined;
   #started = false;
   #error: AgentError | undefined;
 
   #offset = 0;
   #delivered = 0;
-  #unlogged: OpenEntry[] = [];
+  #unlogged: OpenEntry[] | undefined;
   /** The last of them, while it can take up what follows. */
   #tail: OpenEntry | undefined = undefined;
   #appending = false;
@@ -94,7 +87,7 @@ export class LiveRun implements Listener, RunMode, Stage {
   #over = false;
   #told = false;
   #unstored: SizedEntry | undefined;
-  #storingSince = Number.POSITIVE_INFINITY;
+  #storingSince: number | undefined;
   #guarding = false;
   #abortLater: AgentError | undefined;
   #aborting = false;
@@ -104,19 +97,24 @@ export class LiveRun implements Listener, RunMode, Stage {
   #size = 0;
   #wake: (() => void) | undefined;
   #waiting: Promise<void> | undefined;
-  #graceUntil = Number.POSITIVE_INFINITY;
-  #untick: (() => void) | undefined;
-  readonly #keepLease: (() => void) | undefined;
+  #graceUntil: number | undefined;
+  /** Its place in the ticker; 0 when it has none. */
+  #place: number;
+  readonly #leaveLease: (() => void) | undefined;
 
-  constructor(init: RunInit, settings: RunSettings) {
+  /** `keeper` is who stores what the run did, where that is not `init` itself. */
+  constructor(init: RunInit, settings: RunSettings, keeper: RunKeeper = init) {
     const { threadId, runId, tools } = init.context;
     const input = settleTools(init.input, { runId, tools, logger: settings.logger });
-    this.#init = input === init.input ? init : { ...init, input };
+    this.#init = init;
+    this.#hasMiddleware = init.middleware.length > 0;
+    this.#log = init.log;
+    this.#keeper = keeper;
     this.settings = settings;
-    this.#logger = new SafeLogger(settings.logger);
     this.#began = settings.clock.now();
     this.#view = createRunView({
-      messages: init.history ?? init.input.messages,
+      // The agent may change the list it is given.
+      messages: init.history ?? init.input.messages.slice(),
       state: init.input.state,
       maxBytes: settings.limits.runLogBytes,
     });
@@ -137,11 +135,7 @@ export class LiveRun implements Listener, RunMode, Stage {
         data: init.context.data,
         answers: init.context.answers,
         stopping: this.#stopping,
-        changed: this.#changed,
         logger: settings.logger,
-        clock: settings.clock,
-        toolTimeoutMs: settings.limits.toolTimeoutMs,
-        clientTools: this.#clientTools,
       },
       this,
       this.#voice,
@@ -156,11 +150,37 @@ export class LiveRun implements Listener, RunMode, Stage {
       strict: settings.strict,
     });
     this.#audience = new Audience(this);
-    this.done = new Promise((resolve) => (this.#resolveDone = resolve));
-    this.idle = new Promise((resolve) => (this.#resolveIdle = resolve));
-    this.#keepLease = init.log && onLost(init.log.lease, this.#leaseLost);
+    this.#leaveLease = init.log && onLost(init.log.lease, () => this.#leaseLost());
     // From now on, not from its beginning: whoever asked for it may never come to follow it.
-    this.#untick = settings.ticker.add(this);
+    this.#place = settings.ticker.add(this);
+  }
+
+  /** Resolves when the terminal event was delivered. Never rejects. */
+  get done(): Promise<RunResult> {
+    return this.#ending.done;
+  }
+
+  /** Resolves when moreover no client is owed anything. */
+  get idle(): Promise<void> {
+    return this.#ending.idle;
+  }
+
+  get #ending(): RunOutcome {
+    return (this.#outcome ??= new RunOutcome());
+  }
+
+  /** What its tools share. Most runs call none. */
+  desk(): ToolDesk {
+    if (!this.#desk) {
+      const { logger, clock, limits } = this.settings;
+      const { answers } = this.context.session;
+      const { toolTimeoutMs } = limits;
+      const clientTools = this.#clientTools;
+      this.#desk = new ToolDesk({ logger, clock, toolTimeoutMs, clientTools }, answers);
+      // Whatever comes from now on is tidied up at once.
+      if (this.#told) this.#desk.disposers.run();
+    }
+    return this.#desk;
   }
 
   get ended(): boolean {
@@ -198,9 +218,11 @@ export class LiveRun implements Listener, RunMode, Stage {
   begin(): void {
     if (this.#started || this.ended) return;
     this.#started = true;
-    for (const event of this.#init.prologue ?? []) this.hear(event);
+    const init = this.#init!;
+    this.#init = undefined;
+    for (const event of init.prologue ?? []) this.hear(event);
     try {
-      this.#agent = pump(this.#call(), this.#voice);
+      this.#agent = pump(this.#call(init), this.#voice);
     } catch (error) {
       this.failed(error);
     }
@@ -212,6 +234,7 @@ export class LiveRun implements Listener, RunMode, Stage {
   discard(): void {
     if (this.#started) return;
     this.#started = true;
+    this.#init = undefined;
     this.abort(new AgentError("disconnected", "The client left before the run began."));
   }
 
@@ -223,8 +246,8 @@ export class LiveRun implements Listener, RunMode, Stage {
     const after = from === "join" ? 0 : from;
     const follower = this.#audience.add(encoder, sink, after);
     this.wasFollowed = true;
-    this.#graceUntil = Number.POSITIVE_INFINITY;
-    this.#untick ??= this.settings.ticker.add(this);
+    this.#graceUntil = undefined;
+    if (this.#place === 0) this.#place = this.settings.ticker.add(this);
     follower.open();
     if (follower.isGone) return this.begin();
     if (from === "join" && this.#delivered > 0 && !this.#told) {
@@ -236,7 +259,7 @@ export class LiveRun implements Listener, RunMode, Stage {
       this.begin();
       return;
     }
-    const { log } = this.#init;
+    const log = this.#log;
     if (!log) return follower.cut();
     // An encoder with memory has to hear all of it.
     this.#audience.catchUp(follower, encoder.key === undefined ? 0 : after, log);
@@ -275,14 +298,14 @@ export class LiveRun implements Listener, RunMode, Stage {
   tick(now: number): void {
     const { limits } = this.settings;
     this.#audience.tick(now);
-    if (now - this.#storingSince >= limits.appendMs) {
+    if (this.#storingSince !== undefined && now - this.#storingSince >= limits.appendMs) {
       this.#storeFailed(new Error(`No acknowledgement in ${limits.appendMs} ms.`));
     }
     if (this.ended) return this.#retire();
     if (now - this.#began >= limits.runTimeoutMs) {
       this.abort(new AgentError("timeout", `The run took longer than ${limits.runTimeoutMs} ms.`));
-    } else if (now >= this.#graceUntil) {
-      this.#graceUntil = Number.POSITIVE_INFINITY;
+    } else if (this.#graceUntil !== undefined && now >= this.#graceUntil) {
+      this.#graceUntil = undefined;
       void this.#graceOver();
     }
   }
@@ -290,8 +313,8 @@ export class LiveRun implements Listener, RunMode, Stage {
   // ── The agent ────────────────────────────────────────────────────────────────────────────────
 
   // What middleware itself emits does not pass the middleware again.
-  #call(): unknown {
-    const { agent, input, middleware } = this.#init;
+  #call({ agent, middleware }: RunInit): unknown {
+    const { input } = this.#voice;
     return middleware.length > 0
       ? chain(toRun(agent), middleware)(input, this.context)
       : callAgent(agent, input, this.context);
@@ -437,7 +460,7 @@ export class LiveRun implements Listener, RunMode, Stage {
     this.#unacknowledged += size;
     if (!this.#turnOpen) this.#openTurn(entry);
     else {
-      this.#unlogged.push(entry);
+      this.#keep(entry);
       this.#tail = isDelta ? entry : undefined;
     }
     this.#accepted();
@@ -464,32 +487,37 @@ export class LiveRun implements Listener, RunMode, Stage {
   // of the turn is asked for first, so that a sink that gathers a tick's writes gathers these, too.
   #openTurn(first: OpenEntry): void {
     this.#turnOpen = true;
-    atTurnEnd(this.#endTurn);
-    if (this.#appending || this.#over) this.#unlogged.push(first);
+    atTurnEnd(this);
+    if (this.#appending || this.#over) this.#keep(first);
     // At the pace of a model that is all of the turn.
     else this.#store([first]);
   }
 
-  readonly #endTurn = (): void => {
+  endTurn(): void {
     this.#turnOpen = false;
     this.#flush();
-  };
+  }
+
+  #keep(entry: OpenEntry): void {
+    if (this.#unlogged) this.#unlogged.push(entry);
+    else this.#unlogged = [entry];
+  }
 
   #flush(): void {
     if (this.#appending || this.#over) return;
     const batch = this.#unlogged;
-    if (batch.length === 0) {
+    if (!batch) {
       if (this.#terminal) this.#close(this.#terminal);
       return;
     }
-    this.#unlogged = [];
+    this.#unlogged = undefined;
     this.#tail = undefined;
     for (const entry of batch) sealLine(entry);
     this.#store(batch);
   }
 
   #store(batch: readonly SizedEntry[]): void {
-    const { log } = this.#init;
+    const log = this.#log;
     if (!log) return this.#acknowledged(batch);
     let stored: void | Promise<void>;
     try {
@@ -503,7 +531,7 @@ export class LiveRun implements Listener, RunMode, Stage {
     stored.then(
       () => {
         this.#appending = false;
-        this.#storingSince = Number.POSITIVE_INFINITY;
+        this.#storingSince = undefined;
         if (!this.#over) this.#acknowledged(batch);
       },
       (error: unknown) => this.#storeFailed(error),
@@ -518,17 +546,17 @@ export class LiveRun implements Listener, RunMode, Stage {
     this.#deliver(batch);
     if (this.#sinceCheckpoint > this.settings.limits.runLogBytes / 4) this.#checkpoint();
     this.paceChanged();
-    if (this.#terminal || (this.#unlogged.length > 0 && !this.#turnOpen)) this.#flush();
+    if (this.#terminal || (this.#unlogged && !this.#turnOpen)) this.#flush();
   }
 
   // Whoever joins through another process folds the log over the session; what the log is about to
   // lose has to be there by then.
   #checkpoint(): void {
     this.#sinceCheckpoint = 0;
-    const { checkpoint } = this.#init;
-    if (!checkpoint) return;
+    const keeper = this.#keeper;
+    if (!keeper.checkpoint) return;
     const store = async (): Promise<unknown> =>
-      checkpoint({
+      keeper.checkpoint!({
         messages: this.#view.messages,
         state: this.#view.state,
         offset: this.#delivered,
@@ -551,18 +579,18 @@ export class LiveRun implements Listener, RunMode, Stage {
   #close(terminal: SizedEntry): void {
     this.#over = true;
     this.status = statusOf(terminal.event);
-    const { log, save } = this.#init;
+    const log = this.#log;
     const summary: RunSummary = {
       status: this.status,
       terminal: terminal.event,
       messages: this.#view.messages,
       state: this.#view.state,
       times: this.#view.times,
-      metadata: this.#changed,
-      asked: deskOf(this.context).asked,
+      metadata: changesOf(this.context),
+      asked: this.#desk?.asked ?? nothingAsked,
     };
     try {
-      const saved = save?.(summary);
+      const saved = this.#keeper.save?.(summary);
       const closed = after(saved, () => log?.runs.close(log.lease, terminal, this.status));
       const told = after(closed, () => this.#tell(terminal));
       if (!isPromise(told)) return;
@@ -576,10 +604,10 @@ export class LiveRun implements Listener, RunMode, Stage {
   #tell(terminal: SizedEntry): void {
     if (this.#told) return;
     this.#told = true;
-    this.#storingSince = Number.POSITIVE_INFINITY;
+    this.#storingSince = undefined;
     this.#deliver([terminal]);
     this.#audience.close();
-    const stage = this.#init.middleware.length > 0 ? "middleware" : "agent";
+    const stage = this.#hasMiddleware ? "middleware" : "agent";
     reportRepairs(this.context, stage, this.#guard);
     // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent: it
     // tidies up, and in the next turn whatever it has left is told to stop.
@@ -604,7 +632,7 @@ export class LiveRun implements Listener, RunMode, Stage {
     const { runId, threadId } = this.context;
     this.#logger.error({ error, runId, threadId }, "The run could not be stored.");
     this.#over = true;
-    this.#unlogged = [];
+    this.#unlogged = undefined;
     this.status = "failed";
     this.#error = reason;
     const { code, message } = reason;
@@ -619,7 +647,7 @@ export class LiveRun implements Listener, RunMode, Stage {
 
   // The thread is freed if the store can still be reached; if not, the lease runs out by itself.
   #release(terminal: LogEntry): void {
-    const { log } = this.#init;
+    const log = this.#log;
     if (!log) return;
     const { runs, lease } = log;
     const close = async (): Promise<void> => {
@@ -634,13 +662,13 @@ export class LiveRun implements Listener, RunMode, Stage {
     });
   }
 
-  readonly #leaseLost = (): void => {
+  #leaseLost(): void {
     const reason = new AgentError("run-lost", "The run was lost.");
     this.#storeFailed(new Error("The lease of the run was lost."), reason);
-  };
+  }
 
   #finish(terminal: BaseEvent): void {
-    this.#resolveDone({
+    this.#ending.finish({
       messages: this.#view.messages,
       state: this.#view.state,
       error: this.#error ?? errorOf(terminal),
@@ -648,13 +676,17 @@ export class LiveRun implements Listener, RunMode, Stage {
       ms: this.settings.clock.now() - this.#began,
     });
     this.#wake?.();
-    deskOf(this.context).disposers.run();
+    this.#desk?.disposers.run();
     // The log outlives the run; through this listener it would keep all of it.
-    this.#keepLease?.();
-    this.#init.onEnd?.(this);
+    this.#leaveLease?.();
+    this.#keeper.onEnd?.(this);
   }
 
   // ── Followers and pace ───────────────────────────────────────────────────────────────────────
+
+  get #logger(): Logger {
+    return new SafeLogger(this.settings.logger);
+  }
 
   clientFailed(error: unknown, message: string): void {
     this.#logger.error({ error, runId: this.context.runId }, message);
@@ -680,7 +712,7 @@ export class LiveRun implements Listener, RunMode, Stage {
   }
 
   async #graceOver(): Promise<void> {
-    const { log } = this.#init;
+    const log = this.#log;
     try {
       if (log && (await log.runs.watchers(log.lease)) > 0) {
         const { onDisconnect, clock } = this.settings;
@@ -695,10 +727,10 @@ export class LiveRun implements Listener, RunMode, Stage {
 
   #retire(): void {
     if (!this.#told || this.#audience.size > 0) return;
-    this.#untick?.();
-    this.#untick = undefined;
-    this.#resolveIdle();
-    this.#init.onIdle?.(this);
+    this.settings.ticker.remove(this.#place);
+    this.#place = 0;
+    this.#ending.rest();
+    this.#keeper.onIdle?.(this);
   }
 }
 

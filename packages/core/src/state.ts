@@ -23,27 +23,27 @@ export function createStateTracker(initial: unknown): LiveStateTracker {
   return new Tracker(initial === undefined ? {} : initial);
 }
 
-class Tracker implements LiveStateTracker {
-  readonly live: LiveDocument;
+// The document itself, and not something around it: there is one of these per run.
+class Tracker extends LiveDocument implements LiveStateTracker {
   synced = false;
 
-  constructor(value: unknown) {
-    this.live = new LiveDocument(value);
+  get live(): LiveDocument {
+    return this;
   }
 
   get value(): unknown {
-    return this.live.read();
+    return this.read();
   }
 
   snapshot(next: unknown): void {
     // The author may go on working with the object it has sent.
-    this.live.write(copyJson(next));
+    this.write(copyJson(next));
     this.synced = true;
   }
 
   delta(operations: JsonPatch): boolean {
     try {
-      this.live.patch(operations);
+      this.patch(operations);
       return true;
     } catch (error) {
       if (error instanceof PatchError) return false;

@@ -1,13 +1,19 @@
 import type { ClientTools } from "./client-tools.ts";
 import { systemClock } from "./clock.ts";
-import type { RunContextInit } from "./context.ts";
 import { defaultLimits } from "./limits.ts";
 import { silentLogger } from "./logger.ts";
 import type { UsedAnswers } from "./tool-answers.ts";
 import { Disposers } from "./tool-disposers.ts";
 import type { AskedCall, Clock, InterruptAnswer, Logger } from "./types.ts";
 
-const nothingAsked: ReadonlyMap<string, AskedCall> = new Map();
+export const nothingAsked: ReadonlyMap<string, AskedCall> = new Map();
+
+export interface ToolDeskInit {
+  readonly toolTimeoutMs?: number;
+  readonly clock?: Clock;
+  readonly clientTools?: ClientTools | undefined;
+  readonly logger?: Logger;
+}
 
 /** What all who call tools in one run share. Most runs call none, so what it keeps is made on first use. */
 export class ToolDesk {
@@ -21,7 +27,7 @@ export class ToolDesk {
   #asked: Map<string, AskedCall> | undefined;
   #disposers: Disposers | undefined;
 
-  constructor(init: RunContextInit, answers: readonly InterruptAnswer[]) {
+  constructor(init: ToolDeskInit, answers: readonly InterruptAnswer[]) {
     this.timeoutMs = init.toolTimeoutMs ?? defaultLimits.toolTimeoutMs;
     this.clock = init.clock ?? systemClock;
     this.answers = answers;

@@ -385,7 +385,10 @@ export interface RunRecord extends RunKey {
 export interface Lease extends RunKey {
   readonly fence: number;
   readonly lost: AbortSignal;
-  /** The same without a signal, for stores in this process. Returns how to stop listening. */
+  /**
+   * The same without a signal, for stores in this process. Listened to until the run is closed; returns how
+   * to stop earlier.
+   */
   onLost?(listener: () => void): () => void;
 }
 

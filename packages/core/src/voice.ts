@@ -28,11 +28,13 @@ const none = Object.freeze([]) as unknown as never[];
 const breath = 256;
 
 /** What an agent says, be it yielded, returned or emitted, on its way to whoever hears it. */
-export class Voice implements PumpTarget {
+export class Voice implements PumpTarget, RunEnding {
   /** What the agent is given. */
   readonly input: RunAgentInput;
   readonly tracker: LiveStateTracker;
-  readonly ending: RunEnding;
+  interrupts: RunEnding["interrupts"] = none;
+  usage: RunEnding["usage"] = none;
+  result: unknown = undefined;
   readonly #listener: Listener;
   #hasSpoken = false;
   #emitted = 0;
@@ -42,8 +44,12 @@ export class Voice implements PumpTarget {
   constructor(input: RunAgentInput, listener: Listener) {
     this.input = input;
     this.tracker = createStateTracker(input.state);
-    this.ending = { interrupts: none, usage: none, result: undefined };
     this.#listener = listener;
+  }
+
+  /** What it has gathered for the end of the run. */
+  get ending(): RunEnding {
+    return this;
   }
 
   get emit(): Emit {
@@ -77,7 +83,7 @@ export class Voice implements PumpTarget {
   /** A returned string is text if no text was said, else it is the result of the run, as anything else is. */
   complete(result?: unknown): void {
     if (typeof result === "string" && !this.#hasSpoken) this.#listener.hear(result);
-    else if (result !== undefined && result !== null) this.ending.result = result;
+    else if (result !== undefined && result !== null) this.result = result;
     this.#listener.completed();
   }
 

@@ -36,7 +36,9 @@ export function toNodeHandler(
   const { describe, onError } = options;
 
   return (req, res, next) => {
-    const exchange = createNodeExchange(req, res, { isLast: !next, ...describe?.(req) });
+    const isLast = !next;
+    const options = describe ? { isLast, ...describe(req) } : isLast ? alone : amongOthers;
+    const exchange = createNodeExchange(req, res, options);
     const run = async (): Promise<boolean> => handler.handle(exchange);
     run().then(
       (isOurs) => {
@@ -54,6 +56,10 @@ export function toNodeHandler(
     );
   };
 }
+
+// Shared: each is kept as long as its request.
+const alone: NodeExchangeOptions = { isLast: true };
+const amongOthers: NodeExchangeOptions = { isLast: false };
 
 function notFound({ method, path }: Exchange): AgentError {
   return new AgentError("not-found", `Nothing answers ${method} ${path} here.`);

@@ -57,7 +57,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   function expire(): void {
     const deadline = clock.now() - runLogMs;
     for (const run of finished) {
-      if (run.closedAt > deadline) break;
+      if (run.closedAt! > deadline) break;
       drop(run);
     }
     arm();

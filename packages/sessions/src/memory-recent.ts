@@ -1,7 +1,6 @@
 import type { Session } from "@holodeck/agui-core";
 
 interface Place {
-  readonly id: string;
   session: Session;
   older: Place | undefined;
   newer: Place | undefined;
@@ -28,7 +27,7 @@ export class RecentSessions {
   put(id: string, session: Session): void {
     let place = this.#places.get(id);
     if (place === undefined) {
-      place = { id, session, older: undefined, newer: undefined };
+      place = { session, older: undefined, newer: undefined };
       this.#places.set(id, place);
     } else {
       place.session = session;

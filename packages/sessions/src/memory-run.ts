@@ -17,6 +17,8 @@ interface KeptEntry extends StoredEntry {
   bytes: number;
 }
 
+const fewEntries = 8;
+
 // What an entry costs besides its text: the objects around it.
 const entryOverhead = 160;
 
@@ -41,7 +43,7 @@ export class StoredRun implements Lease {
   /** The next five only while it runs, and only if anybody asked. */
   #lost: AbortController | undefined = undefined;
   #onLost: (() => void) | undefined = undefined;
-  #listeners: CommandListener[] | undefined = undefined;
+  #listeners: readonly CommandListener[] | undefined = undefined;
   /** Commands from before the owner listened. */
   #unheard: RunCommand[] | undefined = undefined;
   waiters: Set<() => void> | undefined = undefined;
@@ -50,7 +52,7 @@ export class StoredRun implements Lease {
   first = 1;
   last = 0;
   bytes = 0;
-  closedAt = 0;
+  closedAt: number | undefined = undefined;
   followers = 0;
 
   constructor(
@@ -89,7 +91,9 @@ export class StoredRun implements Lease {
     this.status = "lost";
     this.#listeners = undefined;
     this.#lost?.abort();
-    this.#onLost?.();
+    const onLost = this.#onLost;
+    this.#onLost = undefined;
+    onLost?.();
     this.wake();
   }
 
@@ -104,33 +108,34 @@ export class StoredRun implements Lease {
 
   tell(command: RunCommand): void {
     if (!this.#isHeard) (this.#unheard ??= []).push(command);
-    // A copy: whoever hears it may stop listening.
-    const listeners = this.#listeners?.slice() ?? [];
+    // Whoever hears it may stop listening: then there is another list.
+    const listeners = this.#listeners ?? [];
     for (const listener of listeners) if (this.#listeners?.includes(listener)) listener(command);
   }
 
   listen(on: CommandListener): () => void {
-    const listeners = (this.#listeners ??= []);
-    if (!listeners.includes(on)) listeners.push(on);
-    const unheard = this.#unheard;
-    this.#unheard = undefined;
+    if (!this.#listeners) this.#listeners = [on];
+    else if (!this.#listeners.includes(on)) this.#listeners = this.#listeners.concat(on);
     this.#isHeard = true;
-    // Later, so that the caller can stop listening on hearing the first.
-    if (unheard) {
-      queueMicrotask(() => {
-        for (const command of unheard) if (this.#listeners?.includes(on)) on(command);
-      });
-    }
+    this.#catchUp(on);
     return () => {
-      const place = this.#listeners?.indexOf(on) ?? -1;
-      if (place !== -1) this.#listeners!.splice(place, 1);
+      this.#listeners = this.#listeners?.filter((listener) => listener !== on);
     };
+  }
+
+  #catchUp(on: CommandListener): void {
+    const unheard = this.#unheard;
+    if (!unheard) return;
+    this.#unheard = undefined;
+    // Later, so that the caller can stop listening on hearing the first.
+    queueMicrotask(() => {
+      for (const command of unheard) if (this.#listeners?.includes(on)) on(command);
+    });
   }
 
   /** Adds entries whose offsets were checked. */
   write(entries: readonly LogEntry[]): void {
-    const kept = this.entries;
-    let newest = kept.at(-1);
+    let newest = this.entries.at(-1);
     for (const entry of entries) {
       if (newest !== undefined && mergeInto(newest, entry)) {
         const more = (entry.event.delta as string).length * 2 + (entry.cuts?.length ?? 1) * 8;
@@ -143,7 +148,9 @@ export class StoredRun implements Lease {
       // What is merged grows in place, and the caller's own must not.
       const event = cuts ? { ...entry.event } : entry.event;
       newest = { from, to, at, event, cuts: cuts ? [...cuts] : undefined, bytes };
-      kept.push(newest);
+      // A list that is pushed to gets room for sixteen more; most runs have a few entries.
+      if (this.entries.length < fewEntries) this.entries = this.entries.concat(newest);
+      else this.entries.push(newest);
       this.bytes += bytes;
     }
     this.last = entries.at(-1)!.to;

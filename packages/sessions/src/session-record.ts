@@ -3,6 +3,10 @@ import type { Json, Message, Session, SessionChange, ThreadKey } from "@holodeck
 import { isPrunable, pruneMessages } from "./prune-messages.ts";
 import type { PruneOptions } from "./prune-messages.ts";
 
+// Shared: a record is replaced and never changed.
+const nothing: Readonly<Json> = Object.freeze({});
+const nobodyAsked: Session["pending"] = Object.freeze([]);
+
 /** A new thread's record. */
 export function newSession(
   key: ThreadKey,
@@ -19,8 +23,8 @@ export function newSession(
     messageCount: 0,
     messages: [],
     state: undefined,
-    metadata: init.metadata ?? {},
-    pending: [],
+    metadata: init.metadata ?? nothing,
+    pending: nobodyAsked,
   };
 }
 

@@ -1,0 +1,122 @@
+import { AgentError, toPending } from "@holodeck/agui-core";
+import type {
+  Lease,
+  LiveRun,
+  Message,
+  RunCommand,
+  RunFold,
+  RunKeeper,
+  RunLease,
+  RunLog,
+  RunSummary,
+  SessionStore,
+} from "@holodeck/agui-core";
+import { isPromise } from "./is-promise.ts";
+import { liveId } from "./registry.ts";
+import type { RunRegistry } from "./registry.ts";
+import { markIncomplete } from "./thread-record.ts";
+
+/** What a run on a thread begins with. */
+export interface ThreadRunInit {
+  readonly lease: Lease;
+  /** What the thread held before the run. */
+  readonly history: readonly Message[];
+  readonly maxMessages: number | undefined;
+}
+
+/**
+ * What a run on a thread needs to its end: its log, where it is stored, and who stops it. One object with
+ * methods, since there is one of it for every open stream; and nothing of the request, nor of how the run
+ * was prepared.
+ */
+export class ThreadRun implements RunKeeper, RunLease {
+  readonly lease: Lease;
+  readonly #sessions: SessionStore;
+  readonly #registry: RunRegistry;
+  readonly #history: readonly Message[];
+  readonly #maxMessages: number | undefined;
+  readonly #deafen: () => void;
+  #run: LiveRun | undefined = undefined;
+  /** Its place among those that linger; 0 when it has none. */
+  #place = 0;
+
+  constructor(init: ThreadRunInit, sessions: SessionStore, registry: RunRegistry) {
+    this.lease = init.lease;
+    this.#sessions = sessions;
+    this.#registry = registry;
+    this.#history = init.history;
+    this.#maxMessages = init.maxMessages;
+    this.#deafen = sessions.runs.commands(init.lease, (command) => this.#obey(command));
+  }
+
+  get runs(): RunLog {
+    return this.#sessions.runs;
+  }
+
+  /** Takes the run that this is about. */
+  enter(run: LiveRun): void {
+    this.#run = run;
+    this.#registry.live.set(liveId(this.lease), run);
+  }
+
+  // Never at once: an agent that has said its last word comes to its next one before it is told to stop.
+  async save(summary: RunSummary): Promise<void> {
+    const { lease } = this;
+    // The thread may have been deleted in the meantime; then there is nothing to keep.
+    if (!(await this.#sessions.get(lease))) return;
+    const { status, messages, state, times, metadata } = summary;
+    const history = this.#history;
+    const storing = this.#sessions.update(lease, {
+      messages: status === "finished" ? messages : markIncomplete(messages, history),
+      maxMessages: this.#maxMessages,
+      times,
+      state,
+      metadata,
+      pending: toPending(lease.runId, summary, history),
+      lastRunId: lease.runId,
+      active: null,
+    });
+    if (isPromise(storing)) await storing;
+  }
+
+  checkpoint({ messages, state, times, offset, open }: RunFold): unknown {
+    const active = { runId: this.lease.runId, offset, open };
+    const maxMessages = this.#maxMessages;
+    return this.#sessions.update(this.lease, { messages, maxMessages, state, times, active });
+  }
+
+  onEnd(run: LiveRun): void {
+    this.#deafen();
+    this.#place = linger(this.#registry, liveId(this.lease), run);
+  }
+
+  onIdle(): void {
+    this.#registry.lingering.remove(this.#place);
+  }
+
+  #obey(command: RunCommand): void {
+    const run = this.#run;
+    if (!run) return;
+    if (command.type !== "stop") {
+      run.answer(command);
+      return;
+    }
+    const { reason, ifUnfollowed } = command;
+    if (ifUnfollowed && (run.followers > 0 || !run.wasFollowed)) return;
+    run.abort(reason === "replaced" ? replaced() : stopped());
+  }
+}
+
+/** Ended, but its clients may not have everything yet. Returns its place among those. */
+export function linger({ live, lingering }: RunRegistry, id: string, run: LiveRun): number {
+  if (live.get(id) === run) live.delete(id);
+  return lingering.add(run);
+}
+
+export function stopped(): AgentError {
+  return new AgentError("stopped", "The run was stopped.");
+}
+
+function replaced(): AgentError {
+  return new AgentError("replaced", "A new run took its thread.");
+}
