@@ -20,6 +20,8 @@ import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
 import { atTurnEnd, hop } from "./hop.ts";
 import { LazyAbort } from "./lazy-abort.ts";
+import { addText, toOpenText } from "./open-text.ts";
+import type { OpenText } from "./open-text.ts";
 import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
 import { reportRepairs } from "./repairs.ts";
@@ -30,7 +32,6 @@ import { after, copyEvent, errorOf, isPromise, onLost, statusOf } from "./run-pa
 import type { RunInit, RunSettings, RunSummary } from "./run-types.ts";
 import { isEndless, sizeOf, withoutEndless } from "./size.ts";
 import { settleTools } from "./server-tools.ts";
-import { silentEncoder, toListener, WaitingSink } from "./waiting-sink.ts";
 import { callAgent, toRun } from "./to-agent.ts";
 import type {
   Encoder,
@@ -44,6 +45,7 @@ import type {
 } from "./types.ts";
 import { Voice } from "./voice.ts";
 import type { Listener } from "./voice.ts";
+import type { Leaving } from "./waiter.ts";
 
 // A turn that says more than this is not kept until its end.
 const turnBytes = 64 * 1024;
@@ -81,6 +83,8 @@ export class LiveRun implements Listener, RunMode, Stage {
   #offset = 0;
   #delivered = 0;
   #unlogged: SizedEntry[] = [];
+  /** The last of them, while it may grow. */
+  #openText: OpenText | undefined;
   #appending = false;
   #unacknowledged = 0;
   #sinceCheckpoint = 0;
@@ -218,10 +222,9 @@ export class LiveRun implements Listener, RunMode, Stage {
    */
   follow(encoder: Encoder, sink: Sink, from: number | "join" = 0): void {
     const after = from === "join" ? 0 : from;
+    this.#openText = undefined;
     const follower = this.#audience.add(encoder, sink, after);
-    this.wasFollowed = true;
-    this.#graceUntil = Number.POSITIVE_INFINITY;
-    this.#untick ??= this.settings.ticker.add(this);
+    this.#followed();
     follower.open();
     if (follower.isGone) return this.begin();
     if (from === "join" && this.#delivered > 0 && !this.#told) {
@@ -239,17 +242,24 @@ export class LiveRun implements Listener, RunMode, Stage {
     this.#audience.catchUp(follower, encoder.key === undefined ? 0 : after, log);
   }
 
+  #followed(): void {
+    this.wasFollowed = true;
+    this.#graceUntil = Number.POSITIVE_INFINITY;
+    this.#untick ??= this.settings.ticker.add(this);
+  }
+
   /** Drops every client. */
   cut(): void {
     this.#audience.cut();
   }
 
-  /** Waits for the end, and makes it begin if it has not. With a signal it follows until that says it left. */
-  collect(signal?: AbortSignal, onEvent?: (event: BaseEvent) => void): Promise<RunResult> {
-    if (signal && !this.ended) {
-      const encoder = onEvent ? toListener(onEvent) : silentEncoder;
-      this.follow(encoder, new WaitingSink(signal), this.#delivered);
-    } else this.begin();
+  /** Waits for the end, and makes it begin if it has not. A client counts as a follower until it has left. */
+  collect(client?: Leaving, onEvent?: (event: BaseEvent) => void): Promise<RunResult> {
+    if (client && !this.ended) {
+      this.#audience.wait(client, onEvent);
+      this.#followed();
+    }
+    this.begin();
     return this.done;
   }
 
@@ -391,28 +401,39 @@ export class LiveRun implements Listener, RunMode, Stage {
 
   #accept(said: BaseEvent): void {
     if (this.#terminal) return;
+    const isText = typeof this.#heard === "string";
+    const offset = ++this.#offset;
+    if (isText && this.#openText !== undefined) {
+      const bytes = addText(this.#openText, said, offset);
+      if (bytes > 0) {
+        this.#unacknowledged += bytes;
+        return this.#relieve();
+      }
+    }
     // The agent's own object, which it may change or use again while ours waits to be sent.
     const isForeign = said === this.#heard;
     // Of a text the guard makes events in which nothing is the agent's.
-    const event = typeof this.#heard === "string" ? said : copyEvent(said, isForeign);
+    const event = isText ? said : copyEvent(said, isForeign);
     const size = isForeign ? this.#size : sizeOf(event);
-    const offset = ++this.#offset;
     // For texts the clock is looked at once per turn, which lasts a few milliseconds at most.
-    if (!this.#turnOpen || typeof this.#heard !== "string")
-      this.#turnAt = this.settings.clock.now();
+    if (!this.#turnOpen || !isText) this.#turnAt = this.settings.clock.now();
     const at = this.#turnAt;
-    const entry: SizedEntry = { from: offset, to: offset, at, event, size };
+    const entry: SizedEntry = { from: offset, to: offset, at, event, size, cuts: undefined };
     if (isTerminal(event)) {
       this.#terminal = entry;
       this.#flush();
       return;
     }
     this.#unacknowledged += size;
-    if (!this.#turnOpen) this.#openTurn(entry);
-    else {
-      this.#unlogged.push(entry);
-      if (this.#unacknowledged > turnBytes) this.#flush();
-    }
+    const isQuiet = this.#audience.isQuiet;
+    if (!this.#turnOpen) this.#openTurn(entry, isQuiet);
+    else this.#unlogged.push(entry);
+    this.#openText = isText && isQuiet ? toOpenText(entry) : undefined;
+    this.#relieve();
+  }
+
+  #relieve(): void {
+    if (this.#unacknowledged > turnBytes) this.#flush();
     // An agent that cannot be paused, and a store that does not answer.
     if (this.#appending && this.#unacknowledged > this.settings.limits.runLogBytes) {
       this.abort(new AgentError("store-unavailable", "The store does not keep up with the run."));
@@ -420,11 +441,12 @@ export class LiveRun implements Listener, RunMode, Stage {
   }
 
   // The first event of a turn goes out at once; what follows in the same turn leaves as one write. The end
-  // of the turn is asked for first, so that a sink that gathers a tick's writes gathers these, too.
-  #openTurn(first: SizedEntry): void {
+  // of the turn is asked for first, so that a sink that gathers a tick's writes gathers these, too. Where
+  // nobody is sent anything, nobody waits for the first.
+  #openTurn(first: SizedEntry, isQuiet: boolean): void {
     this.#turnOpen = true;
     atTurnEnd(this.#endTurn);
-    if (this.#appending || this.#over) this.#unlogged.push(first);
+    if (this.#appending || this.#over || isQuiet) this.#unlogged.push(first);
     // At the pace of a model that is all of the turn.
     else this.#store([first]);
   }
@@ -442,6 +464,7 @@ export class LiveRun implements Listener, RunMode, Stage {
       return;
     }
     this.#unlogged = [];
+    this.#openText = undefined;
     this.#store(batch);
   }
 
@@ -562,6 +585,7 @@ export class LiveRun implements Listener, RunMode, Stage {
     this.#logger.error({ error, runId, threadId }, "The run could not be stored.");
     this.#over = true;
     this.#unlogged = [];
+    this.#openText = undefined;
     this.status = "failed";
     this.#error = reason;
     const { code, message } = reason;

@@ -92,6 +92,10 @@ class NodeExchange implements Exchange {
     return this.#leaving.signal;
   }
 
+  onLeave(listener: () => void): void {
+    onceLeft(this.#res, listener);
+  }
+
   reply(status: number, headers: Readonly<Record<string, string>>): Sink {
     if (this.#isAnswered)
       throw new Error("An exchange is answered once; `reply` was called again.");
