@@ -608,7 +608,7 @@ export interface Exchange {
   onLeave?(listener: () => void): void;
   /** Flushes the head at once. Called exactly once, or `respond` is. */
   reply(status: number, headers: Readonly<Record<string, string>>): Sink;
-  /** The whole answer in one piece, its length among its headers. Absent: it goes through `reply`. */
+  /** The whole answer in one piece; its length is told by who sends it. Absent: it goes through `reply`. */
   respond?(status: number, headers: Readonly<Record<string, string>>, body: Chunk): void;
   /** Keeps a run alive after the response (Workers, Vercel). */
   waitUntil?(work: Promise<unknown>): void;
