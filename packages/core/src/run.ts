@@ -20,8 +20,6 @@ import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
 import { atTurnEnd, hop } from "./hop.ts";
 import { LazyAbort } from "./lazy-abort.ts";
-import { addText, toOpenText } from "./open-text.ts";
-import type { OpenText } from "./open-text.ts";
 import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
 import { reportRepairs } from "./repairs.ts";
@@ -83,8 +81,6 @@ export class LiveRun implements Listener, RunMode, Stage {
   #offset = 0;
   #delivered = 0;
   #unlogged: SizedEntry[] = [];
-  /** The last of them, while it may grow. */
-  #openText: OpenText | undefined;
   #appending = false;
   #unacknowledged = 0;
   #sinceCheckpoint = 0;
@@ -94,6 +90,7 @@ export class LiveRun implements Listener, RunMode, Stage {
   /** Nothing is appended any more: the end is being stored, or the store failed. */
   #over = false;
   #told = false;
+  #finished = false;
   #unstored: SizedEntry | undefined;
   #storingSince = Number.POSITIVE_INFINITY;
   #guarding = false;
@@ -222,7 +219,6 @@ export class LiveRun implements Listener, RunMode, Stage {
    */
   follow(encoder: Encoder, sink: Sink, from: number | "join" = 0): void {
     const after = from === "join" ? 0 : from;
-    this.#openText = undefined;
     const follower = this.#audience.add(encoder, sink, after);
     this.#followed();
     follower.open();
@@ -401,39 +397,28 @@ export class LiveRun implements Listener, RunMode, Stage {
 
   #accept(said: BaseEvent): void {
     if (this.#terminal) return;
-    const isText = typeof this.#heard === "string";
-    const offset = ++this.#offset;
-    if (isText && this.#openText !== undefined) {
-      const bytes = addText(this.#openText, said, offset);
-      if (bytes > 0) {
-        this.#unacknowledged += bytes;
-        return this.#relieve();
-      }
-    }
     // The agent's own object, which it may change or use again while ours waits to be sent.
     const isForeign = said === this.#heard;
     // Of a text the guard makes events in which nothing is the agent's.
-    const event = isText ? said : copyEvent(said, isForeign);
+    const event = typeof this.#heard === "string" ? said : copyEvent(said, isForeign);
     const size = isForeign ? this.#size : sizeOf(event);
+    const offset = ++this.#offset;
     // For texts the clock is looked at once per turn, which lasts a few milliseconds at most.
-    if (!this.#turnOpen || !isText) this.#turnAt = this.settings.clock.now();
+    if (!this.#turnOpen || typeof this.#heard !== "string")
+      this.#turnAt = this.settings.clock.now();
     const at = this.#turnAt;
-    const entry: SizedEntry = { from: offset, to: offset, at, event, size, cuts: undefined };
+    const entry: SizedEntry = { from: offset, to: offset, at, event, size };
     if (isTerminal(event)) {
       this.#terminal = entry;
       this.#flush();
       return;
     }
     this.#unacknowledged += size;
-    const isQuiet = this.#audience.isQuiet;
-    if (!this.#turnOpen) this.#openTurn(entry, isQuiet);
-    else this.#unlogged.push(entry);
-    this.#openText = isText && isQuiet ? toOpenText(entry) : undefined;
-    this.#relieve();
-  }
-
-  #relieve(): void {
-    if (this.#unacknowledged > turnBytes) this.#flush();
+    if (!this.#turnOpen) this.#openTurn(entry);
+    else {
+      this.#unlogged.push(entry);
+      if (this.#unacknowledged > turnBytes) this.#flush();
+    }
     // An agent that cannot be paused, and a store that does not answer.
     if (this.#appending && this.#unacknowledged > this.settings.limits.runLogBytes) {
       this.abort(new AgentError("store-unavailable", "The store does not keep up with the run."));
@@ -443,10 +428,10 @@ export class LiveRun implements Listener, RunMode, Stage {
   // The first event of a turn goes out at once; what follows in the same turn leaves as one write. The end
   // of the turn is asked for first, so that a sink that gathers a tick's writes gathers these, too. Where
   // nobody is sent anything, nobody waits for the first.
-  #openTurn(first: SizedEntry, isQuiet: boolean): void {
+  #openTurn(first: SizedEntry): void {
     this.#turnOpen = true;
     atTurnEnd(this.#endTurn);
-    if (this.#appending || this.#over || isQuiet) this.#unlogged.push(first);
+    if (this.#appending || this.#over || this.#audience.isQuiet) this.#unlogged.push(first);
     // At the pace of a model that is all of the turn.
     else this.#store([first]);
   }
@@ -464,7 +449,6 @@ export class LiveRun implements Listener, RunMode, Stage {
       return;
     }
     this.#unlogged = [];
-    this.#openText = undefined;
     this.#store(batch);
   }
 
@@ -585,7 +569,6 @@ export class LiveRun implements Listener, RunMode, Stage {
     this.#logger.error({ error, runId, threadId }, "The run could not be stored.");
     this.#over = true;
     this.#unlogged = [];
-    this.#openText = undefined;
     this.status = "failed";
     this.#error = reason;
     const { code, message } = reason;
@@ -621,6 +604,7 @@ export class LiveRun implements Listener, RunMode, Stage {
   };
 
   #finish(terminal: BaseEvent): void {
+    this.#finished = true;
     this.#resolveDone({
       messages: this.#view.messages,
       state: this.#view.state,
@@ -674,8 +658,10 @@ export class LiveRun implements Listener, RunMode, Stage {
     if (this.#audience.size === 0) this.abort(disconnected());
   }
 
+  // Not before it has finished: the last client may have everything by then, and a promise that is
+  // resolved twice is dear on Node.
   #retire(): void {
-    if (!this.#told || this.#audience.size > 0) return;
+    if (!this.#finished || this.#audience.size > 0) return;
     this.#untick?.();
     this.#untick = undefined;
     this.#resolveIdle();

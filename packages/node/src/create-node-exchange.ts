@@ -168,9 +168,9 @@ function writeHead(
 
 // HTTP/2 carries a line break as it is, and whoever translates to HTTP/1.1 makes two headers of it.
 function validate(headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
     validateHeaderName(name);
-    validateHeaderValue(name, value);
+    validateHeaderValue(name, headers[name]!);
   }
 }
 

@@ -13,6 +13,8 @@ interface Place {
  */
 export class RecentSessions {
   readonly #places = new Map<string, Place>();
+  // A run asks for its session several times in a row, and a large table is far from the processor.
+  #last: Place | undefined = undefined;
   #oldest: Place | undefined = undefined;
   #newest: Place | undefined = undefined;
 
@@ -21,15 +23,23 @@ export class RecentSessions {
   }
 
   get(id: string): Session | undefined {
-    return this.#places.get(id)?.session;
+    return this.#find(id)?.session;
+  }
+
+  #find(id: string): Place | undefined {
+    if (this.#last?.id === id) return this.#last;
+    const place = this.#places.get(id);
+    if (place) this.#last = place;
+    return place;
   }
 
   /** Sets a session, as the one that was used last. */
   put(id: string, session: Session): void {
-    let place = this.#places.get(id);
+    let place = this.#find(id);
     if (place === undefined) {
       place = { id, session, older: undefined, newer: undefined };
       this.#places.set(id, place);
+      this.#last = place;
     } else {
       place.session = session;
       if (place === this.#newest) return;
@@ -43,8 +53,9 @@ export class RecentSessions {
   }
 
   delete(id: string): boolean {
-    const place = this.#places.get(id);
+    const place = this.#find(id);
     if (!place) return false;
+    this.#last = undefined;
     this.#places.delete(id);
     this.#unlink(place);
     return true;
@@ -52,6 +63,7 @@ export class RecentSessions {
 
   clear(): void {
     this.#places.clear();
+    this.#last = undefined;
     this.#oldest = undefined;
     this.#newest = undefined;
   }

@@ -140,15 +140,7 @@ export class StoredRun implements Lease {
       }
       const { from, to, at, event, cuts } = entry;
       const bytes = costOf(entry);
-      // What has cuts grows in its place, and this one is shared with whoever is told of it.
-      newest = {
-        from,
-        to,
-        at,
-        event: cuts ? { ...event } : event,
-        cuts: cuts ? [...cuts] : undefined,
-        bytes,
-      };
+      newest = { from, to, at, event, cuts: cuts ? [...cuts] : undefined, bytes };
       kept.push(newest);
       this.bytes += bytes;
     }

@@ -225,8 +225,7 @@ export function toBatch(entries: readonly LogEntry[]): Batch {
     previous = entry;
     if (mergeInto(merged.at(-1), entry)) continue;
     const { from, to, at, event, cuts } = entry;
-    // What has cuts grows in its place, and this one is shared with whoever is told of it.
-    merged.push({ from, to, at, event: cuts ? { ...event } : event, cuts: cuts && [...cuts] });
+    merged.push({ from, to, at, event, cuts: cuts && [...cuts] });
   }
   let total = 0;
   const rows = merged.map(({ from, to, at, event, cuts }) => {
