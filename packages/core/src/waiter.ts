@@ -1,6 +1,5 @@
 import type { BaseEvent } from "@ag-ui/core";
-import type { SizedEntry } from "./follower.ts";
-import type { Call } from "./types.ts";
+import type { Call, LogEntry } from "./types.ts";
 
 /** Where it can be heard that a client has left. */
 export type Leaving = Pick<Call, "signal" | "onLeave">;
@@ -40,7 +39,7 @@ export class Waiter {
     this.#forget = () => signal.removeEventListener("abort", left);
   }
 
-  deliver(entries: readonly SizedEntry[]): void {
+  deliver(entries: readonly LogEntry[]): void {
     const onEvent = this.#onEvent;
     if (!onEvent) return;
     try {
