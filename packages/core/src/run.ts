@@ -426,11 +426,11 @@ export class LiveRun implements Listener, RunMode, Stage {
   }
 
   // The first event of a turn goes out at once; what follows in the same turn leaves as one write. The end
-  // of the turn is asked for first, so that a sink that gathers a tick's writes gathers these, too. Where
-  // nobody is sent anything, nobody waits for the first.
+  // of the turn is asked for first, so that a sink that gathers a tick's writes gathers these, too.
   #openTurn(first: SizedEntry): void {
     this.#turnOpen = true;
     atTurnEnd(this.#endTurn);
+    // Where nobody is sent anything, nobody waits for the first.
     if (this.#appending || this.#over || this.#audience.isQuiet) this.#unlogged.push(first);
     // At the pace of a model that is all of the turn.
     else this.#store([first]);
