@@ -36,7 +36,9 @@ export function toNodeHandler(
   const { describe, onError } = options;
 
   return (req, res, next) => {
-    const exchange = createNodeExchange(req, res, { isLast: !next, ...describe?.(req) });
+    const isLast = !next;
+    const about = describe ? { isLast, ...describe(req) } : { isLast };
+    const exchange = createNodeExchange(req, res, about);
     const run = async (): Promise<boolean> => handler.handle(exchange);
     run().then(
       (isOurs) => {
