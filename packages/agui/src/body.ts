@@ -1,6 +1,9 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Exchange, Limits } from "@holodeck/agui-core";
 
+// As nearly everybody spells it.
+const plainType = "application/json";
+
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
 /** The JSON body of a request, read no further than the limit. */
@@ -30,11 +33,18 @@ export async function readJson(
 
 /** Whether a route that takes multipart is to read this body itself. */
 export function isMultipart(exchange: Exchange): boolean {
-  const type = exchange.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  const given = exchange.header("content-type");
+  if (given === plainType) return false;
+  const type = given?.split(";", 1)[0]?.trim().toLowerCase();
   return type === "multipart/form-data";
 }
 
 async function readBytes(exchange: Exchange, limit: number): Promise<Uint8Array> {
+  if (exchange.whole) {
+    const whole = await exchange.whole(limit);
+    if (whole) return whole;
+    throw tooLarge(limit);
+  }
   let first: Uint8Array | undefined;
   let more: Uint8Array[] | undefined;
   let length = 0;
@@ -64,6 +74,7 @@ function tooLarge(limit: number): AgentError {
 
 // A page of another site can post forms and plain text without asking; JSON it cannot.
 function assertJsonType(contentType: string | undefined): void {
+  if (contentType === plainType) return;
   const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (type === "application/json" || /^application\/[\w.+-]+\+json$/.test(type)) return;
   throw new AgentError(

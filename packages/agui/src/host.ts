@@ -139,7 +139,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     if (!("busy" in lease)) return activate(await launcher.leased(launch, lease));
     if (settings.onBusy !== "queue") throw threadBusy(key.threadId);
     return queue.enter(record, {
-      signal: call.signal,
+      client: call,
       acquire: async () => acquire(key, { agentId, protocolVersion }, acquiring),
       begin: (granted) => launcher.leased(launch, granted),
       over: release ?? (() => {}),
@@ -235,8 +235,7 @@ function toActive(record: RunRecord, run: LiveRun, call: Call): ActiveRun {
         stream: new RunStream(run, encoder, from === "start" ? 0 : from),
       };
     },
-    // Asked for here, since it is made on first use.
-    collect: (onEvent) => run.collect(call.signal, onEvent),
+    collect: (onEvent) => run.collect(call, onEvent),
   };
 }
 

@@ -1,6 +1,7 @@
 import { AgentError, describeError } from "@holodeck/agui-core";
 import type {
   ActiveRun,
+  Call,
   Encoder,
   Lease,
   LiveRun,
@@ -14,8 +15,8 @@ import type { Settings } from "./options.ts";
 
 /** How a waiting run gets on. */
 interface Turn {
-  /** Says that a client which waits for the whole result has left. */
-  readonly signal?: AbortSignal | undefined;
+  /** Says when a client that waits for the whole result has left. */
+  readonly client: Pick<Call, "signal" | "onLeave">;
   acquire(): Promise<Lease | { busy: RunRecord }>;
   begin(lease: Lease): Promise<LiveRun>;
   /** The run has ended, or will not begin. Called once. */
@@ -129,14 +130,13 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
           },
         }),
         async collect(onEvent): Promise<RunResult> {
+          const { signal } = turn.client;
           const leaveQueue = (): void => stop.abort();
-          turn.signal?.addEventListener("abort", leaveQueue, { once: true });
-          if (turn.signal?.aborted) leaveQueue();
-          const begun = await run().finally(() =>
-            turn.signal?.removeEventListener("abort", leaveQueue),
-          );
+          signal?.addEventListener("abort", leaveQueue, { once: true });
+          if (signal?.aborted) leaveQueue();
+          const begun = await run().finally(() => signal?.removeEventListener("abort", leaveQueue));
           if (!begun) throw new AgentError("disconnected", "The client left the queue.");
-          return begun.collect(turn.signal, onEvent);
+          return begun.collect(turn.client, onEvent);
         },
       };
     },

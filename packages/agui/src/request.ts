@@ -48,6 +48,11 @@ class ExchangeCall implements Call {
     return this.exchange.signal;
   }
 
+  get onLeave(): Call["onLeave"] {
+    const { exchange } = this;
+    return exchange.onLeave && ((listener) => exchange.onLeave!(listener));
+  }
+
   // Getters, so that whoever takes a function out of its call can still call it.
   get header(): Call["header"] {
     return (name) => this.exchange.header(name);

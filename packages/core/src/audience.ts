@@ -3,7 +3,10 @@ import type { FollowerHost } from "./follower.ts";
 import type { SizedEntry } from "./line.ts";
 import type { RunLease, RunSettings } from "./run-types.ts";
 import { sizeOf } from "./size.ts";
+import type { BaseEvent } from "@ag-ui/core";
 import type { Chunk, Encoder, Sink } from "./types.ts";
+import { Waiter } from "./waiter.ts";
+import type { Leaving, WaiterHost } from "./waiter.ts";
 
 /** What an audience asks of the run it follows. */
 export interface Stage {
@@ -22,24 +25,32 @@ export interface Stage {
   clientFailed(error: unknown, message: string): void;
 }
 
-const nobody: readonly Follower[] = [];
+const nobody: readonly never[] = Object.freeze([]);
 
 /** The clients of a run: who they are, who is behind, and what each of them is told. */
-export class Audience implements FollowerHost {
+export class Audience implements FollowerHost, WaiterHost {
   readonly #stage: Stage;
   // Replaced and never changed: whoever is told something may leave over it.
   #followers: readonly Follower[] = nobody;
+  /** Who waits for the end only. */
+  #waiters: readonly Waiter[] = nobody;
 
   constructor(stage: Stage) {
     this.#stage = stage;
   }
 
   get size(): number {
-    return this.#followers.length;
+    return this.#followers.length + this.#waiters.length;
+  }
+
+  /** Whether nobody is sent anything before the end. */
+  get isQuiet(): boolean {
+    return this.#followers.length === 0;
   }
 
   /** Whether there is somebody, and everybody is behind. */
   get isBehind(): boolean {
+    if (this.#waiters.length > 0) return false;
     for (const follower of this.#followers) if (!follower.blocked) return false;
     return this.#followers.length > 0;
   }
@@ -52,7 +63,15 @@ export class Audience implements FollowerHost {
     return follower;
   }
 
+  /** Adds somebody who waits for the end. */
+  wait(client: Leaving, onEvent?: (event: BaseEvent) => void): void {
+    const waiter = new Waiter(this, onEvent);
+    this.#waiters = [...this.#waiters, waiter];
+    waiter.watch(client);
+  }
+
   deliver(batch: readonly SizedEntry[]): void {
+    for (const waiter of this.#waiters) waiter.deliver(batch);
     const followers = this.#followers;
     if (followers.length === 1) return this.#hand(followers[0]!, batch);
     // Followers that speak the same language share the bytes.
@@ -74,11 +93,13 @@ export class Audience implements FollowerHost {
 
   /** Nothing more will come. Whoever is still catching up is told when it has. */
   close(): void {
+    for (const waiter of this.#waiters) waiter.leave(true);
     for (const follower of this.#followers) if (!follower.isCatchingUp) follower.close();
   }
 
   /** Drops every client. */
   cut(): void {
+    for (const waiter of this.#waiters) waiter.leave(false);
     for (const follower of this.#followers) follower.cut();
   }
 
@@ -153,6 +174,11 @@ export class Audience implements FollowerHost {
 
   left(follower: Follower, complete: boolean): void {
     this.#followers = this.#followers.filter((one) => one !== follower);
+    this.#stage.left(complete);
+  }
+
+  waited(waiter: Waiter, complete: boolean): void {
+    this.#waiters = this.#waiters.filter((one) => one !== waiter);
     this.#stage.left(complete);
   }
 

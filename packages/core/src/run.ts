@@ -34,11 +34,11 @@ import type { RunInit, RunKeeper, RunLease, RunSettings, RunSummary } from "./ru
 import { isEndless, sizeOf, sizeOfText, withoutEndless } from "./size.ts";
 import { settleTools } from "./server-tools.ts";
 import { nothingAsked, ToolDesk } from "./tool-desk.ts";
-import { silentEncoder, toListener, WaitingSink } from "./waiting-sink.ts";
 import { callAgent, toRun } from "./to-agent.ts";
 import type { Encoder, LogEntry, Logger, RunContext, RunResult, RunStatus, Sink } from "./types.ts";
 import { Voice } from "./voice.ts";
 import type { Listener } from "./voice.ts";
+import type { Leaving } from "./waiter.ts";
 
 // A turn that says more than this is not kept until its end.
 const turnBytes = 64 * 1024;
@@ -86,6 +86,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   /** Nothing is appended any more: the end is being stored, or the store failed. */
   #over = false;
   #told = false;
+  #finished = false;
   #unstored: SizedEntry | undefined;
   #storingSince: number | undefined;
   #guarding = false;
@@ -245,9 +246,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   follow(encoder: Encoder, sink: Sink, from: number | "join" = 0): void {
     const after = from === "join" ? 0 : from;
     const follower = this.#audience.add(encoder, sink, after);
-    this.wasFollowed = true;
-    this.#graceUntil = undefined;
-    if (this.#place === 0) this.#place = this.settings.ticker.add(this);
+    this.#followed();
     follower.open();
     if (follower.isGone) return this.begin();
     if (from === "join" && this.#delivered > 0 && !this.#told) {
@@ -265,17 +264,24 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     this.#audience.catchUp(follower, encoder.key === undefined ? 0 : after, log);
   }
 
+  #followed(): void {
+    this.wasFollowed = true;
+    this.#graceUntil = undefined;
+    if (this.#place === 0) this.#place = this.settings.ticker.add(this);
+  }
+
   /** Drops every client. */
   cut(): void {
     this.#audience.cut();
   }
 
-  /** Waits for the end, and makes it begin if it has not. With a signal it follows until that says it left. */
-  collect(signal?: AbortSignal, onEvent?: (event: BaseEvent) => void): Promise<RunResult> {
-    if (signal && !this.ended) {
-      const encoder = onEvent ? toListener(onEvent) : silentEncoder;
-      this.follow(encoder, new WaitingSink(signal), this.#delivered);
-    } else this.begin();
+  /** Waits for the end, and makes it begin if it has not. A client counts as a follower until it has left. */
+  collect(client?: Leaving, onEvent?: (event: BaseEvent) => void): Promise<RunResult> {
+    if (client && !this.ended) {
+      this.#audience.wait(client, onEvent);
+      this.#followed();
+    }
+    this.begin();
     return this.done;
   }
 
@@ -488,7 +494,8 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   #openTurn(first: OpenEntry): void {
     this.#turnOpen = true;
     atTurnEnd(this);
-    if (this.#appending || this.#over) this.#keep(first);
+    // Where nobody is sent anything, nobody waits for the first.
+    if (this.#appending || this.#over || this.#audience.isQuiet) this.#keep(first);
     // At the pace of a model that is all of the turn.
     else this.#store([first]);
   }
@@ -668,6 +675,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   }
 
   #finish(terminal: BaseEvent): void {
+    this.#finished = true;
     this.#ending.finish({
       messages: this.#view.messages,
       state: this.#view.state,
@@ -725,8 +733,10 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     if (this.#audience.size === 0) this.abort(disconnected());
   }
 
+  // Not before it has finished: the last client may have everything by then, and a promise that is
+  // resolved twice is dear on Node.
   #retire(): void {
-    if (!this.#told || this.#audience.size > 0) return;
+    if (!this.#finished || this.#audience.size > 0) return;
     this.settings.ticker.remove(this.#place);
     this.#place = 0;
     this.#ending.rest();

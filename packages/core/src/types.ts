@@ -608,10 +608,16 @@ export interface Exchange {
   /** Set when a body parser was here first. */
   readonly parsedBody?: unknown;
   body(): AsyncIterable<Uint8Array>;
+  /** The body in one piece; nothing when it is larger. Absent: it is read from `body()`. */
+  whole?(maxBytes: number): Promise<Uint8Array | undefined>;
   /** Aborted when the client leaves before it has its whole answer. Absent: nobody can tell. */
   readonly signal?: AbortSignal;
-  /** Flushes the head at once. Called exactly once. */
+  /** Says what `signal` says, at most once, to who needs no signal. Absent: `signal` says it. */
+  onLeave?(listener: () => void): void;
+  /** Flushes the head at once. Called exactly once, or `respond` is. */
   reply(status: number, headers: Readonly<Record<string, string>>): Sink;
+  /** The whole answer in one piece; its length is told by who sends it. Absent: it goes through `reply`. */
+  respond?(status: number, headers: Readonly<Record<string, string>>, body: Chunk): void;
   /** Keeps a run alive after the response (Workers, Vercel). */
   waitUntil?(work: Promise<unknown>): void;
 }
@@ -689,6 +695,8 @@ export interface Call {
   readonly requestId: string;
   /** Aborted when the client leaves before it has its whole answer. Absent: nobody can tell. */
   readonly signal?: AbortSignal | undefined;
+  /** Says what `signal` says, at most once, to who needs no signal. Absent: `signal` says it. */
+  readonly onLeave?: ((listener: () => void) => void) | undefined;
   header(name: string): string | undefined;
   /**
    * The body as it arrives, unread, of a route that takes multipart. Each piece is the reader's own. Stop
@@ -756,8 +764,8 @@ export interface ActiveRun {
     headers?: Readonly<Record<string, string>>,
   ): Reply;
   /**
-   * Waits for the end, and tells of each event on the way. Whoever asked follows the run meanwhile:
-   * `onDisconnect` says what its leaving does.
+   * Waits for the end, and tells of each event on the way; deltas that came together may be told as one.
+   * Whoever asked follows the run meanwhile: `onDisconnect` says what its leaving does.
    */
   collect(onEvent?: (event: BaseEvent) => void): Promise<RunResult>;
 }

@@ -1,5 +1,5 @@
-import { AgentError } from "@holodeck/agui-core";
 import type { Readable } from "node:stream";
+import { leftEarly } from "./_read-whole.ts";
 import type { NodeRequest } from "./types.ts";
 
 /**
@@ -50,11 +50,7 @@ class BodyReader implements AsyncIterableIterator<Uint8Array, void, undefined> {
     if (stream.readableEnded) return this.return();
     if (stream.destroyed) {
       this.#forget();
-      return Promise.reject(
-        new AgentError("disconnected", "The client left before its request was complete.", {
-          cause: stream.errored ?? undefined,
-        }),
-      );
+      return Promise.reject(leftEarly(stream));
     }
     return new Promise((resolve) => {
       this.#resolve = resolve;
@@ -92,7 +88,8 @@ const ended: Piece = { value: undefined, done: true };
 
 function ignore(): void {}
 
-function isUnparsed(body: unknown): body is string | Uint8Array {
+/** Bytes or text that a parser has left instead of the stream. */
+export function isUnparsed(body: unknown): body is string | Uint8Array {
   return typeof body === "string" || body instanceof Uint8Array;
 }
 

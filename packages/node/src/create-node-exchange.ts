@@ -1,9 +1,11 @@
-import type { AgentRequest, Exchange, Sink } from "@holodeck/agui-core";
+import type { AgentRequest, Chunk, Exchange, Sink } from "@holodeck/agui-core";
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { ServerResponse } from "node:http";
 import { NodeSink, onceLeft } from "./_node-sink.ts";
-import { parsedBodyOf, readBody } from "./_read-body.ts";
+import { isUnparsed, parsedBodyOf, readBody } from "./_read-body.ts";
+import { readWhole } from "./_read-whole.ts";
 import { authorityOf, peerOf, requestPath, requestUrl } from "./_request-url.ts";
+import { respondWhole } from "./_respond-whole.ts";
 import { isHttp2, isUnread } from "./_unread.ts";
 import type { NodeRequest, NodeResponse } from "./types.ts";
 
@@ -83,6 +85,13 @@ class NodeExchange implements Exchange {
     return readBody(this.#req);
   }
 
+  whole(maxBytes: number): Promise<Uint8Array | undefined> {
+    const { body } = this.#req;
+    if (!isUnparsed(body)) return readWhole(this.#req, maxBytes);
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    return Promise.resolve(bytes.length > maxBytes ? undefined : bytes);
+  }
+
   get signal(): AbortSignal {
     if (!this.#leaving) {
       const leaving = new AbortController();
@@ -92,9 +101,39 @@ class NodeExchange implements Exchange {
     return this.#leaving.signal;
   }
 
+  onLeave(listener: () => void): void {
+    onceLeft(this.#res, listener);
+  }
+
+  respond(status: number, headers: Readonly<Record<string, string>>, body: Chunk): void {
+    const res = this.#res;
+    const req = this.#req;
+    // The rare ones have a sink that knows them.
+    if (isHttp2(res) || isUnread(req, res) || res.destroyed) {
+      const length = String(Buffer.byteLength(body));
+      const sink = this.reply(status, { "content-length": length, ...headers });
+      sink.write(body);
+      sink.end();
+      return;
+    }
+    this.#assertUnanswered();
+    validate(headers);
+    this.#options.onReply?.();
+    this.#isAnswered = true;
+    respondWhole(res, req, { status, headers, body, isBodyless: this.#isBodyless(status) });
+  }
+
+  #assertUnanswered(): void {
+    if (!this.#isAnswered) return;
+    throw new Error("An exchange is answered once; `reply` was called again.");
+  }
+
+  #isBodyless(status: number): boolean {
+    return this.method === "HEAD" || status === 204 || status === 304;
+  }
+
   reply(status: number, headers: Readonly<Record<string, string>>): Sink {
-    if (this.#isAnswered)
-      throw new Error("An exchange is answered once; `reply` was called again.");
+    this.#assertUnanswered();
     const req = this.#req;
     const res = this.#res;
     const isCut = isUnread(req, res);
@@ -104,8 +143,7 @@ class NodeExchange implements Exchange {
     if (isHttp2(res)) writeHead(res, status, withoutHopByHop(headers));
     else writeHead(res, status, isCut ? { ...headers, connection: "close" } : headers);
     this.#isAnswered = true;
-    const isBodyless = this.method === "HEAD" || status === 204 || status === 304;
-    return new NodeSink(res, { request: req, isBodyless, isCut });
+    return new NodeSink(res, { request: req, isBodyless: this.#isBodyless(status), isCut });
   }
 }
 
@@ -130,9 +168,9 @@ function writeHead(
 
 // HTTP/2 carries a line break as it is, and whoever translates to HTTP/1.1 makes two headers of it.
 function validate(headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
     validateHeaderName(name);
-    validateHeaderValue(name, value);
+    validateHeaderValue(name, headers[name]!);
   }
 }
 

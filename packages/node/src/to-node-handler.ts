@@ -37,8 +37,8 @@ export function toNodeHandler(
 
   return (req, res, next) => {
     const isLast = !next;
-    const options = describe ? { isLast, ...describe(req) } : isLast ? alone : amongOthers;
-    const exchange = createNodeExchange(req, res, options);
+    const about = describe ? { isLast, ...describe(req) } : isLast ? alone : amongOthers;
+    const exchange = createNodeExchange(req, res, about);
     const run = async (): Promise<boolean> => handler.handle(exchange);
     run().then(
       (isOurs) => {

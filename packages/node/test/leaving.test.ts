@@ -30,14 +30,21 @@ async function waiting(isHttp2 = false): Promise<{ next: () => Promise<Exchange>
   };
 }
 
-function left({ signal }: Exchange): Promise<void> {
+function leftBySignal({ signal }: Exchange): Promise<void> {
   return new Promise((resolve) => {
     if (signal!.aborted) resolve();
     else signal!.addEventListener("abort", () => resolve());
   });
 }
 
-describe("the signal of an exchange", () => {
+function leftByListener(exchange: Exchange): Promise<void> {
+  return new Promise((resolve) => exchange.onLeave!(resolve));
+}
+
+describe.each([
+  ["the signal of an exchange", leftBySignal],
+  ["onLeave of an exchange", leftByListener],
+])("%s", (_, left) => {
   test("tells that the client has left before its answer", async () => {
     const { next } = await waiting();
     const client = request(server.url).on("error", () => undefined);
@@ -78,10 +85,13 @@ describe("the signal of an exchange", () => {
     const answer = fetch(server.url);
     const exchange = await next();
     const { signal } = exchange;
+    let told = 0;
+    exchange.onLeave?.(() => told++);
     replyJson(exchange, { done: true });
     expect(await (await answer).json()).toEqual({ done: true });
     await server.close();
     expect(signal?.aborted).toBe(false);
+    expect(told).toBe(0);
   });
 
   test("tells it of a request that waits for its turn on the connection", async () => {

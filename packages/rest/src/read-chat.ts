@@ -33,7 +33,7 @@ export interface Upload {
 
 export interface ChatReader {
   /** Reads JSON or a form; refuses a wrong one with everything that is wrong with it. */
-  read(call: Call, upload: Upload): Promise<AskedChat>;
+  read(call: Call, upload: Upload | undefined): Promise<AskedChat>;
   schemas(): Promise<ChatSchemas>;
 }
 
@@ -46,8 +46,7 @@ export function createChatReader(bounds: ChatBounds, limits: Limits): ChatReader
   return {
     schemas,
     read(call, upload) {
-      const isForm = call.body === undefined;
-      return isForm ? readForm(call, upload) : readJson(call.body);
+      return upload ? readForm(call, upload) : readJson(call.body);
     },
   };
 

@@ -2,6 +2,8 @@ import { AgentError, isAgentError, ulid } from "@holodeck/agui-core";
 import type {
   ActiveRun,
   Call,
+  InputFile,
+  Message,
   Protocol,
   ProtocolHost,
   Reply,
@@ -12,6 +14,7 @@ import type {
 import { toChatResponse } from "./chat-response.ts";
 import { loadZod } from "./chat-schemas.ts";
 import { composeMessage } from "./compose-message.ts";
+import { decodePlainChat } from "./decode-plain-chat.ts";
 import { idRules } from "./ids.ts";
 import { chatOperation, deleteOperation } from "./operations.ts";
 import { createChatReader } from "./read-chat.ts";
@@ -47,6 +50,15 @@ export function rest(options: RestOptions = {}): Protocol {
   };
 }
 
+/** What a request asks, as the agent is told it. */
+interface Asked {
+  readonly content: Extract<Message, { role: "user" }>["content"];
+  readonly sessionId: string | undefined;
+  readonly files: readonly InputFile[];
+}
+
+const noFiles: readonly InputFile[] = Object.freeze([]);
+
 // Each of them stays in memory until its run has ended.
 const uploadsAtOnce = 4;
 
@@ -62,7 +74,9 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
 
   const newShare = createUploadBudget(uploadsAtOnce * limits.uploadBytes);
 
-  function newUpload(): Upload & { release(): void } {
+  // Only a form has files that are read as they come.
+  function uploadOf({ body }: Call): (Upload & { release(): void }) | undefined {
+    if (body !== undefined) return undefined;
     const share = newShare();
     const spool = host.files?.spool?.();
     return {
@@ -77,7 +91,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
     };
   }
 
-  async function start(call: Call, upload: Upload): Promise<{ run: ActiveRun; askedId: string }> {
+  async function read(call: Call, upload: Upload | undefined): Promise<Asked> {
     const { message, sessionId, files, ignored } = await reader.read(call, upload);
     const { requestId } = call;
     if (ignored.length > 0) logger.warn({ requestId, ignored }, "Parts of the body were ignored.");
@@ -88,7 +102,17 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
       inlineBytes: limits.inlineFileBytes,
       onTruncate: () => logger.warn({ requestId }, "The text of the files was cut."),
     });
-    const askedId = ulid();
+    return { content, sessionId, files };
+  }
+
+  // What has no files is told as it is, unless the host has a word in it.
+  function readPlain({ body }: Call): Asked | undefined {
+    const plain = settings.compose ? undefined : decodePlainChat(body, { messageChars, idFormat });
+    return plain && { content: plain.message, sessionId: plain.sessionId, files: noFiles };
+  }
+
+  function start(call: Call, asked: Asked, askedId: string): Promise<ActiveRun> {
+    const { content, sessionId, files } = asked;
     const input: RunAgentInput = {
       threadId: sessionId ?? ulid(),
       runId: ulid(),
@@ -98,41 +122,40 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
       state: {},
       forwardedProps: {},
     };
-    return { run: await host.start(call, { agentId: call.params["name"], input, files }), askedId };
+    return host.start(call, { agentId: call.params["name"], input, files });
   }
 
   async function chat(call: Call): Promise<Reply> {
-    const upload = newUpload();
+    const upload = uploadOf(call);
     try {
-      const { run, askedId } = await start(call, upload);
+      const askedId = ulid();
+      const run = await start(call, readPlain(call) ?? (await read(call, upload)), askedId);
       const suggested = createSuggested();
       const result = await run.collect(suggested.note);
       if (result.error) throw originalOf(result.error);
       const { runId, threadId } = run.record;
+      const response = toChatResponse(result, { runId, threadId, askedId });
       return {
         status: 200,
         headers: { "cache-control": "no-store" },
-        body: {
-          ...toChatResponse(result, { runId, threadId, askedId }),
-          ...suggested.fields,
-        },
+        body: suggested.isThere ? { ...response, ...suggested.fields } : { ...response },
       };
     } finally {
-      upload.release();
+      upload?.release();
     }
   }
 
   async function stream(call: Call): Promise<Reply> {
-    const upload = newUpload();
+    const upload = uploadOf(call);
     try {
-      const { run } = await start(call, upload);
+      const run = await start(call, readPlain(call) ?? (await read(call, upload)), ulid());
       const { requestId, request } = call;
       const encoder = restSseEncoder({ requestId, instance: request.url.pathname });
       const reply = run.stream(encoder, "start");
-      void Promise.resolve(reply.stream?.done).finally(() => upload.release());
+      if (upload) void Promise.resolve(reply.stream?.done).finally(() => upload.release());
       return reply;
     } catch (error) {
-      upload.release();
+      upload?.release();
       throw error;
     }
   }

@@ -6,17 +6,31 @@ export interface Suggested {
   suggested_questions?: readonly string[];
 }
 
+const nothing: Suggested = Object.freeze({});
+
 /** Listens for what `suggestQuestions` says; the last word counts. */
-export function createSuggested(): { note(event: BaseEvent): void; readonly fields: Suggested } {
-  let questions: readonly string[] = [];
-  return {
-    note({ type, name, value }) {
-      if (type !== EventType.CUSTOM || name !== "suggested_questions") return;
-      const list: readonly unknown[] = Array.isArray(value) ? value : [];
-      questions = list.filter((one) => typeof one === "string");
-    },
-    get fields() {
-      return questions.length === 0 ? {} : { suggested_questions: questions };
-    },
+export function createSuggested(): SuggestedQuestions {
+  return new SuggestedQuestions();
+}
+
+// A class: an object with a getter of its own has a shape of its own, and every answer has one of these.
+class SuggestedQuestions {
+  #questions: readonly string[] | undefined;
+
+  /** Can be handed on as it is. */
+  readonly note = ({ type, name, value }: BaseEvent): void => {
+    if (type !== EventType.CUSTOM || name !== "suggested_questions") return;
+    const list: readonly unknown[] = Array.isArray(value) ? value : [];
+    const questions = list.filter((one) => typeof one === "string");
+    this.#questions = questions.length === 0 ? undefined : questions;
   };
+
+  /** False: there is nothing in `fields`. */
+  get isThere(): boolean {
+    return this.#questions !== undefined;
+  }
+
+  get fields(): Suggested {
+    return this.#questions ? { suggested_questions: this.#questions } : nothing;
+  }
 }

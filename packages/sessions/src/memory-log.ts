@@ -139,15 +139,17 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   return {
     open(key, init) {
       const threadName = threadId(key);
-      const busy = activeIn(threadName);
-      if (busy) return { busy: toRecord(busy) };
+      let older = threads.get(threadName);
+      if (older?.status === "running") return { busy: toRecord(older) };
       const name = nameOf(key.principal, key.runId);
       const old = runs.get(name);
       if (old?.status === "running") return { busy: toRecord(old) };
-      if (old) drop(old);
+      if (old) {
+        drop(old);
+        older = threads.get(threadName);
+      }
       const run = new StoredRun(key, init, { name, threadName, fence: ++fences });
       runs.set(name, run);
-      const older = threads.get(threadName);
       if (older) {
         older.newer = run;
         run.older = older;

@@ -12,6 +12,9 @@ interface Place {
  */
 export class RecentSessions {
   readonly #places = new Map<string, Place>();
+  // A run asks for its session several times in a row, and a large table is far from the processor.
+  #last: Place | undefined = undefined;
+  #lastId = "";
   #oldest: Place | undefined = undefined;
   #newest: Place | undefined = undefined;
 
@@ -20,15 +23,28 @@ export class RecentSessions {
   }
 
   get(id: string): Session | undefined {
-    return this.#places.get(id)?.session;
+    return this.#find(id)?.session;
+  }
+
+  #find(id: string): Place | undefined {
+    if (this.#last && this.#lastId === id) return this.#last;
+    const place = this.#places.get(id);
+    if (place) this.#remember(id, place);
+    return place;
+  }
+
+  #remember(id: string, place: Place): void {
+    this.#last = place;
+    this.#lastId = id;
   }
 
   /** Sets a session, as the one that was used last. */
   put(id: string, session: Session): void {
-    let place = this.#places.get(id);
+    let place = this.#find(id);
     if (place === undefined) {
       place = { session, older: undefined, newer: undefined };
       this.#places.set(id, place);
+      this.#remember(id, place);
     } else {
       place.session = session;
       if (place === this.#newest) return;
@@ -42,8 +58,9 @@ export class RecentSessions {
   }
 
   delete(id: string): boolean {
-    const place = this.#places.get(id);
+    const place = this.#find(id);
     if (!place) return false;
+    this.#last = undefined;
     this.#places.delete(id);
     this.#unlink(place);
     return true;
@@ -51,6 +68,7 @@ export class RecentSessions {
 
   clear(): void {
     this.#places.clear();
+    this.#last = undefined;
     this.#oldest = undefined;
     this.#newest = undefined;
   }

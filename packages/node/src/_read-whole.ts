@@ -1,0 +1,51 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Readable } from "node:stream";
+import type { NodeRequest } from "./types.ts";
+
+/**
+ * A body in one piece, which is how nearly all of them come; nothing when it is larger. As a stream in
+ * flow, and not by "readable" and `read()`: that has Node look again and again whether there is more, and
+ * cost an answer of one piece 8 µs.
+ */
+export function readWhole(req: NodeRequest, maxBytes: number): Promise<Uint8Array | undefined> {
+  if (req.readableEnded) return Promise.resolve(new Uint8Array());
+  if (req.destroyed) return Promise.reject(leftEarly(req));
+  return new Promise((resolve, reject) => {
+    let first: Uint8Array | undefined;
+    let more: Uint8Array[] | undefined;
+    let length = 0;
+    const onData = (chunk: Uint8Array): void => {
+      length += chunk.length;
+      if (length > maxBytes) {
+        forget();
+        // The rest is never in memory; who answers says what becomes of it.
+        req.pause();
+        resolve(undefined);
+      } else if (first === undefined) first = chunk;
+      else (more ??= [first]).push(chunk);
+    };
+    const onEnd = (): void => {
+      forget();
+      resolve(more ? Buffer.concat(more, length) : (first ?? new Uint8Array()));
+    };
+    const onClose = (): void => {
+      forget();
+      reject(leftEarly(req));
+    };
+    function forget(): void {
+      req.off("data", onData).off("end", onEnd).off("close", onClose);
+    }
+    // What went wrong is told by "close". For good: a client that leaves after an early answer must not
+    // crash the process.
+    req.on("data", onData).on("end", onEnd).on("close", onClose).on("error", ignore);
+  });
+}
+
+/** Said of a body that never came to its end. */
+export function leftEarly({ errored }: Pick<Readable, "errored">): AgentError {
+  return new AgentError("disconnected", "The client left before its request was complete.", {
+    cause: errored ?? undefined,
+  });
+}
+
+function ignore(): void {}

@@ -1,0 +1,27 @@
+import type { ChatBounds } from "./chat-schemas.ts";
+import { idRules } from "./ids.ts";
+
+/** A request that has a message and perhaps a session. */
+export interface PlainChat {
+  readonly message: string;
+  readonly sessionId: string | undefined;
+}
+
+/**
+ * What nearly every request is: a message and perhaps a session, right at a glance. Nothing: it takes a
+ * closer look, and what may be wrong with it has its words elsewhere. The schema took 3 µs of a request.
+ */
+export function decodePlainChat(
+  body: unknown,
+  { messageChars, idFormat }: Pick<ChatBounds, "messageChars" | "idFormat">,
+): PlainChat | undefined {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
+  for (const key in body) if (key !== "message" && key !== "session_id") return undefined;
+  const { message, session_id: id } = body as { message?: unknown; session_id?: unknown };
+  if (typeof message !== "string" || !/\S/.test(message)) return undefined;
+  // In units, of which there are at least as many as code points.
+  if (message.length > messageChars) return undefined;
+  if (id === undefined || id === null) return { message, sessionId: undefined };
+  if (typeof id !== "string" || !idRules[idFormat].isId(id)) return undefined;
+  return { message, sessionId: id };
+}
