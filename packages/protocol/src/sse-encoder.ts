@@ -1,4 +1,4 @@
-import { EventType } from "@holodeck/agui-core";
+import { EventType, isVerbatimJson } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
 import { serialise } from "./serialise.ts";
@@ -49,9 +49,9 @@ export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
     }
     if (to <= 0) return encodeAny(to, event);
     // Few pieces, since each that is added makes another string; and most text needs no escaping.
-    return needsEscape.test(delta)
-      ? `id: ${to}${prefix}${JSON.stringify(delta).slice(1)}}\n\n`
-      : `id: ${to}${prefix}${delta}"}\n\n`;
+    return isVerbatimJson(delta)
+      ? `id: ${to}${prefix}${delta}"}\n\n`
+      : `id: ${to}${prefix}${JSON.stringify(delta).slice(1)}}\n\n`;
   }
 
   function encodeAny(to: number, event: BaseEvent): string {
@@ -79,10 +79,6 @@ function keyOf(isLegacy: boolean, isSnake: boolean): string {
 function keepAlive(): string {
   return ": keep-alive\n\n";
 }
-
-// What JSON writes otherwise than it is: control characters, quotes, backslashes and half surrogate pairs.
-// Whole pairs are rare enough to be looked at with them.
-const needsEscape = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
 function idOf(event: BaseEvent): unknown {
   switch (event.type) {

@@ -1,6 +1,6 @@
 import { describeError, isAgentError } from "@holodeck/agui-core";
 import { toSafeJson } from "./json.ts";
-import { maskedFailure } from "./ui-stream-encoder.ts";
+import { maskedFailure } from "./run-failure.ts";
 
 /** How much of an error a client may see. */
 export interface ConvertErrorOptions {

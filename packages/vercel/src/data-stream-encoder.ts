@@ -7,8 +7,8 @@ import type { DataStreamUsage } from "./data-stream-message.ts";
 import { vercelHeaders } from "./headers.ts";
 import { asText, isRecord, parseStructure } from "./json.ts";
 import { finishReasonOf, totalUsage } from "./ui-ending.ts";
-import { maskedFailure } from "./ui-stream-encoder.ts";
-import type { RunFailure } from "./ui-stream-encoder.ts";
+import { maskedFailure } from "./run-failure.ts";
+import type { RunFailure } from "./run-failure.ts";
 import { createUnsaid } from "./unsaid-messages.ts";
 
 /** Whom the lines are for, and what they continue. */

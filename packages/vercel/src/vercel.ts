@@ -23,8 +23,8 @@ import {
 } from "./stream-encoder.ts";
 import type { StreamOptions, Wire } from "./stream-encoder.ts";
 import { heldBefore, heldIds, withThread } from "./thread.ts";
-import { maskedFailure } from "./ui-stream-encoder.ts";
-import type { RunFailure } from "./ui-stream-encoder.ts";
+import { maskedFailure } from "./run-failure.ts";
+import type { RunFailure } from "./run-failure.ts";
 
 /** Where the AI SDK is served, and how it is spoken to. */
 export interface VercelOptions extends StreamOptions {
