@@ -67,8 +67,11 @@ export function wordsOf(
 }
 
 /** A stream, and the message that it continues if it does. */
-export interface StreamChoice extends Omit<StreamOptions, "protocol" | "onError"> {
+export interface StreamChoice {
   readonly wire: Wire;
+  readonly mode?: StreamOptions["mode"];
+  readonly sdkVersion?: StreamOptions["sdkVersion"];
+  readonly legacyHeaders?: boolean | undefined;
   readonly continues?: string | undefined;
   /** Ids of what the client's message holds already. */
   readonly known?: ReadonlySet<string> | undefined;
