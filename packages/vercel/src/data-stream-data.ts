@@ -38,7 +38,12 @@ export class DataStreamData {
       }
       case EventType.SUBAGENT_STARTED: {
         const { name, description, parentToolCallId } = event;
-        return this.#showSubagent(event, { name, description, parentToolCallId, status: "running" });
+        return this.#showSubagent(event, {
+          name,
+          description,
+          parentToolCallId,
+          status: "running",
+        });
       }
       case EventType.SUBAGENT_FINISHED:
         return this.#showSubagent(event, { result: event.result, status: "done" });

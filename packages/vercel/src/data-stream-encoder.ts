@@ -39,7 +39,7 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
     throw new TypeError(`dataStreamEncoder({ mode: ${describeValue(mode)} }) must be "3.4".`);
   }
   const teller = new DataStreamTeller(options);
-  // Nearly every delta follows one of the same text, to which it adds whatever else is open.
+  // Nearly every delta follows one of the same text. It is one line, at a third of what it took to find out.
   let lastId: string | undefined;
 
   return {

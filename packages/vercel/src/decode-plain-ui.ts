@@ -6,8 +6,8 @@ import { onlyTextPart, readEach, readOwnMembers, toPlainChat } from "./plain-env
 
 /**
  * What `useChat` of AI SDK 5 to 7 sends in an ordinary chat: its id, a list of text messages that the user
- * closes, and members of the client's own. That is nearly every request, and right at a glance. Nothing: it
- * takes the closer look of `decodeUi`, which has the words for what may be wrong.
+ * closes, and members of the client's own. That is nearly every request, and a glance at it costs 1.5 µs
+ * where a closer look takes 5.5. Nothing: it takes that one, which has the words for what may be wrong.
  */
 export function decodePlainUi(
   body: Json,

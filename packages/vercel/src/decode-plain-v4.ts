@@ -6,7 +6,7 @@ import { onlyTextPart, readEach, readOwnMembers, toPlainChat } from "./plain-env
 
 /**
  * What `useChat` of AI SDK 3.4 and 4 sends in an ordinary chat, as `decodePlainUi` reads that of later
- * ones. Nothing: it takes the closer look of `decodeV4`.
+ * ones, and for the same gain. Nothing: it takes a closer look.
  */
 export function decodePlainV4(
   body: Json,
@@ -24,7 +24,7 @@ export function decodePlainV4(
     // The last one is continued.
     return plain.role === "assistant" && index === last ? undefined : plain;
   });
-  const threadId = isNamed ? (id as string) : runId;
+  const threadId = isNamed ? id : runId;
   return messages && toPlainChat({ threadId, runId, messages, forwardedProps });
 }
 
@@ -55,8 +55,7 @@ function hasFiles({ experimental_attachments: attachments, parts }: Json): boole
 }
 
 function toPlainAssistant(id: string, said: string, message: Json): PlainMessage | undefined {
-  const { parts, annotations, toolInvocations, reasoning } = message;
-  if (annotations !== undefined) return undefined;
+  const { parts, toolInvocations, reasoning } = message;
   if (Array.isArray(parts) && parts.length > 0) {
     const part = onlyTextPart(parts);
     return part && { id, role: "assistant", content: part.text as string };

@@ -9,7 +9,7 @@ export function vercelHeaders(name: StreamHeader | undefined, isLegacy = false):
   return isLegacy ? { ...headers, connection: "keep-alive", "content-encoding": "none" } : headers;
 }
 
-// Made once: they are the same for every stream. Compression would hold one back until a block is full.
+// Made once, and not by two spreads a run. Compression would hold a stream back until a block is full.
 const plain: Headers = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" };
 
 const named: Readonly<Record<StreamHeader, Headers>> = {

@@ -13,7 +13,6 @@ export function readOwnMembers(body: Json): Json | undefined {
       case "messages":
         break;
       case "message":
-      case "prompt":
       case "tools":
       case "context":
       case "resume":

@@ -14,7 +14,7 @@ import { Unsaid } from "./unsaid-messages.ts";
  */
 export function textStreamEncoder(): Encoder {
   const unsaid = new Unsaid();
-  // Nearly every delta follows one of the same message, which is then known to be the assistant's.
+  // Nearly every delta follows one of the same message, which is known to be the assistant's: half the cost.
   let lastId: unknown;
 
   function tell(event: BaseEvent): string {

@@ -172,9 +172,7 @@ export class UiParts {
     this.#enterStep();
     const id = JSON.stringify(prose.id);
     const { kind, origin = `{"messageId":${id}}` } = prose;
-    this.#frames.put(
-      `{"type":"${kind}-start","id":${id},"providerMetadata":{"agui":${origin}}}`,
-    );
+    this.#frames.put(`{"type":"${kind}-start","id":${id},"providerMetadata":{"agui":${origin}}}`);
     this.#shown.set(key, prose);
   }
 

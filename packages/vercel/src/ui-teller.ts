@@ -12,8 +12,8 @@ import type { UiStreamEncoderOptions } from "./ui-stream-encoder.ts";
 import { toToolOutput } from "./ui-tool-output.ts";
 
 /**
- * What each event becomes in a UI message stream. A class, with parts that most runs never need made on
- * first use: as some forty closures it took 5 % of the CPU of a run of 200 deltas.
+ * What each event becomes in a UI message stream. A class that makes on first use what most runs never
+ * need: as some forty closures, all but the deltas of a text cost 10 µs a run and not 4.
  */
 export class UiTeller {
   readonly #options: UiStreamEncoderOptions;
