@@ -304,3 +304,30 @@ test("any run is told in events that are valid, and ends with what was said", as
     { numRuns },
   );
 });
+
+test("writes any token as JSON does, whoever says it and when", () => {
+  const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
+  const text = fc.oneof(fc.string({ unit, minLength: 1 }), fc.string({ minLength: 1 }));
+  const said = fc.record({
+    id: fc.oneof(fc.constantFrom("a", "b"), text),
+    delta: text,
+    at: fc.nat(2),
+  });
+  fc.assert(
+    fc.property(fc.array(said), text, (tokens, threadId) => {
+      const encoder = threadsEncoder({ threadId, runId: "run-1" });
+      for (const [index, { id, delta, at }] of tokens.entries()) {
+        const event = { type: EventType.TEXT_MESSAGE_CONTENT, messageId: id, delta };
+        const token = {
+          event: "token",
+          thread_id: threadId,
+          timestamp: new Date(at).toISOString(),
+          token: delta,
+          message_id: id,
+        };
+        const frame = encoder.encode({ event, from: index, to: index + 1, at });
+        expect(frame).toBe(`data: ${JSON.stringify(token)}\n\n`);
+      }
+    }),
+  );
+});
