@@ -1,11 +1,6 @@
-// What JSON writes otherwise than it is: control characters, quotes, backslashes and half surrogate pairs.
-// Whole pairs are rare enough to be looked at with them.
-const needsEscape = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
-
 /**
- * Whether JSON writes a text as it is. Nearly every delta is such, and whoever writes one puts the quotes
- * around it for less than `JSON.stringify` takes.
+ * What JSON writes otherwise than it is: control characters, quotes, backslashes and half surrogate pairs.
+ * Whole pairs are rare enough to be looked at with them. Nearly every delta has none of these, and whoever
+ * writes one puts the quotes around it for half of what `JSON.stringify` takes.
  */
-export function isVerbatimJson(text: string): boolean {
-  return !needsEscape.test(text);
-}
+export const needsEscape: RegExp = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;

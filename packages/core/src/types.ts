@@ -565,6 +565,11 @@ export interface Encoder {
   open?(): Chunk;
   /** `''` when this protocol has no word for it. */
   encode(entry: LogEntry): Chunk;
+  /**
+   * Deltas of one part that were said in one turn, at once: what `encode` makes of each, from the first offset
+   * of `entry` on. Absent: they are encoded one by one.
+   */
+  encodeDeltas?(entry: LogEntry, deltas: readonly string[]): Chunk;
   /** Absent: this protocol cannot. `begun` is false until the first entry was sent. */
   keepAlive?(begun: boolean): Chunk;
   /** After the terminal entry. */

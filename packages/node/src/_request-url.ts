@@ -20,11 +20,6 @@ export function requestPath(req: NodeRequest): string {
   return path.replace(absoluteForm, "") || "/";
 }
 
-/** Whether the address that `requestUrl` reads has a query. */
-export function hasQuery(req: NodeRequest): boolean {
-  return (req.originalUrl ?? req.url ?? "/").includes("?");
-}
-
 // A proxy's request line, RFC 9112 3.2.2: `GET http://host/path HTTP/1.1`.
 const absoluteForm = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 

@@ -3,7 +3,7 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { ServerResponse } from "node:http";
 import { NodeSink, onceLeft } from "./_node-sink.ts";
 import { parsedBodyOf, readBody } from "./_read-body.ts";
-import { authorityOf, hasQuery, peerOf, requestPath, requestUrl } from "./_request-url.ts";
+import { authorityOf, peerOf, requestPath, requestUrl } from "./_request-url.ts";
 import { isHttp2, isUnread } from "./_unread.ts";
 import type { NodeRequest, NodeResponse } from "./types.ts";
 
@@ -56,7 +56,8 @@ class NodeExchange implements Exchange {
   }
 
   get hasQuery(): boolean {
-    return hasQuery(this.#req);
+    // Of the address that `requestUrl` reads.
+    return (this.#req.originalUrl ?? this.#req.url ?? "/").includes("?");
   }
 
   get isLast(): boolean {

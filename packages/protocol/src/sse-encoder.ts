@@ -1,4 +1,4 @@
-import { EventType, isVerbatimJson } from "@holodeck/agui-core";
+import { EventType, needsEscape } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
 import { serialise } from "./serialise.ts";
@@ -49,9 +49,9 @@ export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
     }
     if (to <= 0) return encodeAny(to, event);
     // Few pieces, since each that is added makes another string; and most text needs no escaping.
-    return isVerbatimJson(delta)
-      ? `id: ${to}${prefix}${delta}"}\n\n`
-      : `id: ${to}${prefix}${JSON.stringify(delta).slice(1)}}\n\n`;
+    return needsEscape.test(delta)
+      ? `id: ${to}${prefix}${JSON.stringify(delta).slice(1)}}\n\n`
+      : `id: ${to}${prefix}${delta}"}\n\n`;
   }
 
   function encodeAny(to: number, event: BaseEvent): string {

@@ -1,7 +1,8 @@
-import { assertOptions, describeValue, EventType } from "@holodeck/agui-core";
-import type { Encoder } from "@holodeck/agui-core";
+import { assertOptions, describeValue, EventType, needsEscape } from "@holodeck/agui-core";
+import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { convertText } from "./convert.ts";
 import { DataStreamTeller } from "./data-stream-teller.ts";
+import { toSingle } from "./encode-each.ts";
 import { vercelHeaders } from "./headers.ts";
 import type { RunFailure } from "./run-failure.ts";
 
@@ -42,24 +43,39 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
   // Nearly every delta follows one of the same text. It is one line, at a third of what it took to find out.
   let lastId: string | undefined;
 
+  function isNext({ type, messageId }: BaseEvent): boolean {
+    return type === EventType.TEXT_MESSAGE_CONTENT && lastId !== undefined && messageId === lastId;
+  }
+
+  function encode({ event }: LogEntry): string {
+    const { type, messageId, delta } = event;
+    if (typeof delta === "string" && delta !== "" && isNext(event)) return convertText(delta);
+    const lines = teller.tell(event);
+    const isText = type === EventType.TEXT_MESSAGE_CONTENT && typeof messageId === "string";
+    lastId = isText && teller.isAt(messageId) ? messageId : undefined;
+    return lines;
+  }
+
+  function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
+    const { event } = line;
+    // One look at all of them says that none needs escaping.
+    const isPlain = !needsEscape.test(event.delta as string);
+    let lines = "";
+    for (let index = 0; index < deltas.length; index++) {
+      const delta = deltas[index]!;
+      if (delta === "" || !isNext(event)) lines += encode(toSingle(line, index, delta));
+      else lines += isPlain ? `0:"${delta}"\n` : convertText(delta);
+    }
+    return lines;
+  }
+
   return {
     contentType: "text/plain; charset=utf-8",
     headers: vercelHeaders("x-vercel-ai-data-stream", legacyHeaders),
     // At once, also while the agent has not said anything.
     open: () => teller.blank(),
-    encode({ event }) {
-      if (event.type !== EventType.TEXT_MESSAGE_CONTENT) {
-        lastId = undefined;
-        return teller.tell(event);
-      }
-      const { messageId, delta } = event;
-      if (lastId !== undefined && messageId === lastId && typeof delta === "string" && delta) {
-        return convertText(delta);
-      }
-      const lines = teller.tell(event);
-      lastId = typeof messageId === "string" && teller.isAt(messageId) ? messageId : undefined;
-      return lines;
-    },
+    encode,
+    encodeDeltas,
     keepAlive,
     close: () => teller.close(),
   };

@@ -1,5 +1,5 @@
 import { EventType } from "@holodeck/agui-core";
-import type { BaseEvent, Encoder, Message } from "@holodeck/agui-core";
+import type { BaseEvent, Encoder, LogEntry, Message } from "@holodeck/agui-core";
 import { vercelHeaders } from "./headers.ts";
 import { Unsaid } from "./unsaid-messages.ts";
 
@@ -41,17 +41,19 @@ export function textStreamEncoder(): Encoder {
     }
   }
 
+  function encode({ event }: LogEntry): string {
+    const { type, messageId, delta } = event;
+    const isNext =
+      type === EventType.TEXT_MESSAGE_CONTENT && lastId !== undefined && messageId === lastId;
+    return isNext && typeof delta === "string" ? delta : tell(event);
+  }
+
   return {
     contentType: "text/plain; charset=utf-8",
     headers: vercelHeaders(undefined),
-    encode({ event }) {
-      const { delta } = event;
-      const isNext =
-        event.type === EventType.TEXT_MESSAGE_CONTENT &&
-        lastId !== undefined &&
-        event.messageId === lastId;
-      return isNext && typeof delta === "string" ? delta : tell(event);
-    },
+    encode,
+    // Nothing stands between them, so that together they are the text that the entry has.
+    encodeDeltas: encode,
   };
 }
 

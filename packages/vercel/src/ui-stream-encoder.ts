@@ -1,5 +1,6 @@
-import { EventType, isVerbatimJson } from "@holodeck/agui-core";
-import type { Encoder, Message } from "@holodeck/agui-core";
+import { EventType, needsEscape } from "@holodeck/agui-core";
+import type { BaseEvent, Encoder, LogEntry, Message } from "@holodeck/agui-core";
+import { toSingle } from "./encode-each.ts";
 import { vercelHeaders } from "./headers.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { deltaHead } from "./ui-parts.ts";
@@ -41,25 +42,44 @@ export function uiStreamEncoder(options: UiStreamEncoderOptions = {}): Encoder {
   let lastId: string | undefined;
   let prefix = "";
 
+  function isNext({ type, messageId }: BaseEvent): boolean {
+    return type === EventType.TEXT_MESSAGE_CONTENT && lastId !== undefined && messageId === lastId;
+  }
+
+  function frame(delta: string, isPlain: boolean): string {
+    return `${prefix}${isPlain ? delta : JSON.stringify(delta).slice(1, -1)}"}\n\n`;
+  }
+
+  function encode({ event, from }: LogEntry): string {
+    const { type, messageId, delta } = event;
+    if (typeof delta === "string" && delta !== "" && isNext(event)) {
+      return frame(delta, !needsEscape.test(delta));
+    }
+    const frames = teller.tell(event, from);
+    const isShown = type === EventType.TEXT_MESSAGE_CONTENT && frames !== "";
+    lastId = isShown && typeof messageId === "string" ? messageId : undefined;
+    if (lastId !== undefined) prefix = `data: ${deltaHead("text", lastId)}"`;
+    return frames;
+  }
+
+  function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
+    const { event } = line;
+    // One look at all of them says that none needs escaping.
+    const isPlain = !needsEscape.test(event.delta as string);
+    let frames = "";
+    for (let index = 0; index < deltas.length; index++) {
+      const delta = deltas[index]!;
+      if (delta !== "" && isNext(event)) frames += frame(delta, isPlain);
+      else frames += encode(toSingle(line, index, delta));
+    }
+    return frames;
+  }
+
   return {
     contentType: "text/event-stream",
     headers: vercelHeaders("x-vercel-ai-ui-message-stream", options.legacyHeaders),
-    encode({ event, from }) {
-      if (event.type !== EventType.TEXT_MESSAGE_CONTENT) {
-        lastId = undefined;
-        return teller.tell(event, from);
-      }
-      const { messageId, delta } = event;
-      if (lastId !== undefined && messageId === lastId && typeof delta === "string" && delta) {
-        return isVerbatimJson(delta)
-          ? `${prefix}${delta}"}\n\n`
-          : `${prefix}${JSON.stringify(delta).slice(1)}}\n\n`;
-      }
-      const frames = teller.tell(event, from);
-      lastId = frames !== "" && typeof messageId === "string" ? messageId : undefined;
-      if (lastId !== undefined) prefix = `data: ${deltaHead("text", lastId)}"`;
-      return frames;
-    },
+    encode,
+    encodeDeltas,
     keepAlive,
     close,
   };

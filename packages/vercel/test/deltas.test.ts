@@ -84,4 +84,40 @@ describe.each(streams)("deltas of one message in %s", (_, create, expected) => {
       { numRuns: 300, examples: [[[delta("a", ""), delta("a", "x"), delta("b", "y")]]] },
     );
   });
+
+  test("are the same when several come at once", () => {
+    const id = fc.constantFrom("a", "b");
+    const type = fc.constantFrom("TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT");
+    const part = fc.oneof(
+      fc.record({ type, messageId: id }),
+      fc.record({ type: fc.constant("TOOL_CALL_ARGS"), toolCallId: id }),
+    );
+    const deltas = fc.array(fc.oneof(text, fc.constantFrom("", "plain")), { minLength: 2 });
+    const run = fc.oneof(validRun, randomRun) as fc.Arbitrary<BaseEvent[]>;
+    const begun = fc.constantFrom<BaseEvent[]>(
+      [],
+      [{ type: "TEXT_MESSAGE_START", messageId: "a", role: "user" } as BaseEvent],
+      [{ type: "TEXT_MESSAGE_START", messageId: "a" } as BaseEvent, delta("a", "x")],
+      [{ type: "TOOL_CALL_START", toolCallId: "a", toolCallName: "look" } as BaseEvent],
+    );
+    const property = fc.property(begun, part, deltas, run, (before, of, said, after) => {
+      const [single, whole] = [create(), create()];
+      tell(single, before);
+      tell(whole, before);
+      const event = { ...of, delta: said.join("") } as BaseEvent;
+      const line = { from: 1, to: said.length, at: 0, event };
+      const each = said.map((one, index) => {
+        const offset = 1 + index;
+        return single.encode({
+          ...line,
+          from: offset,
+          to: offset,
+          event: { ...event, delta: one },
+        });
+      });
+      expect(whole.encodeDeltas!(line, said)).toBe(each.join(""));
+      expect(tell(whole, after)).toEqual(tell(single, after));
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
 });
