@@ -41,6 +41,8 @@ class ExchangeCall implements Call {
   }
 
   get query(): URLSearchParams {
+    // An address and headers that nobody reads were 4 % of a chat's CPU.
+    if (this.exchange.hasQuery === false) return new URLSearchParams();
     return this.exchange.request.url.searchParams;
   }
 

@@ -23,6 +23,7 @@ export type { Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
 export { isOpaqueId, ulid } from "./ids.ts";
 export { createInputFile, fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "./input-file.ts";
 export { isEqualJson } from "./json.ts";
+export { needsEscape } from "./json-text.ts";
 export { createRunView, foldRun } from "./join.ts";
 export type { FoldedRun, RunView, RunViewStart } from "./join.ts";
 export { defaultLimits } from "./limits.ts";

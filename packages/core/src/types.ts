@@ -601,6 +601,8 @@ export interface Exchange {
   readonly method: string;
   /** After the mount prefix, still encoded, without the query. */
   readonly path: string;
+  /** False: the address has no query, told without building `request`. Absent: nobody has looked. */
+  readonly hasQuery?: boolean;
   /** A request header by its lower-case name, without building `request`. */
   header(name: string): string | undefined;
   /** Nobody else would answer: what has no route is refused here, through the middleware. */

@@ -57,6 +57,11 @@ class NodeExchange implements Exchange {
     return this.#options.path ?? requestPath(this.#req);
   }
 
+  get hasQuery(): boolean {
+    // Of the address that `requestUrl` reads.
+    return (this.#req.originalUrl ?? this.#req.url ?? "/").includes("?");
+  }
+
   get isLast(): boolean {
     return this.#options.isLast ?? false;
   }

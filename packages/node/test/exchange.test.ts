@@ -1,6 +1,6 @@
 import { isAgentError } from "@holodeck/agui-core";
 import type { Awaitable, Exchange } from "@holodeck/agui-core";
-import { createServer } from "node:http";
+import { createServer, get } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
 import { connect } from "node:net";
@@ -272,4 +272,31 @@ test("takes what a framework knows better", async () => {
     native: "n",
     parsedBody: 1,
   });
+});
+
+test.each([
+  ["/a/b", undefined, false],
+  ["/a/b?", undefined, true],
+  ["/a/b?x=1", undefined, true],
+  // A framework that mounts strips `url` and leaves the address in `originalUrl`.
+  ["/b", "/a/b?x=1", true],
+  ["/b", "/a/b", false],
+])("says of %s, from %s, whether it has a query: %s", async (target, originalUrl, hasQuery) => {
+  server = await listen(
+    createServer((req, res) => {
+      if (originalUrl !== undefined) Object.assign(req, { originalUrl });
+      const exchange = createNodeExchange(req, res);
+      const search = exchange.request.url.searchParams.size > 0;
+      res.end(JSON.stringify({ hasQuery: exchange.hasQuery, search }));
+    }),
+  );
+  const { hostname, port } = new URL(server.url);
+  const said = await new Promise<string>((resolve, reject) => {
+    get({ hostname, port, path: target }, (res) => {
+      let text = "";
+      res.on("data", (chunk) => (text += String(chunk)));
+      res.on("end", () => resolve(text));
+    }).on("error", reject);
+  });
+  expect(JSON.parse(said)).toEqual({ hasQuery, search: hasQuery && target !== "/a/b?" });
 });

@@ -1,4 +1,4 @@
-import { EventType } from "@holodeck/agui-core";
+import { EventType, needsEscape } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
 import { serialise } from "./serialise.ts";
@@ -101,10 +101,6 @@ function keyOf(isLegacy: boolean, isSnake: boolean): string {
 function keepAlive(): string {
   return ": keep-alive\n\n";
 }
-
-// What JSON writes otherwise than it is: control characters, quotes, backslashes and half surrogate pairs.
-// Whole pairs are rare enough to be looked at with them.
-const needsEscape = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
 function escape(delta: string): string {
   return JSON.stringify(delta).slice(1, -1);

@@ -2,9 +2,11 @@ import { AgentError, ulid } from "@holodeck/agui-core";
 import type { ActiveRun, Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { createSuggested } from "./suggested-questions.ts";
 import { decode, toTool } from "./threads-decode.ts";
+import type { DecodedThreadChat } from "./threads-decode.ts";
 import { threadsEncoder } from "./threads-encoder.ts";
 import { isRecord } from "./threads-events.ts";
 import { clientMetadata, toAnswer, toTokens } from "./threads-messages.ts";
+import { decodePlainChat } from "./threads-plain.ts";
 import { loadThreadSchemas } from "./threads-schemas.ts";
 import { invalid } from "./threads-settings.ts";
 import type { ThreadsSettings } from "./threads-settings.ts";
@@ -18,8 +20,7 @@ export async function chat(
   host: ProtocolHost,
   settings: ThreadsSettings,
 ): Promise<Reply> {
-  const { chat: schema } = await loadThreadSchemas(settings);
-  const body = decode(call.body, schema, settings);
+  const body = decodePlainChat(call.body, settings.idFormat) ?? (await readBody(call, settings));
   warnOfUnknown(call, host);
   const threadId = body.thread_id ?? crypto.randomUUID();
   const metadata = await toMetadata({ principal: principalOf(call), threadId }, body, host);
@@ -48,8 +49,18 @@ export async function chat(
   const headers: Record<string, string> = { "x-run-id": active.record.runId };
   if (/^[\x21-\x7e]+$/.test(threadId)) headers["x-thread-id"] = threadId;
   if (!body.stream) return { status: 200, headers, body: await answer(active, host, user.id) };
-  const encoder = threadsEncoder({ ...active.record, maxBytes: host.limits.runLogBytes });
+  const { record } = active;
+  const encoder = threadsEncoder({
+    threadId: record.threadId,
+    runId: record.runId,
+    maxBytes: host.limits.runLogBytes,
+  });
   return active.stream(encoder, "start", headers);
+}
+
+async function readBody(call: Call, settings: ThreadsSettings): Promise<DecodedThreadChat> {
+  const { chat: schema } = await loadThreadSchemas(settings);
+  return decode(call.body, schema, settings);
 }
 
 /** Whose threads a caller may see. */

@@ -2,9 +2,12 @@ import { AgentError } from "@holodeck/agui-core";
 import type { Fault, Tool } from "@holodeck/agui-core";
 import type { ZodType } from "zod";
 import { isRecord } from "./threads-events.ts";
-import type { ThreadTool, ToolParameter } from "./threads-schemas.ts";
+import type { ChatBody, ThreadTool, ToolParameter } from "./threads-schemas.ts";
 import { invalid, toThreadId } from "./threads-settings.ts";
 import type { ThreadsSettings } from "./threads-settings.ts";
+
+/** The body of `POST /chat`, with the thread's id as the store knows it. */
+export type DecodedThreadChat = Omit<ChatBody, "thread_id"> & { thread_id: string | undefined };
 
 /** The body, checked. Throws with everything that is wrong with it. */
 export function decode<T extends { thread_id?: string | null | undefined }>(

@@ -4,6 +4,7 @@ import { createSuggested } from "./suggested-questions.ts";
 import { isRecoverable, toErrorType } from "./threads-errors.ts";
 import { toArguments, toIso, toOutcome } from "./threads-events.ts";
 import { toAnswer, toDuration, toTokens } from "./threads-messages.ts";
+import { TokenFrames } from "./threads-tokens.ts";
 
 /** Whose run is told. */
 export interface ThreadsEncoderOptions {
@@ -41,6 +42,7 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
   // waits for.
   const roles = new Map<unknown, unknown>();
   const suggested = createSuggested();
+  const tokens = new TokenFrames(threadId);
 
   function frame(event: string, at: number, fields: Json): string {
     const head = { event, thread_id: threadId, timestamp: toIso(at) };
@@ -88,17 +90,23 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
   function finished({ event, at }: LogEntry): string {
     const { outcome, usage } = event as { outcome?: { type?: unknown }; usage?: unknown };
     if (outcome?.type === "cancelled") return failed("stopped", "The run was stopped.", at);
-    const tokens = Array.isArray(usage) ? toTokens(usage as RunResult["usage"]) : null;
+    const used = Array.isArray(usage) ? toTokens(usage as RunResult["usage"]) : null;
     const answer = toAnswer(view.messages, view.times, { id: runId, at });
     const message = { ...answer, metadata: { ...answer.metadata, ...suggested.fields } };
-    return frame("message_complete", at, { message, tokens_used: tokens });
+    return frame("message_complete", at, { message, tokens_used: used });
   }
 
   function said({ event, at }: LogEntry): string {
     const { messageId, delta } = event;
-    const role = roles.get(messageId) ?? "assistant";
-    if (role !== "assistant" || delta === "") return "";
-    return frame("token", at, { token: delta, message_id: messageId });
+    if (!isHeard(messageId) || delta === "") return "";
+    if (typeof delta !== "string" || typeof messageId !== "string") {
+      return frame("token", at, { token: delta, message_id: messageId });
+    }
+    return tokens.one(delta, messageId, at);
+  }
+
+  function isHeard(messageId: unknown): boolean {
+    return (roles.get(messageId) ?? "assistant") === "assistant";
   }
 
   function note(event: BaseEvent): void {
@@ -115,31 +123,46 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
     }
   }
 
+  function encode(entry: LogEntry): string {
+    const { event, at } = entry;
+    if (event.type === EventType.TEXT_MESSAGE_CONTENT) {
+      view.apply(event, at);
+      return said(entry);
+    }
+    if (told.has(event.type)) view.apply(event, at);
+    note(event);
+    switch (event.type) {
+      case EventType.TOOL_CALL_END:
+        return asked(entry);
+      case EventType.TOOL_CALL_RESULT:
+        return answered(entry);
+      case EventType.CUSTOM:
+        suggested.note(event);
+        return "";
+      case EventType.RUN_FINISHED:
+        return finished(entry);
+      case EventType.RUN_ERROR:
+        return failed(textOr(event.code, "agent-error"), event.message, at);
+      default:
+        return "";
+    }
+  }
+
+  function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
+    const { event, at } = line;
+    const { messageId, delta } = event;
+    // Of the others there is no word until they have ended.
+    if (event.type !== EventType.TEXT_MESSAGE_CONTENT) return encode(line);
+    view.apply(event, at);
+    if (!isHeard(messageId)) return "";
+    return tokens.each(deltas, delta as string, { messageId: messageId as string, at });
+  }
+
   return {
     contentType: "text/event-stream",
     headers: { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" },
-    encode(entry) {
-      const { event, at } = entry;
-      if (told.has(event.type)) view.apply(event, at);
-      note(event);
-      switch (event.type) {
-        case EventType.TEXT_MESSAGE_CONTENT:
-          return said(entry);
-        case EventType.TOOL_CALL_END:
-          return asked(entry);
-        case EventType.TOOL_CALL_RESULT:
-          return answered(entry);
-        case EventType.CUSTOM:
-          suggested.note(event);
-          return "";
-        case EventType.RUN_FINISHED:
-          return finished(entry);
-        case EventType.RUN_ERROR:
-          return failed(textOr(event.code, "agent-error"), event.message, at);
-        default:
-          return "";
-      }
-    },
+    encode,
+    encodeDeltas,
     keepAlive: () => ": keepalive\n\n",
   };
 }
@@ -152,7 +175,6 @@ function textOr(value: unknown, otherwise = ""): string {
 // What the last message is made of. A snapshot would bring the history along.
 const told: ReadonlySet<string> = new Set([
   EventType.TEXT_MESSAGE_START,
-  EventType.TEXT_MESSAGE_CONTENT,
   EventType.TEXT_MESSAGE_END,
   EventType.TOOL_CALL_START,
   EventType.TOOL_CALL_ARGS,

@@ -26,7 +26,7 @@ export interface ToolParameter {
 }
 
 /** The body of `POST /chat`. */
-interface ChatBody {
+export interface ChatBody {
   readonly message: string;
   readonly thread_id?: string | null | undefined;
   readonly stream: boolean;
@@ -52,7 +52,7 @@ export interface ThreadSchemas extends AnswerSchemas {
 }
 
 /** In code points, as the founding API counts. */
-const maxMessage = 10_000;
+export const maxMessage = 10_000;
 
 const loaded = new Map<IdFormat, ThreadSchemas>();
 
@@ -62,8 +62,11 @@ export async function loadThreadSchemas({
 }: {
   readonly idFormat: IdFormat;
 }): Promise<ThreadSchemas> {
+  const known = loaded.get(idFormat);
+  // Asking for a module that is there took longer than to read a body by it.
+  if (known) return known;
   const { z } = await import("zod");
-  const schemas = loaded.get(idFormat) ?? createSchemas(z, idFormat);
+  const schemas = createSchemas(z, idFormat);
   loaded.set(idFormat, schemas);
   return schemas;
 }

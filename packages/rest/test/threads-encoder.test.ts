@@ -304,3 +304,68 @@ test("any run is told in events that are valid, and ends with what was said", as
     { numRuns },
   );
 });
+
+test("writes any token as JSON does, whoever says it and when", () => {
+  const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
+  const text = fc.oneof(fc.string({ unit, minLength: 1 }), fc.string({ minLength: 1 }));
+  const said = fc.record({
+    id: fc.oneof(fc.constantFrom("a", "b"), text),
+    delta: text,
+    at: fc.nat(2),
+  });
+  fc.assert(
+    fc.property(fc.array(said), text, (tokens, threadId) => {
+      const encoder = threadsEncoder({ threadId, runId: "run-1" });
+      for (const [index, { id, delta, at }] of tokens.entries()) {
+        const event = { type: EventType.TEXT_MESSAGE_CONTENT, messageId: id, delta };
+        const token = {
+          event: "token",
+          thread_id: threadId,
+          timestamp: new Date(at).toISOString(),
+          token: delta,
+          message_id: id,
+        };
+        const frame = encoder.encode({ event, from: index, to: index + 1, at });
+        expect(frame).toBe(`data: ${JSON.stringify(token)}\n\n`);
+      }
+    }),
+  );
+});
+
+test("says of several tokens at once what it says of each", () => {
+  const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
+  const deltas = fc.array(fc.oneof(fc.string({ unit }), fc.string()), { minLength: 2 });
+  const type = fc.constantFrom(EventType.TEXT_MESSAGE_CONTENT, EventType.REASONING_MESSAGE_CONTENT);
+  const part = fc.oneof(
+    fc.record({ type, messageId: fc.constantFrom("a", "b") }),
+    fc.constant({ type: EventType.TOOL_CALL_ARGS, toolCallId: "c" }),
+  );
+  const ending = [
+    { type: EventType.TEXT_MESSAGE_END, messageId: "a" },
+    { type: EventType.TOOL_CALL_END, toolCallId: "c" },
+    { type: EventType.RUN_FINISHED, threadId: "thread-1", runId: "run-1" },
+  ];
+  const beginning = [
+    { type: EventType.RUN_STARTED, threadId: "thread-1", runId: "run-1" },
+    { type: EventType.TEXT_MESSAGE_START, messageId: "a", role: "assistant" },
+    { type: EventType.TEXT_MESSAGE_START, messageId: "b", role: "user" },
+    { type: EventType.TOOL_CALL_START, toolCallId: "c", toolCallName: "look" },
+  ];
+  fc.assert(
+    fc.property(part, deltas, (of, said) => {
+      const [single, whole] = [threadsEncoder(ids), threadsEncoder(ids)];
+      const entry = (event: BaseEvent): LogEntry => ({ from: 1, to: 1, at: 1, event });
+      const tell = (encoder: typeof single, events: BaseEvent[]): unknown[] =>
+        events.map((event) => encoder.encode(entry(event)));
+      tell(single, beginning);
+      tell(whole, beginning);
+      const each = tell(
+        single,
+        said.map((delta) => ({ ...of, delta })),
+      );
+      const line = entry({ ...of, delta: said.join("") });
+      expect(whole.encodeDeltas!(line, said)).toBe(each.join(""));
+      expect(tell(whole, ending)).toEqual(tell(single, ending));
+    }),
+  );
+});

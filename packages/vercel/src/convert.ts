@@ -1,6 +1,6 @@
-import { describeError, isAgentError } from "@holodeck/agui-core";
+import { describeError, isAgentError, needsEscape } from "@holodeck/agui-core";
 import { toSafeJson } from "./json.ts";
-import { maskedFailure } from "./ui-stream-encoder.ts";
+import { maskedFailure } from "./run-failure.ts";
 
 /** How much of an error a client may see. */
 export interface ConvertErrorOptions {
@@ -10,7 +10,7 @@ export interface ConvertErrorOptions {
 
 /** A text part of data stream v1: `0:"…"` and a line feed. */
 export function convertText(text: string): string {
-  return `0:${JSON.stringify(text)}\n`;
+  return needsEscape.test(text) ? `0:${JSON.stringify(text)}\n` : `0:"${text}"\n`;
 }
 
 /** A data part of data stream v1: `2:[…]` and a line feed. What is not an array becomes one. */

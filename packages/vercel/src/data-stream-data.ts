@@ -15,39 +15,16 @@ export interface DataStreamDataOptions {
  * Writes the events that are data to the client and no part of the answer: state, activities, steps,
  * subagents, events of one's own. Nothing for an event that is none of them.
  */
-export function createDataStreamData(
-  options: DataStreamDataOptions,
-): (event: BaseEvent) => string | undefined {
-  const activities = new Map<string, { type: string; content: unknown }>();
-  const subagents = new Map<string, Json>();
+export class DataStreamData {
+  readonly #options: DataStreamDataOptions;
+  readonly #activities = new Map<string, { type: string; content: unknown }>();
+  readonly #subagents = new Map<string, Json>();
 
-  function showActivity(id: string, type: string, content: unknown): string {
-    activities.set(id, { type, content });
-    // A workflow's events belong to the message, in the form that chat UIs know them in.
-    return type === "agent" ? annotate(type, content) : data(type, content, id);
+  constructor(options: DataStreamDataOptions) {
+    this.#options = options;
   }
 
-  function patchActivity(id: string, patch: unknown): string {
-    const known = activities.get(id);
-    if (!known) return "";
-    try {
-      const operations = patch as Parameters<typeof applyPatch>[1];
-      return showActivity(id, known.type, applyPatch(known.content, operations));
-    } catch (error) {
-      // A client keeps what it has when a patch does not apply.
-      if (error instanceof PatchError) return "";
-      throw error;
-    }
-  }
-
-  function showSubagent(event: BaseEvent, more: Json): string {
-    const id = asText(event.subagentRunId) ?? "";
-    const subagent = { ...subagents.get(id), ...more };
-    subagents.set(id, subagent);
-    return data("agui-subagent", subagent, id);
-  }
-
-  return (event) => {
+  encode(event: BaseEvent): string {
     switch (event.type) {
       case EventType.STATE_SNAPSHOT:
         return data("agui-state", event.snapshot);
@@ -61,28 +38,58 @@ export function createDataStreamData(
       }
       case EventType.SUBAGENT_STARTED: {
         const { name, description, parentToolCallId } = event;
-        return showSubagent(event, { name, description, parentToolCallId, status: "running" });
+        return this.#showSubagent(event, {
+          name,
+          description,
+          parentToolCallId,
+          status: "running",
+        });
       }
       case EventType.SUBAGENT_FINISHED:
-        return showSubagent(event, { result: event.result, status: "done" });
-      case EventType.SUBAGENT_ERROR:
-        return showSubagent(event, {
-          errorText: options.describeFailure(event),
-          status: "failed",
-        });
+        return this.#showSubagent(event, { result: event.result, status: "done" });
+      case EventType.SUBAGENT_ERROR: {
+        const errorText = this.#options.describeFailure(event);
+        return this.#showSubagent(event, { errorText, status: "failed" });
+      }
       case EventType.ACTIVITY_SNAPSHOT: {
         const id = asText(event.messageId) ?? "";
-        if (event.replace === false && activities.has(id)) return "";
-        return showActivity(id, asText(event.activityType) ?? "", event.content);
+        if (event.replace === false && this.#activities.has(id)) return "";
+        return this.#showActivity(id, asText(event.activityType) ?? "", event.content);
       }
       case EventType.ACTIVITY_DELTA:
-        return patchActivity(asText(event.messageId) ?? "", event.patch);
+        return this.#patchActivity(asText(event.messageId) ?? "", event.patch);
       case EventType.CUSTOM:
-        return showCustom(asText(event.name) ?? "", event.value, options.isOldest);
+        return showCustom(asText(event.name) ?? "", event.value, this.#options.isOldest);
       default:
-        return undefined;
+        return "";
     }
-  };
+  }
+
+  #showActivity(id: string, type: string, content: unknown): string {
+    this.#activities.set(id, { type, content });
+    // A workflow's events belong to the message, in the form that chat UIs know them in.
+    return type === "agent" ? annotate(type, content) : data(type, content, id);
+  }
+
+  #patchActivity(id: string, patch: unknown): string {
+    const known = this.#activities.get(id);
+    if (!known) return "";
+    try {
+      const operations = patch as Parameters<typeof applyPatch>[1];
+      return this.#showActivity(id, known.type, applyPatch(known.content, operations));
+    } catch (error) {
+      // A client keeps what it has when a patch does not apply.
+      if (error instanceof PatchError) return "";
+      throw error;
+    }
+  }
+
+  #showSubagent(event: BaseEvent, more: Json): string {
+    const id = asText(event.subagentRunId) ?? "";
+    const subagent = { ...this.#subagents.get(id), ...more };
+    this.#subagents.set(id, subagent);
+    return data("agui-subagent", subagent, id);
+  }
 }
 
 /** An annotation: the client keeps it with the message and sends it back. */

@@ -14,33 +14,6 @@ export interface DataStreamMessageOptions {
   readonly known: ReadonlySet<string> | undefined;
 }
 
-/**
- * The one assistant message that a response is: which step is open in the client, and which calls
- * wait in it. Every method returns the lines that it takes.
- */
-export interface DataStreamMessage {
-  /** The blank first part, with which a client begins to show the message. */
-  blank(): string;
-  /** The first step. */
-  start(messageId: string): string;
-  text(id: string, delta: string): string;
-  reasoning(id: string, delta: string): string;
-  /** Nothing when the id is not one of `reasoning`. */
-  signature(id: string, value: string): string | undefined;
-  /** Makes an id known to `signature` before anything was said under it. */
-  startReasoning(id: string): void;
-  startCall(id: string, name: string): string;
-  callArguments(id: string, delta: string): string;
-  endCall(id: string): string;
-  result(id: string, content: unknown): string;
-  hasCall(id: string): boolean;
-  hasResult(id: string): boolean;
-  /** Whether the client has calls to answer. */
-  readonly isWaiting: boolean;
-  /** Closes what is open and the last step. */
-  end(finishReason: string, usage: DataStreamUsage): string;
-}
-
 interface Call {
   readonly name: string;
   args: string;
@@ -63,133 +36,175 @@ interface Step {
 /** Nothing counted. */
 export const noUsage: DataStreamUsage = { promptTokens: 0, completionTokens: 0 };
 
-/** Follows one assistant message as a client of data stream v1 builds it. */
-export function createDataStreamMessage(options: DataStreamMessageOptions): DataStreamMessage {
-  const { isOldest, known } = options;
-  const calls = new Map<string, Call>();
-  const reasoningIds = new Set<string>();
-  let messageId = "";
-  let step = newStep();
+/**
+ * The one assistant message that a response is, as a client of data stream v1 builds it: which step is
+ * open there, and which calls wait in it. Every method returns the lines that it takes.
+ */
+export class DataStreamMessage {
+  readonly #isOldest: boolean;
+  readonly #known: ReadonlySet<string> | undefined;
+  // Most runs have neither.
+  #calls: Map<string, Call> | undefined;
+  #reasoningIds: Set<string> | undefined;
+  #messageId = "";
+  #step = newStep();
+
+  constructor({ isOldest, known }: DataStreamMessageOptions) {
+    this.#isOldest = isOldest;
+    this.#known = known;
+  }
+
+  /** The blank first part, with which a client begins to show the message. */
+  blank(): string {
+    if (this.#step.hasText) return "";
+    this.#step.hasText = true;
+    return convertText("");
+  }
+
+  /** The first step. */
+  start(messageId: string): string {
+    this.#messageId = messageId;
+    return this.#openStep();
+  }
+
+  text(id: string, delta: string): string {
+    if (delta === "") return "";
+    const { textId } = this.#step;
+    const lines = this.#before(textId !== undefined && textId !== id);
+    this.#step.textId = id;
+    this.#step.hasText = true;
+    return lines + convertText(delta);
+  }
+
+  /** Whether the step goes on with this text. */
+  isAt(id: string): boolean {
+    const { calls, waiting, textId } = this.#step;
+    return textId === id && (calls === 0 || waiting > 0);
+  }
+
+  reasoning(id: string, delta: string): string {
+    this.startReasoning(id);
+    if (delta === "" || this.#isOldest) return "";
+    const { reasoningId, hasText } = this.#step;
+    const isOther = reasoningId !== undefined && reasoningId !== id;
+    const lines = this.#before(isOther || hasText);
+    this.#step.reasoningId = id;
+    return lines + toLine("g", delta);
+  }
+
+  /** Makes an id known to `signature` before anything was said under it. */
+  startReasoning(id: string): void {
+    (this.#reasoningIds ??= new Set()).add(id);
+  }
+
+  /** Nothing when the id is not one of `reasoning`. */
+  signature(id: string, value: string): string | undefined {
+    if (!this.#reasoningIds?.has(id)) return undefined;
+    if (this.#isOldest) return "";
+    if (this.#step.reasoningId === id) return toLine("j", { signature: value });
+    return toLine("i", { data: value });
+  }
+
+  startCall(id: string, name: string): string {
+    const call = this.#calls?.get(id);
+    if (call?.state === "called") call.state = "open";
+    if (call || this.#known?.has(id)) return "";
+    const lines = this.#before(false);
+    this.#addCall(id, name);
+    return lines + toLine("b", { toolCallId: id, toolName: name });
+  }
+
+  callArguments(id: string, delta: string): string {
+    const call = this.#calls?.get(id);
+    if (call?.state !== "open") return "";
+    call.args += delta;
+    if (call.wasEnded || delta === "") return "";
+    return toLine("c", { toolCallId: id, argsTextDelta: delta });
+  }
+
+  endCall(id: string): string {
+    const call = this.#calls?.get(id);
+    return call?.state === "open" ? endOf(id, call) : "";
+  }
+
+  result(id: string, content: unknown): string {
+    const answer = toLine("a", { toolCallId: id, result: content ?? null });
+    let lines = "";
+    let call = this.#calls?.get(id);
+    if (!call) {
+      // The oldest parser keeps nothing of the message that goes on.
+      if (this.#known?.has(id) && !this.#isOldest) return answer;
+      // A result without its call ends the client.
+      lines = this.#before(false);
+      call = this.#addCall(id, "unknown");
+    }
+    if (call.state === "open") lines += endOf(id, call);
+    if (call.state === "called") {
+      call.state = "answered";
+      call.step.waiting--;
+    } else if (this.#isOldest && call.step !== this.#step) {
+      // Said again; the oldest parser looks for the call in this step only.
+      return lines;
+    }
+    return lines + answer;
+  }
+
+  hasCall(id: string): boolean {
+    return (this.#calls?.has(id) ?? false) || (this.#known?.has(id) ?? false);
+  }
+
+  hasResult(id: string): boolean {
+    return this.#calls?.get(id)?.state === "answered";
+  }
+
+  /** Whether the client has calls to answer. */
+  get isWaiting(): boolean {
+    return this.#step.waiting > 0;
+  }
+
+  /** Closes what is open and the last step. */
+  end(finishReason: string, usage: DataStreamUsage): string {
+    let lines = "";
+    for (const [id, call] of this.#calls ?? []) if (call.state === "open") lines += endOf(id, call);
+    // A last step whose calls are all answered makes the client send the whole chat again.
+    if (this.#step.calls > 0 && this.#step.waiting === 0) {
+      lines += this.#finishStep("tool-calls", noUsage);
+      lines += this.#isOldest ? convertText("") : this.#openStep();
+    }
+    return lines + this.#finishStep(finishReason, usage);
+  }
 
   // What a model says next must not merge with what the client has in this step. But a step with a
   // call that waits stays open: clients look for the calls to answer in the last one only.
-  function before(isApart: boolean): string {
-    if (step.waiting > 0 || (step.calls === 0 && !isApart)) return "";
-    return `${finishStep(step.calls > 0 ? "tool-calls" : "stop", noUsage)}${openStep()}`;
+  #before(isApart: boolean): string {
+    const { calls, waiting } = this.#step;
+    if (waiting > 0 || (calls === 0 && !isApart)) return "";
+    return `${this.#finishStep(calls > 0 ? "tool-calls" : "stop", noUsage)}${this.#openStep()}`;
   }
 
-  function finishStep(finishReason: string, usage: DataStreamUsage): string {
-    step = newStep();
+  #finishStep(finishReason: string, usage: DataStreamUsage): string {
+    this.#step = newStep();
     return toLine("e", { finishReason, usage, isContinued: false });
   }
 
-  function openStep(): string {
-    return isOldest ? "" : toLine("f", { messageId });
+  #openStep(): string {
+    return this.#isOldest ? "" : toLine("f", { messageId: this.#messageId });
   }
 
-  function addCall(id: string, name: string): Call {
+  #addCall(id: string, name: string): Call {
+    const step = this.#step;
     const call: Call = { name, args: "", state: "open", wasEnded: false, step };
-    calls.set(id, call);
+    (this.#calls ??= new Map()).set(id, call);
     step.calls++;
     step.waiting++;
     return call;
   }
+}
 
-  function endCall(id: string, call: Call): string {
-    call.state = "called";
-    call.wasEnded = true;
-    return toLine("9", { toolCallId: id, toolName: call.name, args: parseArguments(call.args) });
-  }
-
-  return {
-    blank() {
-      if (step.hasText) return "";
-      step.hasText = true;
-      return convertText("");
-    },
-    start(id) {
-      messageId = id;
-      return openStep();
-    },
-    text(id, delta) {
-      if (delta === "") return "";
-      const lines = before(step.textId !== undefined && step.textId !== id);
-      step.textId = id;
-      step.hasText = true;
-      return lines + convertText(delta);
-    },
-    reasoning(id, delta) {
-      reasoningIds.add(id);
-      if (delta === "" || isOldest) return "";
-      const isOther = step.reasoningId !== undefined && step.reasoningId !== id;
-      const lines = before(isOther || step.hasText);
-      step.reasoningId = id;
-      return lines + toLine("g", delta);
-    },
-    startReasoning(id) {
-      reasoningIds.add(id);
-    },
-    signature(id, value) {
-      if (!reasoningIds.has(id)) return undefined;
-      if (isOldest) return "";
-      if (step.reasoningId === id) return toLine("j", { signature: value });
-      return toLine("i", { data: value });
-    },
-    startCall(id, name) {
-      const call = calls.get(id);
-      if (call?.state === "called") call.state = "open";
-      if (call || known?.has(id)) return "";
-      const lines = before(false);
-      addCall(id, name);
-      return lines + toLine("b", { toolCallId: id, toolName: name });
-    },
-    callArguments(id, delta) {
-      const call = calls.get(id);
-      if (call?.state !== "open") return "";
-      call.args += delta;
-      if (call.wasEnded || delta === "") return "";
-      return toLine("c", { toolCallId: id, argsTextDelta: delta });
-    },
-    endCall(id) {
-      const call = calls.get(id);
-      return call?.state === "open" ? endCall(id, call) : "";
-    },
-    result(id, content) {
-      const answer = toLine("a", { toolCallId: id, result: content ?? null });
-      let lines = "";
-      let call = calls.get(id);
-      if (!call) {
-        // The oldest parser keeps nothing of the message that goes on.
-        if (known?.has(id) && !isOldest) return answer;
-        // A result without its call ends the client.
-        lines = before(false);
-        call = addCall(id, "unknown");
-      }
-      if (call.state === "open") lines += endCall(id, call);
-      if (call.state === "called") {
-        call.state = "answered";
-        call.step.waiting--;
-      } else if (isOldest && call.step !== step) {
-        // Said again; the oldest parser looks for the call in this step only.
-        return lines;
-      }
-      return lines + answer;
-    },
-    hasCall: (id) => calls.has(id) || (known?.has(id) ?? false),
-    hasResult: (id) => calls.get(id)?.state === "answered",
-    get isWaiting() {
-      return step.waiting > 0;
-    },
-    end(finishReason, usage) {
-      let lines = "";
-      for (const [id, call] of calls) if (call.state === "open") lines += endCall(id, call);
-      // A last step whose calls are all answered makes the client send the whole chat again.
-      if (step.calls > 0 && step.waiting === 0) {
-        lines += finishStep("tool-calls", noUsage) + (isOldest ? convertText("") : openStep());
-      }
-      return lines + finishStep(finishReason, usage);
-    },
-  };
+function endOf(id: string, call: Call): string {
+  call.state = "called";
+  call.wasEnded = true;
+  return toLine("9", { toolCallId: id, toolName: call.name, args: parseArguments(call.args) });
 }
 
 function newStep(): Step {

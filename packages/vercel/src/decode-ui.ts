@@ -1,5 +1,6 @@
 import { isOpaqueId, ulid } from "@holodeck/agui-core";
 import type { Json, Message, RunAgentInput } from "@holodeck/agui-core";
+import { decodePlainUi } from "./decode-plain-ui.ts";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
 import { readEnvelope } from "./envelope.ts";
 import { addFault, assertFaultless, createFindings } from "./faults.ts";
@@ -13,6 +14,11 @@ type User = Extract<Message, { role: "user" }>;
 
 /** Reads what `useChat` of AI SDK 5 to 7 sends: `messages`, or a single `message`, with `parts`. */
 export function decodeUi(body: Json, options: DecodeOptions): DecodedChat {
+  return decodePlainUi(body, options) ?? decodeUiClosely(body, options);
+}
+
+/** The same, looking at everything that a client may have sent. */
+export function decodeUiClosely(body: Json, options: DecodeOptions): DecodedChat {
   const findings = createFindings(options.limits);
   const sent = readMessages(body, findings);
   const messages: Message[] = [];

@@ -1,5 +1,6 @@
 import { describeValue, isOpaqueId } from "@holodeck/agui-core";
 import type { Json, Message } from "@holodeck/agui-core";
+import { decodePlainV4 } from "./decode-plain-v4.ts";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
 import { readEnvelope } from "./envelope.ts";
 import { addFault, assertFaultless, createFindings } from "./faults.ts";
@@ -15,6 +16,11 @@ type User = Extract<Message, { role: "user" }>;
  * that mean nothing here reach the agent in `forwardedProps`.
  */
 export function decodeV4(body: Json, options: DecodeOptions): DecodedChat {
+  return decodePlainV4(body, options) ?? decodeV4Closely(body, options);
+}
+
+/** The same, looking at everything that a client may have sent. */
+export function decodeV4Closely(body: Json, options: DecodeOptions): DecodedChat {
   const findings = createFindings(options.limits);
   const sent = readMessages(body, options.runId, findings);
   const messages = sent.flatMap((message, index) =>

@@ -15,6 +15,13 @@ export function asText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** Only what is there: clients refuse null where they know of an optional key. */
+export function defined(record: Json): Json {
+  return Object.fromEntries(
+    Object.entries(record).filter(([, value]) => value !== undefined && value !== null),
+  );
+}
+
 /**
  * JSON that every client reads: the AI SDK refuses a whole answer for the sake of one key that could
  * reach a prototype.

@@ -3,8 +3,9 @@ import type { Encoder, Logger, Message } from "@holodeck/agui-core";
 import { dataStreamEncoder } from "./data-stream-encoder.ts";
 import { textStreamEncoder } from "./text-stream-encoder.ts";
 import { heldIds } from "./thread.ts";
-import { maskedFailure, uiStreamEncoder } from "./ui-stream-encoder.ts";
-import type { RunFailure } from "./ui-stream-encoder.ts";
+import { maskedFailure } from "./run-failure.ts";
+import { uiStreamEncoder } from "./ui-stream-encoder.ts";
+import type { RunFailure } from "./run-failure.ts";
 
 /** One of the three streams: UI message stream, data stream v1, text stream. */
 export type Wire = "ui" | "data" | "text";
@@ -66,8 +67,11 @@ export function wordsOf(
 }
 
 /** A stream, and the message that it continues if it does. */
-export interface StreamChoice extends Omit<StreamOptions, "protocol" | "onError"> {
+export interface StreamChoice {
   readonly wire: Wire;
+  readonly mode?: StreamOptions["mode"];
+  readonly sdkVersion?: StreamOptions["sdkVersion"];
+  readonly legacyHeaders?: boolean | undefined;
   readonly continues?: string | undefined;
   /** Ids of what the client's message holds already. */
   readonly known?: ReadonlySet<string> | undefined;

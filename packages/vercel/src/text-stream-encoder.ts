@@ -1,7 +1,7 @@
 import { EventType } from "@holodeck/agui-core";
-import type { Encoder, Message } from "@holodeck/agui-core";
+import type { BaseEvent, Encoder, LogEntry, Message } from "@holodeck/agui-core";
 import { vercelHeaders } from "./headers.ts";
-import { createUnsaid } from "./unsaid-messages.ts";
+import { Unsaid } from "./unsaid-messages.ts";
 
 /**
  * The text protocol, for `streamProtocol: "text"` and `useObject`: what the assistant says and nothing
@@ -13,30 +13,47 @@ import { createUnsaid } from "./unsaid-messages.ts";
  * ```
  */
 export function textStreamEncoder(): Encoder {
-  const unsaid = createUnsaid();
+  const unsaid = new Unsaid();
+  // Nearly every delta follows one of the same message, which is known to be the assistant's: half the cost.
+  let lastId: unknown;
+
+  function tell(event: BaseEvent): string {
+    lastId = undefined;
+    switch (event.type) {
+      case EventType.TEXT_MESSAGE_START:
+        unsaid.start(event);
+        return "";
+      case EventType.TEXT_MESSAGE_END:
+        unsaid.end(event);
+        return "";
+      case EventType.TEXT_MESSAGE_CONTENT:
+      case EventType.TEXT_MESSAGE_CHUNK:
+        if (!unsaid.hear(event)) return "";
+        lastId = event.messageId;
+        return typeof event.delta === "string" ? event.delta : "";
+      case EventType.MESSAGES_SNAPSHOT:
+        return unsaid
+          .take(event.messages as readonly Message[])
+          .map((message) => (unsaid.isNew(message.id) ? textOf(message) : ""))
+          .join("");
+      default:
+        return "";
+    }
+  }
+
+  function encode({ event }: LogEntry): string {
+    const { type, messageId, delta } = event;
+    const isNext =
+      type === EventType.TEXT_MESSAGE_CONTENT && lastId !== undefined && messageId === lastId;
+    return isNext && typeof delta === "string" ? delta : tell(event);
+  }
+
   return {
     contentType: "text/plain; charset=utf-8",
     headers: vercelHeaders(undefined),
-    encode({ event }) {
-      switch (event.type) {
-        case EventType.TEXT_MESSAGE_START:
-          unsaid.start(event);
-          return "";
-        case EventType.TEXT_MESSAGE_END:
-          unsaid.end(event);
-          return "";
-        case EventType.TEXT_MESSAGE_CONTENT:
-        case EventType.TEXT_MESSAGE_CHUNK:
-          return unsaid.hear(event) && typeof event.delta === "string" ? event.delta : "";
-        case EventType.MESSAGES_SNAPSHOT:
-          return unsaid
-            .take(event.messages as readonly Message[])
-            .map((message) => (unsaid.isNew(message.id) ? textOf(message) : ""))
-            .join("");
-        default:
-          return "";
-      }
-    },
+    encode,
+    // Nothing stands between them, so that together they are the text that the entry has.
+    encodeDeltas: encode,
   };
 }
 

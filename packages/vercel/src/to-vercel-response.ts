@@ -18,7 +18,7 @@ import {
   wordsOf,
 } from "./stream-encoder.ts";
 import type { StreamOptions } from "./stream-encoder.ts";
-import { maskedFailure } from "./ui-stream-encoder.ts";
+import { maskedFailure } from "./run-failure.ts";
 
 /** Events of AG-UI, or strings for text, in any form of a stream. */
 export type EventStream =

@@ -1,33 +1,25 @@
 import type { Json } from "@holodeck/agui-core";
-import { isRecord } from "./json.ts";
+import { isRecord, toSafeJson } from "./json.ts";
+import type { UiFrames } from "./ui-frames.ts";
 import type { ToolOutput } from "./ui-tool-output.ts";
-
-/** What the client's message holds, and the chunks that bring it there. */
-export interface UiParts {
-  /** A text or reasoning part begins, in a new step if the last one has had its answers. */
-  start(kind: ProseKind, id: string, origin: Json): void;
-  delta(kind: ProseKind, id: string, delta: string): void;
-  end(kind: ProseKind, id: string): void;
-  startCall(id: string, name: string, origin: Json): void;
-  callArgs(id: string, delta: string): void;
-  endCall(id: string): void;
-  result(id: string, output: ToolOutput): void;
-  /** Whether the message has a part of this tool call. */
-  hasCall(id: string): boolean;
-  /** Closes everything. True: calls are left that the client has to answer. */
-  close(): boolean;
-}
 
 export type ProseKind = "text" | "reasoning";
 
 export interface UiPartsOptions {
-  write(chunk: Json): void;
   /** Whether the message was begun by an earlier run. */
-  isContinuation: boolean;
+  readonly isContinuation: boolean;
   /** Ids of what an earlier run has put into it; absent: it is not known. */
-  known: ReadonlySet<string> | undefined;
+  readonly known?: ReadonlySet<string> | undefined;
   /** Ids of the calls that the user has said no to. */
-  denied?: ReadonlySet<string> | undefined;
+  readonly denied?: ReadonlySet<string> | undefined;
+}
+
+/** A text or reasoning, from its start to its end. */
+interface Prose {
+  readonly kind: ProseKind;
+  readonly id: string;
+  /** Its JSON. Absent: there is nothing to tell but the id. */
+  readonly origin: string | undefined;
 }
 
 interface Call {
@@ -38,60 +30,74 @@ interface Call {
 }
 
 /**
- * Keeps the client's rules about parts and steps. A client with
- * `lastAssistantMessageIsCompleteWithToolCalls` sends its message again whenever every tool of the last
- * step has an answer; so what follows the answers stands in a step of its own, and a step that waits for
- * the client stays the last.
+ * What the client's message holds, and the chunks that bring it there. Keeps the client's rules about
+ * parts and steps: with `lastAssistantMessageIsCompleteWithToolCalls` it sends its message again whenever
+ * every tool of the last step has an answer; so what follows the answers stands in a step of its own, and
+ * a step that waits for the client stays the last.
  */
-export function createUiParts(options: UiPartsOptions): UiParts {
-  const { write, isContinuation, known, denied } = options;
-  const shown = new Map<string, { kind: ProseKind; id: string }>();
-  const origins = new Map<string, Json>();
-  const calls = new Map<string, Call>();
-  let isStepOpen = false;
-  let hasStepped = false;
-  let callsInStep = 0;
-  let unanswered = 0;
+export class UiParts {
+  readonly #frames: UiFrames;
+  readonly #options: UiPartsOptions;
+  /** In the client, and open there. */
+  readonly #shown = new Map<string, Prose>();
+  // Most runs have neither.
+  #hidden: Map<string, Prose> | undefined;
+  #calls: Map<string, Call> | undefined;
+  #isStepOpen = false;
+  #hasStepped = false;
+  #callsInStep = 0;
+  #unanswered = 0;
 
-  function enterStep(): void {
-    if (isStepOpen && callsInStep > 0 && unanswered === 0) closeStep();
-    if (isStepOpen) return;
-    write({ type: "start-step" });
-    isStepOpen = true;
-    hasStepped = true;
+  constructor(frames: UiFrames, options: UiPartsOptions) {
+    this.#frames = frames;
+    this.#options = options;
   }
 
-  function closeStep(): void {
-    // Clients forget what is open when a step ends; a delta after that would fail them.
-    for (const { kind, id } of shown.values()) write({ type: `${kind}-end`, id });
-    shown.clear();
-    write({ type: "finish-step" });
-    isStepOpen = false;
-    callsInStep = 0;
+  /** A text or reasoning part begins, in a new step if the last one has had its answers. */
+  start(kind: ProseKind, id: string, origin?: Json): void {
+    const key = keyOf(kind, id);
+    if (this.#shown.delete(key)) this.#tellEnd(kind, id);
+    this.#show(key, { kind, id, origin: origin && toSafeJson(origin) });
   }
 
-  function show(kind: ProseKind, id: string): void {
-    enterStep();
-    const origin = origins.get(`${kind}:${id}`) ?? { messageId: id };
-    write({ type: `${kind}-start`, id, providerMetadata: { agui: origin } });
-    shown.set(`${kind}:${id}`, { kind, id });
+  delta(kind: ProseKind, id: string, delta: string): void {
+    if (delta === "") return;
+    const key = keyOf(kind, id);
+    if (!this.#shown.has(key)) {
+      this.#show(key, this.#hidden?.get(key) ?? { kind, id, origin: undefined });
+    }
+    this.#frames.put(`${deltaHead(kind, id)}${JSON.stringify(delta)}}`);
   }
 
-  function end(kind: ProseKind, id: string): void {
-    if (shown.delete(`${kind}:${id}`)) write({ type: `${kind}-end`, id });
+  end(kind: ProseKind, id: string): void {
+    const key = keyOf(kind, id);
+    this.#hidden?.delete(key);
+    if (this.#shown.delete(key)) this.#tellEnd(kind, id);
   }
 
-  function register(id: string, call: Call): void {
-    calls.set(id, call);
-    callsInStep++;
-    unanswered++;
+  startCall(id: string, name: string, origin: Json): void {
+    // A second part with the same call would be a second call to the client.
+    if (this.#calls?.has(id) || this.#options.known?.has(id)) return;
+    this.#enterStep();
+    this.#frames.write({ type: "tool-input-start", toolCallId: id, toolName: name });
+    this.#register(id, { name, origin, args: "", state: "open" });
   }
 
-  function endCall(id: string): void {
-    const call = calls.get(id);
+  callArgs(id: string, delta: string): void {
+    const call = this.#calls?.get(id);
+    if (call?.state !== "open" || delta === "") return;
+    call.args += delta;
+    const [toolCallId, text] = [JSON.stringify(id), JSON.stringify(delta)];
+    this.#frames.put(
+      `{"type":"tool-input-delta","toolCallId":${toolCallId},"inputTextDelta":${text}}`,
+    );
+  }
+
+  endCall(id: string): void {
+    const call = this.#calls?.get(id);
     if (call?.state !== "open") return;
     call.state = "waiting";
-    write({
+    this.#frames.write({
       type: "tool-input-available",
       toolCallId: id,
       toolName: call.name,
@@ -101,68 +107,96 @@ export function createUiParts(options: UiPartsOptions): UiParts {
     call.args = "";
   }
 
-  function hasCall(id: string): boolean {
-    return calls.has(id) || (known === undefined ? isContinuation : known.has(id));
+  result(id: string, output: ToolOutput): void {
+    if (!this.hasCall(id)) {
+      this.#enterStep();
+      this.#register(id, { name: "unknown", origin: { messageId: id }, args: "", state: "open" });
+    }
+    this.endCall(id);
+    const call = this.#calls?.get(id);
+    if (call?.state === "waiting") {
+      call.state = "answered";
+      this.#unanswered--;
+    }
+    const frames = this.#frames;
+    if ("output" in output)
+      frames.write({ type: "tool-output-available", toolCallId: id, ...output });
+    else if (this.#options.denied?.has(id))
+      frames.write({ type: "tool-output-denied", toolCallId: id });
+    else frames.write({ type: "tool-output-error", toolCallId: id, ...output });
   }
 
-  return {
-    start(kind, id, origin) {
-      end(kind, id);
-      origins.set(`${kind}:${id}`, origin);
-      show(kind, id);
-    },
-    delta(kind, id, delta) {
-      if (delta === "") return;
-      if (!shown.has(`${kind}:${id}`)) show(kind, id);
-      write({ type: `${kind}-delta`, id, delta });
-    },
-    end(kind, id) {
-      origins.delete(`${kind}:${id}`);
-      end(kind, id);
-    },
-    startCall(id, name, origin) {
-      // A second part with the same call would be a second call to the client.
-      if (calls.has(id) || known?.has(id)) return;
-      enterStep();
-      write({ type: "tool-input-start", toolCallId: id, toolName: name });
-      register(id, { name, origin, args: "", state: "open" });
-    },
-    callArgs(id, delta) {
-      const call = calls.get(id);
-      if (call?.state !== "open" || delta === "") return;
-      call.args += delta;
-      write({ type: "tool-input-delta", toolCallId: id, inputTextDelta: delta });
-    },
-    endCall,
-    result(id, output) {
-      if (!hasCall(id)) {
-        enterStep();
-        register(id, { name: "unknown", origin: { messageId: id }, args: "", state: "open" });
-      }
-      endCall(id);
-      const call = calls.get(id);
-      if (call?.state === "waiting") {
-        call.state = "answered";
-        unanswered--;
-      }
-      if ("output" in output) write({ type: "tool-output-available", toolCallId: id, ...output });
-      else if (denied?.has(id)) write({ type: "tool-output-denied", toolCallId: id });
-      else write({ type: "tool-output-error", toolCallId: id, ...output });
-    },
-    hasCall,
-    close() {
-      for (const id of calls.keys()) endCall(id);
-      const isLoopAhead = isStepOpen
-        ? callsInStep > 0 && unanswered === 0
-        : isContinuation && !hasStepped;
-      if (isStepOpen) closeStep();
-      if (isLoopAhead) {
-        write({ type: "start-step" });
-        write({ type: "finish-step" });
-      }
-      return unanswered > 0;
-    },
-  };
+  /** Whether the message has a part of this tool call. */
+  hasCall(id: string): boolean {
+    const { known, isContinuation } = this.#options;
+    if (this.#calls?.has(id)) return true;
+    return known === undefined ? isContinuation : known.has(id);
+  }
+
+  /** Closes everything. True: calls are left that the client has to answer. */
+  close(): boolean {
+    for (const id of this.#calls?.keys() ?? []) this.endCall(id);
+    const isLoopAhead = this.#isStepOpen
+      ? this.#callsInStep > 0 && this.#unanswered === 0
+      : this.#options.isContinuation && !this.#hasStepped;
+    if (this.#isStepOpen) this.#closeStep();
+    if (isLoopAhead) {
+      this.#frames.put(startStep);
+      this.#frames.put(finishStep);
+    }
+    return this.#unanswered > 0;
+  }
+
+  #enterStep(): void {
+    if (this.#isStepOpen && this.#callsInStep > 0 && this.#unanswered === 0) this.#closeStep();
+    if (this.#isStepOpen) return;
+    this.#frames.put(startStep);
+    this.#isStepOpen = true;
+    this.#hasStepped = true;
+  }
+
+  #closeStep(): void {
+    // Clients forget what is open when a step ends; a delta after that would fail them.
+    for (const [key, prose] of this.#shown) {
+      this.#tellEnd(prose.kind, prose.id);
+      // Told again, it says again where it is from.
+      (this.#hidden ??= new Map()).set(key, prose);
+    }
+    this.#shown.clear();
+    this.#frames.put(finishStep);
+    this.#isStepOpen = false;
+    this.#callsInStep = 0;
+  }
+
+  #show(key: string, prose: Prose): void {
+    this.#enterStep();
+    const id = JSON.stringify(prose.id);
+    const { kind, origin = `{"messageId":${id}}` } = prose;
+    this.#frames.put(`{"type":"${kind}-start","id":${id},"providerMetadata":{"agui":${origin}}}`);
+    this.#shown.set(key, prose);
+  }
+
+  #tellEnd(kind: ProseKind, id: string): void {
+    this.#frames.put(`{"type":"${kind}-end","id":${JSON.stringify(id)}}`);
+  }
+
+  #register(id: string, call: Call): void {
+    (this.#calls ??= new Map()).set(id, call);
+    this.#callsInStep++;
+    this.#unanswered++;
+  }
+}
+
+const startStep = '{"type":"start-step"}';
+const finishStep = '{"type":"finish-step"}';
+
+/** The JSON of a delta's chunk, up to the delta. */
+export function deltaHead(kind: ProseKind, id: string): string {
+  return `{"type":"${kind}-delta","id":${JSON.stringify(id)},"delta":`;
+}
+
+function keyOf(kind: ProseKind, id: string): string {
+  return `${kind}:${id}`;
 }
 
 // Arguments that are no JSON object are shown as the text they are.

@@ -11,7 +11,6 @@ import type {
 } from "@holodeck/agui-core";
 import { decodeUi } from "./decode-ui.ts";
 import { decodeV4 } from "./decode-v4.ts";
-import type { DecodeChat } from "./decoded-chat.ts";
 import { isChatBody, isUiBody } from "./generation.ts";
 import { continuedBy, toRunId } from "./message-id.ts";
 import { chatOperation, resumeOperation, stopOperation } from "./operations.ts";
@@ -23,8 +22,8 @@ import {
 } from "./stream-encoder.ts";
 import type { StreamOptions, Wire } from "./stream-encoder.ts";
 import { heldBefore, heldIds, withThread } from "./thread.ts";
-import { maskedFailure } from "./ui-stream-encoder.ts";
-import type { RunFailure } from "./ui-stream-encoder.ts";
+import { maskedFailure } from "./run-failure.ts";
+import type { RunFailure } from "./run-failure.ts";
 
 /** Where the AI SDK is served, and how it is spoken to. */
 export interface VercelOptions extends StreamOptions {
@@ -124,12 +123,12 @@ function routesAt(path: string, mounted: Mounted): Route[] {
 }
 
 async function chat(call: Call, mounted: Mounted): Promise<Reply> {
-  const { host } = mounted;
+  const { host, mode, legacyHeaders } = mounted;
   const body = readBody(call.body);
   const id = ulid();
   const isUi = isUiBody(body);
-  const decode: DecodeChat = isUi ? decodeUi : decodeV4;
-  const decoded = await decode(body, { runId: id, limits: host.limits });
+  const decode = isUi ? decodeUi : decodeV4;
+  const decoded = decode(body, { runId: id, limits: host.limits });
   const isSingle = !("messages" in body);
   const { input, agentId, continues, denied } = await withThread(decoded, {
     call,
@@ -140,15 +139,17 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
   const wire = mounted.protocol ?? (isUi || isNewCompletion(body, call, mounted) ? "ui" : "data");
   const active = await host.start(call, {
     agentId,
-    input: { ...input, runId },
+    input: runId === input.runId ? input : { ...input, runId },
     protocolVersion: "1.0",
     // Nobody could come back to a thread that nobody named, and each would count against the limit.
     ephemeral: isCompletion(body) && !("id" in body),
   });
   const encoder = createStreamEncoder({
-    ...mounted,
     wire,
-    sdkVersion: versionOf(call, mounted),
+    mode,
+    legacyHeaders,
+    // Only one stream is told it; a query takes an address to be parsed.
+    sdkVersion: wire === "ui" ? versionOf(call, mounted) : undefined,
     continues,
     denied,
     known: continues === undefined ? undefined : heldIds(input.messages),
@@ -161,8 +162,8 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
 }
 
 // A prompt looks the same in every generation; who says that its clients are new means it.
-function isNewCompletion(body: Json, { query }: Call, { sdkVersion }: Mounted): boolean {
-  return isCompletion(body) && (sdkVersion !== undefined || query.has("sdkVersion"));
+function isNewCompletion(body: Json, call: Call, { sdkVersion }: Mounted): boolean {
+  return isCompletion(body) && (sdkVersion !== undefined || call.query.has("sdkVersion"));
 }
 
 function isCompletion(body: Json): boolean {
