@@ -50,6 +50,8 @@ export interface Guard {
   readonly ended: boolean;
   /** The message that a text would be added to, if it would be told as a delta and nothing else. */
   readonly textId: string | undefined;
+  /** Whether a value would be told as it is: a delta of what is open, and nothing else. */
+  isDelta(value: unknown): value is BaseEvent;
   /** How often each repair was made. */
   readonly repairs: ReadonlyMap<RepairKind, number>;
   /** The first of them in words: which, and of what. */
@@ -102,6 +104,10 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
 
   get textId(): string | undefined {
     return this.#hot.textId;
+  }
+
+  isDelta(value: unknown): value is LooseEvent {
+    return this.#hot.isNext(value) && isBare(value);
   }
 
   push(value: unknown): void {

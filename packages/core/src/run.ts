@@ -347,7 +347,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   }
 
   hear(said: unknown): void {
-    if (typeof said === "string" && this.#hearMore(said)) return;
+    if (this.#tail && this.#hearMore(this.#tail, said)) return;
     let value = said;
     let size = measure(value);
     if (isEndless(size)) {
@@ -380,14 +380,19 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     if (this.#abortLater) this.#abortNow(this.#abortLater);
   }
 
-  // A text that goes on with the last one passes every stage by a look: nothing about it can be wrong.
-  #hearMore(delta: string): boolean {
-    const tail = this.#tail;
-    const id = this.#guard.textId;
-    if (tail === undefined || id === undefined || delta === "") return false;
-    const { type, messageId } = tail.event;
-    if (messageId !== id || type !== EventType.TEXT_MESSAGE_CONTENT) return false;
-    const size = sizeOfText(type, id, delta);
+  // What goes on with the last text passes every stage by a look: nothing about it can be wrong.
+  #hearMore(tail: OpenEntry, said: unknown): boolean {
+    const { type, messageId, toolCallId } = tail.event;
+    let delta = said;
+    if (typeof said === "string") {
+      if (said === "" || messageId === undefined || messageId !== this.#guard.textId) return false;
+      if (type !== EventType.TEXT_MESSAGE_CONTENT) return false;
+    } else {
+      if (!this.#guard.isDelta(said) || !continues(tail, said)) return false;
+      delta = said.delta;
+    }
+    if (typeof delta !== "string") return false;
+    const size = sizeOfText(type, (messageId ?? toolCallId) as string, delta);
     return size <= this.settings.limits.eventBytes && this.#prolong(tail, delta, size);
   }
 
