@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -210,7 +210,7 @@ describe("the console", () => {
 });
 
 // One run of the linter over all planted files: a run per file would take minutes.
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "holodeck-lint-"));
   copyFileSync(join(root, ".oxlintrc.json"), join(folder, ".oxlintrc.json"));
   for (const [path, source] of planted) {
@@ -218,8 +218,12 @@ beforeAll(() => {
     writeFileSync(join(folder, path), source);
   }
   const args = [oxlint, "--format=json", "packages", "examples", "bench", ".ci"];
-  const result = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
-  const { diagnostics } = JSON.parse(result.stdout) as {
+  const options = { cwd: folder, maxBuffer: 2 ** 26 };
+  // It ends with a code other than 0: there is much to find.
+  const output = await new Promise<string>((resolve) => {
+    execFile(process.execPath, args, options, (_, stdout) => resolve(stdout));
+  });
+  const { diagnostics } = JSON.parse(output) as {
     diagnostics: { code: string; filename: string }[];
   };
   for (const { code, filename } of diagnostics) {

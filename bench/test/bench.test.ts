@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 
 const script = fileURLToPath(new URL("../bench.mjs", import.meta.url));
 const flags = ["--conditions=@holodeck/source", "--import=tsx"];
-const timeout = 240_000;
+const timeout = 500_000;
 const run = (...args: string[]): Promise<{ stdout: string; stderr: string }> =>
   promisify(execFile)(process.execPath, args, { timeout });
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 // @ts-expect-error -- a script without types
 import { compareToBudget } from "../lib/compare-to-budget.mjs";
 
-const timeout = 240_000;
+const timeout = 500_000;
 const budgets = { writes: { max: 4, unit: "writes", reason: "One per turn." } };
 
 /**

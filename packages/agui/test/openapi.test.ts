@@ -269,7 +269,7 @@ const find = (document: Json, path: string, method: string): Operation & Json =>
   (document.paths as Record<string, Record<string, Operation & Json>>)[path]![method]!;
 
 // Compiling the schemas of all events takes seconds on a busy machine.
-const timeout = 120_000;
+const timeout = 300_000;
 
 describe("the OpenAPI document", { timeout }, () => {
   let serving: Serving;

@@ -133,7 +133,7 @@ const carriers = {
 describe.for(Object.entries(carriers))("%s", ([, stall]) => {
   test.for(["iterable", "observable"])(
     "holds a bounded buffer for clients that never read, while others read everything (%s agent)",
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async (agent) => {
       const server = await startServer();
       // Warm: code, heap and buffers as they are in a server that has been at work.
@@ -166,7 +166,7 @@ describe.for(Object.entries(carriers))("%s", ([, stall]) => {
 
 test(
   "lets the runs of cut clients go on when told to, within the bound of their logs",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const server = await startServer("continue");
     await Promise.all(Array.from({ length: 10 }, () => readAll(server.http1, "observable")));

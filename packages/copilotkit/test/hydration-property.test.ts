@@ -66,7 +66,7 @@ test.for([
   ["0.0.59", HttpAgent0 as unknown as typeof HttpAgent],
 ] as const)(
   "a fresh client of AG-UI %s is shown what the one before it saw",
-  { timeout: 120_000 * scale },
+  { timeout: 300_000 * scale },
   async ([, Agent]) => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(validRun, randomRun), async (events) => {

@@ -110,7 +110,7 @@ async function compare(): Promise<number> {
 
 test(
   "goes on serving while ten PDFs of 20 MB are uploaded and read",
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async () => {
     for (const { byteLength } of reports) expect(byteLength).toBeGreaterThan(20_000_000);
     // The thread, and what the first run of each server compiles, are there before it counts.

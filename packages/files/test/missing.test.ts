@@ -53,7 +53,7 @@ beforeAll(async () => {
     { cwd: here("../../..") },
   );
   answers = JSON.parse(stdout) as Answer[];
-}, 120_000);
+}, 300_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test.for([

@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
@@ -38,7 +39,7 @@ export async function openBrowser(suite: string): Promise<Browser | undefined> {
     reportMissing(suite, howToGetChromium);
     return undefined;
   }
-  buildPage();
+  await buildPage();
   return chromium.launch({ executablePath, args: [...chromiumFlags] });
 }
 
@@ -123,10 +124,9 @@ export async function visit(site: Site, options: VisitOptions = {}): Promise<Wat
 }
 
 // `npm test` has built it by now; this is for whoever runs one file.
-function buildPage(): void {
+async function buildPage(): Promise<void> {
   const script = "import('./.ci/page.mjs').then(({ buildPage }) => buildPage())";
-  const built = spawnSync(process.execPath, ["--eval", script], { cwd: root, encoding: "utf8" });
-  if (built.status !== 0) throw new Error(built.stdout + built.stderr);
+  await promisify(execFile)(process.execPath, ["--eval", script], { cwd: root });
 }
 
 /** Starts the real binary on a free port, for a browser that is there. */

@@ -284,9 +284,9 @@ declare module "@copilotkit/react-core/v2" {
     const files = { include: ["*.tsx", "*.d.ts", "http-agent.ts"] };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, ...files }));
     const flags = ["-p", folder, "--pretty", "false"];
-    const compile = run(process.execPath, [tsc, ...flags], { timeout: 100_000 });
+    const compile = run(process.execPath, [tsc, ...flags], { timeout: 280_000 });
     expect(await compile.catch((error: { stdout: string }) => error)).toMatchObject({ stdout: "" });
-  }, 120_000);
+  }, 300_000);
 
   test("has the address of the mount, the agent and the thread", () => {
     const request = { ...asked().request, url: "https://host/mounted/api/chat?x=1" };

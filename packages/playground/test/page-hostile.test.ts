@@ -11,7 +11,7 @@ let site: Site | undefined;
 beforeAll(async () => {
   const file = fileURLToPath(new URL("./_mean-agent.ts", import.meta.url));
   site = await openSite("packages/playground/test/page-hostile.test.ts", { file });
-}, 120_000);
+}, 300_000);
 afterAll(() => site?.close());
 beforeEach((context) => context.skip(!site));
 

@@ -13,7 +13,7 @@ let site: Site | undefined;
 beforeAll(async () => {
   const env = { HOLODECK_DEMO_PACE: "0.1" };
   site = await openSite("packages/playground/test/page-looks.test.ts", { env });
-}, 120_000);
+}, 300_000);
 afterAll(() => site?.close());
 beforeEach((context) => context.skip(!site));
 
@@ -108,7 +108,7 @@ describe.each([
       await look(`inspector-${tab.toLowerCase()}`);
     }
     expect(faults).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 });
 
 describe("by keyboard alone", () => {

@@ -10,7 +10,7 @@ beforeAll(async () => {
   // A story of some seconds: long enough to stop it, or to reload the page in it.
   const env = { HOLODECK_DEMO_PACE: "0.4" };
   site = await openSite("packages/playground/test/page.test.ts", { env });
-}, 120_000);
+}, 300_000);
 afterAll(() => site?.close());
 beforeEach((context) => context.skip(!site));
 

@@ -102,7 +102,7 @@ describe("wireCase snake", () => {
       }),
       { numRuns: Number(process.env.SNAKE_RUNS ?? 300) },
     );
-  }, 120_000);
+  }, 300_000);
 
   test("keeps what an author calls like a member of the envelope out of its way", () => {
     for (const event of [

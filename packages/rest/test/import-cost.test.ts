@@ -11,7 +11,9 @@ const hook = `
   import { writeSync } from "node:fs";
   export async function resolve(specifier, context, next) {
     const found = await next(specifier, context);
-    writeSync(1, found.url + "\\n");
+    // Short, wherever we are: a pipe that is full takes no more.
+    const at = found.url.lastIndexOf("/node_modules/");
+    if (at >= 0) writeSync(1, found.url.slice(at) + "\\n");
     return found;
   }`;
 const register = `

@@ -67,7 +67,7 @@ describe("GET /threads/:id", () => {
     expect(kept).toEqual(told);
   });
 
-  const slowly = { timeout: 120_000 };
+  const slowly = { timeout: 300_000 };
   test.for(storeKinds)(
     "knows the time of every message again in $name",
     slowly,

@@ -9,8 +9,19 @@ const [part, path, name = ""] = process.argv.slice(2) as [string, string, string
 const store = sqliteSessions({ path });
 const { runs } = store;
 
-// Straight into the pipe: what was said is said, also when the next thing is SIGKILL.
-const say = (line: unknown): void => void writeSync(1, `${JSON.stringify(line)}\n`);
+// Straight into the pipe: what was said is said, also when the next thing is SIGKILL. A pipe that is full,
+// because whoever reads it has no turn just now, takes the line later.
+function say(line: unknown): void {
+  for (;;) {
+    try {
+      writeSync(1, `${JSON.stringify(line)}\n`);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}
 
 const parts: Record<string, () => Promise<void>> = {
   /** Appends to three runs at once for ever, and says every offset that was acknowledged. */

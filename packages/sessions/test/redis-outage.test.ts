@@ -34,19 +34,39 @@ function outageClock(): OutageClock {
   let [since, passed] = [Date.now(), 0];
   let tried = 0;
   const now = (): number => passed + (Date.now() - since) * (isAway ? speed : 1);
+  const waiting = new Map<object, { callback: () => void; ms: number; timer: unknown }>();
+  const arm = (handle: object, callback: () => void, ms: number): void => {
+    const fire = (): void => {
+      waiting.delete(handle);
+      callback();
+    };
+    const timer = systemClock.setTimeout(fire, isAway ? ms / speed : ms);
+    waiting.set(handle, { callback, ms, timer });
+  };
   return {
     now,
     setTimeout(callback, ms) {
       if (isAway && ms === commandMs) tried++;
-      return systemClock.setTimeout(callback, isAway ? ms / speed : ms);
+      const handle = {};
+      arm(handle, callback, ms);
+      return handle;
     },
-    clearTimeout: systemClock.clearTimeout,
+    clearTimeout(handle) {
+      systemClock.clearTimeout(waiting.get(handle as object)?.timer);
+      waiting.delete(handle as object);
+    },
     get isAway() {
       return isAway;
     },
     set isAway(value) {
       [passed, since] = [now(), Date.now()];
       isAway = value;
+      // A command that is on its way waits at the new pace.
+      for (const [handle, { callback, ms, timer }] of waiting) {
+        if (ms !== commandMs) continue;
+        systemClock.clearTimeout(timer);
+        arm(handle, callback, ms);
+      }
     },
     get tried() {
       return tried;

@@ -25,7 +25,7 @@ describe("the memory store under load", () => {
       `A thread of 50 messages of 200 characters takes ${kib(perThread)}; ` +
         `100,000 create/expire cycles: heap ${kib(early)} → ${kib(late)}.\n`,
     );
-  }, 120_000);
+  }, 300_000);
 
   test("keeps a thread of 50 messages in less than three times its text", () => {
     const characters = 50 * (200 + 26);

@@ -72,7 +72,7 @@ async function readAll(store: SessionStore, runId: string): Promise<LogEntry[]> 
   }
 }
 
-describe("sqliteSessions in several processes", { timeout: 120_000 }, () => {
+describe("sqliteSessions in several processes", { timeout: 300_000 }, () => {
   test("loses nothing that was acknowledged when its process is killed, ten times", async () => {
     const figures: number[] = [];
     for (let kill = 0; kill < 10; kill++) {

@@ -36,7 +36,7 @@ async function findFailures(): Promise<Record<string, string[]>> {
 const pure = "says the same of the same log, whenever and however often it is asked";
 const stateless = "remembers nothing from one entry to the next";
 
-test("the suites find out what is broken, and nothing else", { timeout: 120_000 }, async () => {
+test("the suites find out what is broken, and nothing else", { timeout: 300_000 }, async () => {
   const { "encoder: writes into the log": meddling, ...others } = await findFailures();
   expect(meddling).toContain(pure);
   expect(others).toEqual({

@@ -38,7 +38,7 @@ const anyRun = fc
     return toLog([...open, { type: "RUN_ERROR", message: "secret", code }]);
   });
 
-describe("any run, in the clients of data stream v1", { timeout: 120_000 }, () => {
+describe("any run, in the clients of data stream v1", { timeout: 300_000 }, () => {
   test("ends with exactly one d: after whole lines", () => {
     fc.assert(
       fc.property(anyRun, fc.boolean(), (log, isOldest) => {
