@@ -99,7 +99,7 @@ export class StoredRun implements Lease {
 
   /** What is kept after the end is the log, and nothing of its owner. */
   release(): void {
-    for (const entry of this.entries) flatten(entry);
+    for (const entry of this.entries) settle(entry);
     this.#listeners = undefined;
     this.#unheard = undefined;
     this.#lost = undefined;
@@ -234,9 +234,13 @@ function costOf({ event, cuts, size }: LogEntry & { readonly size?: number }): n
  * Merged text is a tree of its pieces until somebody looks inside. Of small pieces that is ten times
  * the memory of their characters; large ones are better shared with the message they also stand in.
  */
-function flatten({ event, cuts }: StoredEntry): void {
+function settle(entry: StoredEntry): void {
+  const { event, cuts } = entry;
   const { delta } = event;
-  if (cuts && typeof delta === "string" && delta.length < cuts.length * 256) delta.charCodeAt(0);
+  if (!cuts || typeof delta !== "string") return;
+  if (delta.length < cuts.length * 256) delta.charCodeAt(0);
+  // Nothing is added to them any more: without the room that was kept for that.
+  entry.cuts = cuts.slice();
 }
 
 /** Resolves at the next news of a run, or when its reader leaves. */
