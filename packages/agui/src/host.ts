@@ -115,32 +115,34 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     call: Call,
     release: (() => void) | undefined,
   ): Promise<ActiveRun> {
-    const { key, request, loaded } = launch;
-    const { protocolVersion } = request;
-    const agentId = loaded.id;
-    const record: RunRecord = {
-      principal: key.principal,
-      threadId: key.threadId,
-      runId: key.runId,
-      format: 1,
-      agentId,
-      protocolVersion,
-      status: "running",
-      first: 1,
-      last: 0,
-    };
-    const activate = (run: LiveRun): ActiveRun => {
-      if (release) void run.done.then(release);
-      return toActive(record, run, call);
-    };
-    if (request.ephemeral) return activate(launcher.ephemeral(launch));
-    const opening = acquire(key, { agentId, protocolVersion }, acquiring);
-    const lease = isPromise(opening) ? await opening : opening;
-    if (!("busy" in lease)) return activate(await launcher.leased(launch, lease));
-    if (settings.onBusy !== "queue") throw threadBusy(key.threadId);
+    const record = toRecord(launch);
+    let run: LiveRun;
+    if (launch.request.ephemeral) run = launcher.ephemeral(launch);
+    else {
+      const opening = take(record);
+      const lease = isPromise(opening) ? await opening : opening;
+      if ("busy" in lease) return wait(launch, call, { record, release });
+      run = await launcher.leased(launch, lease);
+    }
+    if (release) void run.done.then(release);
+    return toActive(record, run, call);
+  }
+
+  function take(record: RunRecord): ReturnType<typeof acquire> {
+    const { principal, threadId, runId, agentId, protocolVersion } = record;
+    return acquire({ principal, threadId, runId }, { agentId, protocolVersion }, acquiring);
+  }
+
+  // Apart from `begin`, which so makes no functions for it.
+  function wait(
+    launch: Launch,
+    call: Call,
+    { record, release }: { record: RunRecord; release: (() => void) | undefined },
+  ): ActiveRun {
+    if (settings.onBusy !== "queue") throw threadBusy(record.threadId);
     return queue.enter(record, {
       client: call,
-      acquire: async () => acquire(key, { agentId, protocolVersion }, acquiring),
+      acquire: async () => take(record),
       begin: (granted) => launcher.leased(launch, granted),
       over: release ?? (() => {}),
     });
@@ -219,6 +221,20 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     }
     return false;
   }
+}
+
+function toRecord({ key, request, loaded }: Launch): RunRecord {
+  return {
+    principal: key.principal,
+    threadId: key.threadId,
+    runId: key.runId,
+    format: 1,
+    agentId: loaded.id,
+    protocolVersion: request.protocolVersion,
+    status: "running",
+    first: 1,
+    last: 0,
+  };
 }
 
 function toActive(record: RunRecord, run: LiveRun, call: Call): ActiveRun {

@@ -306,6 +306,30 @@ describe("createReducer", () => {
     ]);
   });
 
+  test("keeps the list it was given as it was then", () => {
+    const given = [...history];
+    const reducer = createReducer(given);
+    given.length = 1;
+    for (const event of text("m0", "more")) reducer.apply(event as unknown as BaseEvent);
+    expect(reducer.messages.map(({ id }) => id)).toEqual([...history.map(({ id }) => id), "m0"]);
+  });
+
+  test("finds each of a long history, however late it is asked for", () => {
+    const long = Array.from({ length: 30 }, (_, index): Message => {
+      return { id: `l${index}`, role: "assistant", content: "" };
+    });
+    const told = [...Array(12).keys()].flatMap((index) => [
+      ...text(`n${index}`, "new"),
+      ...text(`l${index * 2}`, "old"),
+    ]);
+    const { messages } = fold(long, told);
+    expect(messages).toHaveLength(42);
+    for (const index of Array(12).keys()) {
+      expect(messages[index * 2]).toMatchObject({ id: `l${index * 2}`, content: "old" });
+      expect(messages[30 + index]).toMatchObject({ id: `n${index}`, content: "new" });
+    }
+  });
+
   test("ignores what it does not know", () => {
     const odd = { type: "NEW_IN_2_0", messageId: "m0", delta: "x" } as unknown as Loose;
     const orphan: Loose = { type: "TEXT_MESSAGE_CONTENT", messageId: "m0", delta: "x" };

@@ -624,6 +624,33 @@ describe("leaving and stopping", () => {
     expect(run.status).toBe("cancelled");
   });
 
+  test("does not take for said what an agent does to the list it was given", async () => {
+    const { run } = setup((input) => {
+      input.messages.push({ id: "x", role: "user", content: "mine" });
+      return "hi";
+    });
+    const { messages } = await run.collect();
+    expect(messages).toMatchObject([{ role: "assistant", content: "hi" }]);
+    expect(messages).toHaveLength(1);
+  });
+
+  test("says that it is done and idle to whoever asks after its end, as to who asked before", async () => {
+    const { run } = setup(() => "hi");
+    const before = [run.done, run.idle];
+    const sink = mockSink();
+    run.follow(sink.encoder, sink);
+    const [result] = await Promise.all(before);
+    expect(result).toMatchObject({ messages: [{ role: "assistant", content: "hi" }] });
+    expect(await run.done).toBe(result);
+    await run.idle;
+    const { run: other } = setup(() => "hi");
+    const second = mockSink();
+    other.follow(second.encoder, second);
+    await vi.waitFor(() => expect(second.ended).toBe(true));
+    expect(await other.done).toMatchObject({ messages: [{ role: "assistant", content: "hi" }] });
+    await other.idle;
+  });
+
   test("drops a client that takes its last bytes never", async () => {
     const { run, clock } = setup(scriptedAgent(["a"]), { limits: { stallMs: 1_000 } });
     const sink = mockSink();

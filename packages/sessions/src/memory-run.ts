@@ -43,7 +43,7 @@ export class StoredRun implements Lease {
   /** The next five only while it runs, and only if anybody asked. */
   #lost: AbortController | undefined = undefined;
   #onLost: (() => void) | undefined = undefined;
-  #listeners: readonly CommandListener[] | undefined = undefined;
+  #listeners: CommandListener | readonly CommandListener[] | undefined = undefined;
   /** Commands from before the owner listened. */
   #unheard: RunCommand[] | undefined = undefined;
   waiters: Set<() => void> | undefined = undefined;
@@ -99,7 +99,7 @@ export class StoredRun implements Lease {
 
   /** What is kept after the end is the log, and nothing of its owner. */
   release(): void {
-    for (const entry of this.entries) flatten(entry);
+    for (const entry of this.entries) settle(entry);
     this.#listeners = undefined;
     this.#unheard = undefined;
     this.#lost = undefined;
@@ -108,18 +108,27 @@ export class StoredRun implements Lease {
 
   tell(command: RunCommand): void {
     if (!this.#isHeard) (this.#unheard ??= []).push(command);
-    // Whoever hears it may stop listening: then there is another list.
-    const listeners = this.#listeners ?? [];
-    for (const listener of listeners) if (this.#listeners?.includes(listener)) listener(command);
+    // Whoever hears it may stop listening, also for others.
+    for (const listener of this.#listening) if (this.#hears(listener)) listener(command);
+  }
+
+  // Nearly always its owner alone, who needs no list.
+  get #listening(): readonly CommandListener[] {
+    const listeners = this.#listeners;
+    return typeof listeners === "function" ? [listeners] : (listeners ?? []);
+  }
+
+  #hears(listener: CommandListener): boolean {
+    return this.#listening.includes(listener);
   }
 
   listen(on: CommandListener): () => void {
-    if (!this.#listeners) this.#listeners = [on];
-    else if (!this.#listeners.includes(on)) this.#listeners = this.#listeners.concat(on);
+    const before = this.#listening;
+    if (!before.includes(on)) this.#listeners = before.length === 0 ? on : [...before, on];
     this.#isHeard = true;
     this.#catchUp(on);
     return () => {
-      this.#listeners = this.#listeners?.filter((listener) => listener !== on);
+      this.#listeners = this.#listening.filter((listener) => listener !== on);
     };
   }
 
@@ -129,7 +138,7 @@ export class StoredRun implements Lease {
     this.#unheard = undefined;
     // Later, so that the caller can stop listening on hearing the first.
     queueMicrotask(() => {
-      for (const command of unheard) if (this.#listeners?.includes(on)) on(command);
+      for (const command of unheard) if (this.#hears(on)) on(command);
     });
   }
 
@@ -227,9 +236,13 @@ function costOf({ event, cuts, size }: LogEntry & { readonly size?: number }): n
  * Merged text is a tree of its pieces until somebody looks inside. Of small pieces that is ten times
  * the memory of their characters; large ones are better shared with the message they also stand in.
  */
-function flatten({ event, joins }: StoredEntry): void {
+function settle(entry: StoredEntry): void {
+  const { event, cuts, joins } = entry;
   const { delta } = event;
-  if (joins && typeof delta === "string" && delta.length < joins * 256) delta.charCodeAt(0);
+  if (!cuts || typeof delta !== "string") return;
+  if (joins && delta.length < joins * 256) delta.charCodeAt(0);
+  // Nothing is added to them any more: without the room that was kept for that.
+  entry.cuts = cuts.slice();
 }
 
 /** Resolves at the next news of a run, or when its reader leaves. */

@@ -60,7 +60,7 @@ export function changeSession(
     messageCount: session.messageCount + countNew(session.messages, all),
     state: "state" in change ? change.state : session.state,
     metadata: mergeMetadata(session.metadata, change.metadata),
-    pending: change.pending ?? session.pending,
+    pending: pendingAfter(session.pending, change.pending),
     lastRunId: change.lastRunId ?? session.lastRunId,
     active: active ?? undefined,
   };
@@ -95,6 +95,14 @@ function timesOf(
 
 function timeIn(times: Session["times"], id: string): number | undefined {
   return times && Object.hasOwn(times, id) ? times[id] : undefined;
+}
+
+// Nothing, and again nothing: one list of it is enough for all threads.
+function pendingAfter(
+  before: Session["pending"],
+  after: Session["pending"] | undefined,
+): Session["pending"] {
+  return after === undefined || (after.length === 0 && before.length === 0) ? before : after;
 }
 
 // Most runs have nothing to add, and then the record is shared.
