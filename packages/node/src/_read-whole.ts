@@ -38,6 +38,8 @@ export function readWhole(req: NodeRequest, maxBytes: number): Promise<Uint8Arra
     // What went wrong is told by "close". For good: a client that leaves after an early answer must not
     // crash the process.
     req.on("data", onData).on("end", onEnd).on("close", onClose).on("error", ignore);
+    // Somebody in front may have paused it.
+    req.resume();
   });
 }
 
