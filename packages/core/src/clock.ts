@@ -29,10 +29,7 @@ export interface Ticker {
   add(member: Tickable): () => void;
 }
 
-/**
- * Ticks while it has members, about every `everyMs`. The timer that finds nobody is the last; `rest` lets go
- * of it at once. Whoever left last would else set one and clear one for every short run, which is 4 µs.
- */
+/** Ticks while it has members, about every `everyMs`. `rest` lets go of a timer that waits for nobody. */
 export function createTicker(clock: Clock, everyMs: number): Ticker & { rest(): void } {
   const members = createBag<Tickable>();
   let timer: unknown;
@@ -46,17 +43,20 @@ export function createTicker(clock: Clock, everyMs: number): Ticker & { rest(): 
   function arm(): void {
     if (members.size > 0) timer ??= clock.setTimeout(tick, everyMs);
   }
+  function rest(): void {
+    if (members.size > 0 || timer === undefined) return;
+    clock.clearTimeout(timer);
+    timer = undefined;
+  }
 
   return {
+    rest,
     add(member) {
       const remove = members.add(member);
       arm();
+      // A timer that finds nobody is the last. To take it back would be dear where runs are short: each
+      // would set one and clear one, which is 4 µs.
       return remove;
-    },
-    rest() {
-      if (members.size > 0 || timer === undefined) return;
-      clock.clearTimeout(timer);
-      timer = undefined;
     },
   };
 }
