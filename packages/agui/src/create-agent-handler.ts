@@ -284,7 +284,10 @@ export function createAgentHandler(
       return lifecycle.state;
     },
     start: lifecycle.start,
-    close: lifecycle.close,
+    async close(how) {
+      await lifecycle.close(how);
+      ticker.rest();
+    },
     info,
     openapi,
     runs: {

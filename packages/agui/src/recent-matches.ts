@@ -6,7 +6,7 @@ const longestPath = 128;
 
 /**
  * What paths with parameters led to lately. To take a path apart, look at every pattern and decode what
- * stands in it costs 4 µs, and nearly every request asks for one of a handful.
+ * stands in it takes 1.3 µs in a loop, to look it up here 0.03; nearly every request asks for one of a handful.
  */
 export class RecentMatches {
   readonly #byMethod = new Map<string, Map<string, RouteMatch>>();

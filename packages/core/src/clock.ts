@@ -30,8 +30,8 @@ export interface Ticker {
   remove(place: number): void;
 }
 
-/** Ticks while it has members, about every `everyMs`. */
-export function createTicker(clock: Clock, everyMs: number): Ticker {
+/** Ticks while it has members, about every `everyMs`. `rest` lets go of a timer that waits for nobody. */
+export function createTicker(clock: Clock, everyMs: number): Ticker & { rest(): void } {
   const members = createBag<Tickable>();
   let timer: unknown;
 
@@ -44,8 +44,14 @@ export function createTicker(clock: Clock, everyMs: number): Ticker {
   function arm(): void {
     if (members.size > 0) timer ??= clock.setTimeout(tick, everyMs);
   }
+  function rest(): void {
+    if (members.size > 0 || timer === undefined) return;
+    clock.clearTimeout(timer);
+    timer = undefined;
+  }
 
   return {
+    rest,
     add(member) {
       const place = members.add(member);
       arm();

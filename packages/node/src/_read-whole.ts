@@ -4,8 +4,8 @@ import type { NodeRequest } from "./types.ts";
 
 /**
  * A body in one piece, which is how nearly all of them come; nothing when it is larger. As a stream in
- * flow, and not by "readable" and `read()`: that has Node look again and again whether there is more, and
- * cost an answer of one piece 8 µs.
+ * flow, and not by "readable" and `read()`: that has Node look again and again whether there is more. With
+ * `respondWhole` a request of a server that does nothing else took 31 µs instead of 36.
  */
 export function readWhole(req: NodeRequest, maxBytes: number): Promise<Uint8Array | undefined> {
   if (req.readableEnded) return Promise.resolve(new Uint8Array());
@@ -38,6 +38,8 @@ export function readWhole(req: NodeRequest, maxBytes: number): Promise<Uint8Arra
     // What went wrong is told by "close". For good: a client that leaves after an early answer must not
     // crash the process.
     req.on("data", onData).on("end", onEnd).on("close", onClose).on("error", ignore);
+    // Somebody in front may have paused it.
+    req.resume();
   });
 }
 

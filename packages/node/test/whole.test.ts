@@ -61,6 +61,18 @@ describe("a body in one piece", () => {
     expect(await sizeOf(0)).toEqual({ read: 0 });
   });
 
+  test("is read from a request that somebody has paused", async () => {
+    const handle = toNodeHandler(handlerOf(measuring(100)));
+    server = await listen(
+      createServer((req, res) => {
+        req.pause();
+        handle(req, res);
+      }),
+    );
+    const answer = await fetch(server.url, { method: "POST", body: "hello" });
+    expect(await answer.json()).toEqual({ read: 5 });
+  });
+
   test("that is refused leaves the connection to the next request", async () => {
     await serving(measuring(10));
     const socket = connect(server.port, "127.0.0.1");
