@@ -57,8 +57,8 @@ export function createTicker(clock: Clock, everyMs: number): Ticker & { rest(): 
       arm();
       return place;
     },
-    // A timer that finds nobody is the last. To take it back would be dear where runs are short: each
-    // would set one and clear one, which is 4 µs.
+    // A timer that finds nobody is the last. Where runs are short, to take it back each would set one and
+    // clear one.
     remove(place) {
       members.remove(place);
     },

@@ -1,7 +1,5 @@
 import type { BaseEvent } from "@ag-ui/core";
-import { toSingles } from "./line.ts";
-import type { SizedEntry } from "./line.ts";
-import type { Call } from "./types.ts";
+import type { Call, LogEntry } from "./types.ts";
 
 /** Where it can be heard that a client has left. */
 export type Leaving = Pick<Call, "signal" | "onLeave">;
@@ -41,14 +39,11 @@ export class Waiter {
     this.#forget = () => signal.removeEventListener("abort", left);
   }
 
-  deliver(entries: readonly SizedEntry[]): void {
+  deliver(entries: readonly LogEntry[]): void {
     const onEvent = this.#onEvent;
     if (!onEvent) return;
     try {
-      for (const entry of entries) {
-        if (!entry.deltas) onEvent(entry.event);
-        else for (const single of toSingles(entry, entry.deltas)) onEvent(single.event);
-      }
+      for (const { event } of entries) onEvent(event);
     } catch (error) {
       this.#host.failed(error);
       this.leave(false);

@@ -1,4 +1,4 @@
-import { AgentError, EventType, toProblem } from "@holodeck/agui-core";
+import { AgentError, EventType, needsEscape, toProblem } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, LogEntry, RunResult } from "@holodeck/agui-core";
 import { toMilliseconds } from "./chat-response.ts";
 import { createSuggested } from "./suggested-questions.ts";
@@ -46,7 +46,13 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
   function tell(event: Said): string {
     const { delta = "" } = event;
     if (delta === "" || unheard.has(event.messageId)) return "";
-    return `event: message_delta\ndata: {"delta":${JSON.stringify(delta)}${deltaEnd}`;
+    return tellDelta(delta, !needsEscape.test(delta));
+  }
+
+  function tellDelta(delta: string, isPlain: boolean): string {
+    // Most text is written as it is, for half of what it costs to find that out from the JSON.
+    const text = isPlain ? `"${delta}"` : JSON.stringify(delta);
+    return `event: message_delta\ndata: {"delta":${text}${deltaEnd}`;
   }
 
   function startCall({ toolCallId, toolCallName }: Said): string {
@@ -102,40 +108,59 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
     return [...calls.keys()].map((id) => endCall(id, outcome)).join("");
   }
 
+  function encode(entry: LogEntry): string {
+    const event = entry.event as BaseEvent & Said;
+    switch (event.type) {
+      case EventType.TEXT_MESSAGE_CONTENT:
+        return tell(event);
+      case EventType.TOOL_CALL_ARGS:
+        return addArgs(event);
+      case EventType.RUN_STARTED:
+        return begin(entry);
+      case EventType.TEXT_MESSAGE_START:
+        // An agent may speak in other roles; the answer is what it says in its own.
+        if ((event.role ?? "assistant") !== "assistant") unheard.add(event.messageId);
+        return "";
+      case EventType.TEXT_MESSAGE_END:
+        unheard.delete(event.messageId);
+        return "";
+      case EventType.TOOL_CALL_START:
+        return startCall(event);
+      case EventType.TOOL_CALL_RESULT:
+        return endCall(event.toolCallId, isFailure(event) ? "error" : "success");
+      case EventType.CUSTOM:
+        suggested.note(event);
+        return "";
+      case EventType.RUN_FINISHED:
+        return end(entry);
+      case EventType.RUN_ERROR:
+        return fail(event);
+      default:
+        return "";
+    }
+  }
+
+  function encodeDeltas({ from, at, event }: LogEntry, deltas: readonly string[]): string {
+    let frames = "";
+    if (event.type === EventType.TEXT_MESSAGE_CONTENT) {
+      if (unheard.has(event.messageId as string)) return "";
+      // One look at all of them says that none needs escaping.
+      const isPlain = !needsEscape.test(event.delta as string);
+      for (const delta of deltas) if (delta !== "") frames += tellDelta(delta, isPlain);
+      return frames;
+    }
+    for (const [index, delta] of deltas.entries()) {
+      const offset = from + index;
+      frames += encode({ from: offset, to: offset, at, event: { ...event, delta } });
+    }
+    return frames;
+  }
+
   return {
     contentType: "text/event-stream",
     headers: { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" },
-    encode(entry) {
-      const event = entry.event as BaseEvent & Said;
-      switch (event.type) {
-        case EventType.TEXT_MESSAGE_CONTENT:
-          return tell(event);
-        case EventType.TOOL_CALL_ARGS:
-          return addArgs(event);
-        case EventType.RUN_STARTED:
-          return begin(entry);
-        case EventType.TEXT_MESSAGE_START:
-          // An agent may speak in other roles; the answer is what it says in its own.
-          if ((event.role ?? "assistant") !== "assistant") unheard.add(event.messageId);
-          return "";
-        case EventType.TEXT_MESSAGE_END:
-          unheard.delete(event.messageId);
-          return "";
-        case EventType.TOOL_CALL_START:
-          return startCall(event);
-        case EventType.TOOL_CALL_RESULT:
-          return endCall(event.toolCallId, isFailure(event) ? "error" : "success");
-        case EventType.CUSTOM:
-          suggested.note(event);
-          return "";
-        case EventType.RUN_FINISHED:
-          return end(entry);
-        case EventType.RUN_ERROR:
-          return fail(event);
-        default:
-          return "";
-      }
-    },
+    encode,
+    encodeDeltas,
     keepAlive: () => ": keepalive\n\n",
   };
 }
