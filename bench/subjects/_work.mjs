@@ -10,6 +10,9 @@ export const work = {
   ...JSON.parse(process.env.BENCH_WORK ?? "{}"),
 };
 
+// What an agent waits for can be reached from somewhere: a timer, a socket. A promise that nobody holds would be
+// collected with the run that waits for it, and an open stream would look as if it held nothing.
+const waiting = [];
 const filling = "x".repeat(work.size);
 // Reading the clock and finding the stamp again cost more than a delta: one in ten carries one.
 const stampEvery = 10;
@@ -26,7 +29,7 @@ export async function* words() {
     if (work.everyMs > 0) await pause(work.everyMs);
     yield delta(index);
   }
-  if (work.kind === "idle") await new Promise(() => {});
+  if (work.kind === "idle") await new Promise((resolve) => waiting.push(resolve));
 }
 
 /** A run of tool calls: start, five pieces of arguments, end and result, eight events each. */
