@@ -26,7 +26,7 @@ import type {
 } from "./types.ts";
 
 /** How to get the request of a run; an object that has it needs no function of its own. */
-export type RequestSource = (() => AgentRequest) | { readonly request: AgentRequest };
+type RequestSource = (() => AgentRequest) | { readonly request: AgentRequest };
 
 /** What a run knows before its agent starts. */
 export interface RunContextInit {
@@ -249,7 +249,7 @@ export function waitsForClient(context: RunContext): boolean {
 }
 
 /** What the tools of a run share: what was asked in it, and what is to be tidied up. */
-export function deskOf(context: RunContext): ToolDesk {
+function deskOf(context: RunContext): ToolDesk {
   return deskIn(insideOf(context));
 }
 

@@ -2,7 +2,7 @@ import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent } from "@holodeck/agui-core";
 
 /** What an answer has besides, where there is something to ask next. */
-export interface Suggested {
+interface Suggested {
   suggested_questions?: readonly string[];
 }
 
