@@ -51,6 +51,9 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
     ],
     "encoder: remembers in spite of its key": [stateless],
     "encoder: breaks its frames": ["makes at most one frame of an entry"],
+    "encoder: makes one frame of several deltas": [
+      "says of several deltas at once what it says of each",
+    ],
     "encoder: cannot be read": ["makes what its clients can read"],
     "protocol: ends twice": [
       "tells a run with every kind of event",
@@ -79,9 +82,13 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
       "has stored in the sight of all what it has acknowledged",
       "keeps every offset exact, whatever was merged",
       "cuts again what it has cut",
+      "takes deltas that were merged before, and leaves the caller's own alone",
       "keeps a message of half a million characters",
       "gives no more entries than asked for, and goes on where it was",
     ],
+    "run log: changes what it is given": expect.arrayContaining([
+      "takes deltas that were merged before, and leaves the caller's own alone",
+    ]),
     "run log: joins its keys": [
       "keeps principals, threads and runs apart, whatever they are called",
     ],

@@ -56,6 +56,10 @@ testEncoder(
     encode: ({ event }) => `data: ${(event.delta as string | undefined) ?? event.type}\n\n`,
   }),
 );
+testEncoder(
+  "makes one frame of several deltas",
+  broken({ encodeDeltas: ({ event }) => `data: ${event.delta as string}\n\n` }),
+);
 testEncoder("cannot be read", broken({}), {
   parse: (chunk) => {
     if ((chunk as string).includes("RAW")) throw new Error("What?");
@@ -119,6 +123,17 @@ testBrokenLog(
   "forgets where the deltas were",
   breakStore(sharedStores(), ({ runs }) => ({
     runs: { read: (key, after) => readUncut(runs, key, after) },
+  })),
+);
+testBrokenLog(
+  "changes what it is given",
+  breakStore(sharedStores(), ({ runs }) => ({
+    runs: {
+      append(lease, entries) {
+        for (const { event } of entries) event.delta = `${String(event.delta)}!`;
+        return runs.append(lease, entries);
+      },
+    },
   })),
 );
 testBrokenLog(
