@@ -1,5 +1,6 @@
 import { EventType } from "@holodeck/agui-core";
-import type { BaseEvent, RunAgentInput } from "@holodeck/agui-core";
+import type { BaseEvent, RunAgentInput, SessionStore } from "@holodeck/agui-core";
+import { memorySessions } from "@holodeck/agui-sessions";
 import { readSse } from "@holodeck/agui-testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -9,6 +10,9 @@ import { memoryLogger } from "./_helpers.ts";
 // What an agent says in one turn is kept, folded and encoded at once; nobody may see that.
 
 type Said = string | BaseEvent;
+
+/** Here the agent waits for the next turn. */
+const pause = "⏸";
 
 const text = fc.oneof(
   fc.constantFrom("a", "bc", '"', "\n", "\\", "\ud83c", "\udf26", "\u2028", "漢"),
@@ -29,63 +33,102 @@ const said: fc.Arbitrary<Said> = fc.oneof(
   fc.constant<Said>({ type: EventType.TOOL_CALL_END, toolCallId: "c1" }),
   fc.constant<Said>({ type: EventType.CUSTOM, name: "n", value: 1 }),
   fc.constant<Said>(""),
+  { weight: 3, arbitrary: fc.constant<Said>(pause) },
 );
 
 async function* agent(input: RunAgentInput): AsyncGenerator<Said> {
   const { script, isSlow } = input.forwardedProps as { script: readonly Said[]; isSlow: boolean };
   for (const one of script) {
+    if (one === pause) {
+      await turn();
+      continue;
+    }
     // Objects are changed after they were said, as an agent may.
     const own = typeof one === "string" ? one : { ...one };
     yield own;
     if (typeof own === "object" && "delta" in own) own.delta = "changed";
-    if (isSlow) await new Promise((resolve) => setImmediate(resolve));
+    if (isSlow) await turn();
   }
 }
 
-test("a client is told the same, however much is said in a turn, and whatever it has seen before", async () => {
-  const handler = createAgentHandler(agent, { logger: memoryLogger() });
-  let runs = 0;
-  const ask = async (script: readonly Said[], isSlow: boolean): Promise<Frame[]> => {
-    const runId = `r${++runs}`;
-    const response = await handler.fetch(
-      new Request("http://localhost/agui", {
-        method: "POST",
-        headers: { "content-type": "application/json", accept: "text/event-stream" },
-        body: JSON.stringify({
-          threadId: `t${runs}`,
-          runId,
-          protocolVersion: "1.0",
-          messages: [],
-          tools: [],
-          context: [],
-          state: {},
-          forwardedProps: { script, isSlow },
-        }),
-      }),
-    );
-    return framesOf(response);
-  };
-  const resume = async (after: number): Promise<Frame[]> => {
-    const response = await handler.fetch(
-      new Request(`http://localhost/agui/runs/r${runs}/events?threadId=t${runs}`, {
-        headers: { accept: "text/event-stream", "last-event-id": String(after) },
-      }),
-    );
-    return framesOf(response);
-  };
-  await fc.assert(
-    fc.asyncProperty(fc.array(said, { maxLength: 40 }), fc.nat(60), async (script, place) => {
-      const slowly = await ask(script, true);
-      const atOnce = await ask(script, false);
-      expect(withoutIds(atOnce)).toEqual(withoutIds(slowly));
-      const after = place % atOnce.length;
-      const rest = await resume(after);
-      expect(joined(rest)).toEqual(joined(atOnce.slice(after)));
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A store whose log answers late, as one over the network does. */
+function lateSessions(): SessionStore {
+  const store = memorySessions();
+  return proxied(store, {
+    runs: proxied(store.runs, {
+      async append(...args: Parameters<SessionStore["runs"]["append"]>) {
+        await turn();
+        await turn();
+        await store.runs.append(...args);
+      },
     }),
-    { numRuns: 150 },
-  );
-  await handler.close();
-});
+  });
+}
+
+function proxied<T extends object>(target: T, changes: object): T {
+  return new Proxy(target, {
+    get(_, name) {
+      if (name in changes) return Reflect.get(changes, name) as unknown;
+      const member = Reflect.get(target, name) as unknown;
+      return typeof member === "function" ? (member.bind(target) as unknown) : member;
+    },
+  });
+}
+
+test.each([
+  ["at once", memorySessions],
+  ["late", lateSessions],
+])(
+  "a client of a store that answers %s is told the same, however much is said in a turn",
+  async (_, sessions) => {
+    const handler = createAgentHandler(agent, { sessions: sessions(), logger: memoryLogger() });
+    let runs = 0;
+    const ask = async (script: readonly Said[], isSlow: boolean): Promise<Frame[]> => {
+      const runId = `r${++runs}`;
+      const response = await handler.fetch(
+        new Request("http://localhost/agui", {
+          method: "POST",
+          headers: { "content-type": "application/json", accept: "text/event-stream" },
+          body: JSON.stringify({
+            threadId: `t${runs}`,
+            runId,
+            protocolVersion: "1.0",
+            messages: [],
+            tools: [],
+            context: [],
+            state: {},
+            forwardedProps: { script, isSlow },
+          }),
+        }),
+      );
+      return framesOf(response);
+    };
+    const resume = async (after: number): Promise<Frame[]> => {
+      const response = await handler.fetch(
+        new Request(`http://localhost/agui/runs/r${runs}/events?threadId=t${runs}`, {
+          headers: { accept: "text/event-stream", "last-event-id": String(after) },
+        }),
+      );
+      return framesOf(response);
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(said, { maxLength: 40 }), fc.nat(60), async (script, place) => {
+        const slowly = await ask(script, true);
+        const atOnce = await ask(script, false);
+        expect(withoutIds(atOnce)).toEqual(withoutIds(slowly));
+        const after = place % atOnce.length;
+        const rest = await resume(after);
+        expect(joined(rest)).toEqual(joined(atOnce.slice(after)));
+      }),
+      { numRuns: 150 },
+    );
+    await handler.close();
+  },
+);
 
 interface Frame {
   readonly id: string | undefined;

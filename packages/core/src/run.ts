@@ -441,8 +441,9 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   #accept(said: BaseEvent, isDelta: boolean): void {
     if (this.#terminal) return;
     if (isDelta && this.#tail && continues(this.#tail, said)) {
+      const { delta } = said;
       const size = said === this.#heard ? this.#size : sizeOf(said);
-      if (this.#prolong(this.#tail, said.delta as string, size)) return;
+      if (typeof delta === "string" && this.#prolong(this.#tail, delta, size)) return;
     }
     // The agent's own object, which it may change or use again while ours waits to be sent.
     const isForeign = said === this.#heard;
@@ -471,8 +472,8 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     this.#unacknowledged += size;
     if (!this.#turnOpen) this.#openTurn(entry);
     else {
-      this.#keep(entry);
-      this.#tail = isDelta ? entry : undefined;
+      // A getter of the author's may say now this, now that.
+      this.#keep(entry, isDelta && typeof event.delta === "string");
     }
     this.#accepted();
   }
@@ -500,7 +501,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     this.#turnOpen = true;
     atTurnEnd(this);
     // Where nobody is sent anything, nobody waits for the first.
-    if (this.#appending || this.#over || this.#audience.isQuiet) this.#keep(first);
+    if (this.#appending || this.#over || this.#audience.isQuiet) this.#keep(first, false);
     // At the pace of a model that is all of the turn.
     else this.#store([first]);
   }
@@ -510,9 +511,11 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     this.#flush();
   }
 
-  #keep(entry: OpenEntry): void {
+  // Only what stands last can grow: while a store is asked, the line of an earlier turn may still be here.
+  #keep(entry: OpenEntry, canGrow: boolean): void {
     if (this.#unlogged) this.#unlogged.push(entry);
     else this.#unlogged = [entry];
+    this.#tail = canGrow ? entry : undefined;
   }
 
   #flush(): void {

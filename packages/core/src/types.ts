@@ -570,7 +570,8 @@ export interface Encoder {
   encode(entry: LogEntry): Chunk;
   /**
    * Deltas of one part that were said in one turn, at once: what `encode` makes of each, from the first offset
-   * of `entry` on. Absent: they are encoded one by one.
+   * of `entry` on. Absent: they are encoded one by one. Whoever gives another encoder's copy an `encode` of its
+   * own has to replace this as well, or to take it out.
    */
   encodeDeltas?(entry: LogEntry, deltas: readonly string[]): Chunk;
   /** Absent: this protocol cannot. `begun` is false until the first entry was sent. */

@@ -227,8 +227,10 @@ export function slice(run: StoredRun, after: number, limit: number): readonly Lo
 
 // About how many bytes an entry takes. A run has measured its events already.
 function costOf({ event, cuts, size }: LogEntry & { readonly size?: number }): number {
-  const { delta } = event;
-  if (typeof delta === "string") return entryOverhead + delta.length * 2 + (cuts?.length ?? 0) * 8;
+  const { delta, rawEvent, metadata } = event;
+  if (typeof delta === "string" && rawEvent === undefined && metadata === undefined) {
+    return entryOverhead + delta.length * 2 + (cuts?.length ?? 0) * 8;
+  }
   return entryOverhead + (size ?? JSON.stringify(event)?.length ?? 0) * 2;
 }
 
