@@ -248,11 +248,19 @@ function toActive(record: RunRecord, run: LiveRun, call: Call): ActiveRun {
       return {
         status: 200,
         headers: { "content-type": encoder.contentType, ...encoder.headers, ...headers },
-        stream: new RunStream(run, encoder, from === "start" ? 0 : from),
+        stream: toStream(run, call, new RunStream(run, encoder, from === "start" ? 0 : from)),
       };
     },
     collect: (onEvent) => run.collect(call, onEvent),
   };
+}
+
+// Where a platform has to be told how long to wait, a copy of the stream has to know it, too.
+function toStream(run: LiveRun, call: Call, stream: RunStream): ReplyStream {
+  const isAwaited = "waitUntil" in requestOf(call);
+  return isAwaited
+    ? Object.defineProperty(stream, "done", { value: run.done, enumerable: true })
+    : stream;
 }
 
 // A class: an object with a getter of its own has a shape of its own, which keeps its run until the next

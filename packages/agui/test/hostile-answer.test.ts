@@ -63,3 +63,29 @@ describe("HEAD", () => {
     expect(runs.list()).toEqual([]);
   });
 });
+
+test("a platform waits for a run whose answer a protocol has copied", async () => {
+  const copying: Protocol = {
+    name: "copying",
+    history: "client",
+    routes: (host) => [
+      {
+        method: "GET",
+        path: "/stream",
+        async handle(call) {
+          const input = { threadId: "t", runId: "r", messages: [], tools: [], context: [] };
+          const run = await host.start(call, { input: { ...input, state: {} } });
+          const reply = run.stream({ contentType: "text/plain", encode: () => "x" }, "start");
+          return { ...reply, stream: { ...reply.stream! } };
+        },
+      },
+    ],
+  };
+  const { fetch } = createAgentHandler(hello, { logger: memoryLogger(), protocols: [copying] });
+  const waiting: Promise<unknown>[] = [];
+  const platform = { waitUntil: (work: Promise<unknown>) => void waiting.push(work) };
+  const response = await fetch(new Request("http://test.local/stream"), platform);
+  await response.text();
+  expect(waiting).toHaveLength(1);
+  await waiting[0];
+});

@@ -14,7 +14,9 @@ export function readWhole(req: NodeRequest, maxBytes: number): Promise<Uint8Arra
     let first: Uint8Array | undefined;
     let more: Uint8Array[] | undefined;
     let length = 0;
-    const onData = (chunk: Uint8Array): void => {
+    const onData = (piece: Uint8Array | string): void => {
+      // Somebody in front has called `setEncoding`. A throw in here would end the process.
+      const chunk = typeof piece === "string" ? Buffer.from(piece, req.readableEncoding!) : piece;
       length += chunk.length;
       if (length > maxBytes) {
         forget();
@@ -32,14 +34,22 @@ export function readWhole(req: NodeRequest, maxBytes: number): Promise<Uint8Arra
       forget();
       reject(leftEarly(req));
     };
+    // Each piece that is read is told as "data".
+    const pull = (): void => {
+      while (req.read() !== null);
+    };
     function forget(): void {
-      req.off("data", onData).off("end", onEnd).off("close", onClose);
+      req.off("data", onData).off("end", onEnd).off("close", onClose).off("readable", pull);
     }
     // What went wrong is told by "close". For good: a client that leaves after an early answer must not
     // crash the process.
     req.on("data", onData).on("end", onEnd).on("close", onClose).on("error", ignore);
-    // Somebody in front may have paused it.
-    req.resume();
+    // Somebody in front may have paused it. And where somebody listens for "readable", nothing flows.
+    if (req.listenerCount("readable") === 0) req.resume();
+    else {
+      req.on("readable", pull);
+      pull();
+    }
   });
 }
 

@@ -124,8 +124,9 @@ class NodeExchange implements Exchange {
     this.#assertUnanswered();
     validate(headers);
     this.#options.onReply?.();
-    this.#isAnswered = true;
+    // A status nobody can send throws here, as in `reply`: nothing is written, and a refusal still can be.
     respondWhole(res, req, { status, headers, body, isBodyless: this.#isBodyless(status) });
+    this.#isAnswered = true;
   }
 
   #assertUnanswered(): void {

@@ -2,6 +2,7 @@ import { isAgentError } from "@holodeck/agui-core";
 import type { Awaitable, Exchange } from "@holodeck/agui-core";
 import * as fc from "fast-check";
 import { createServer, request } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
@@ -170,4 +171,41 @@ describe("an answer in one piece", () => {
     expect(text).toBe("Grüße");
     session.destroy();
   });
+});
+
+describe("what somebody in front has done to a request", () => {
+  const body = `{"message":"${"é".repeat(50_000)}"}`;
+
+  async function sizeBehind(
+    prepare: (req: IncomingMessage) => void,
+    most: number,
+  ): Promise<unknown> {
+    const handle = toNodeHandler(handlerOf(measuring(most)));
+    server = await listen(
+      createServer((req, res) => {
+        prepare(req);
+        handle(req, res);
+      }),
+    );
+    const answer = await fetch(server.url, {
+      method: "POST",
+      body,
+      signal: AbortSignal.timeout(5_000),
+    });
+    return answer.json();
+  }
+
+  test.for([
+    ["text", (req: IncomingMessage): void => void req.setEncoding("utf8")],
+    ["a listener for readable", (req: IncomingMessage): void => void req.on("readable", () => {})],
+  ] as const)("changes nothing: %s", async ([, prepare]) => {
+    expect(await sizeBehind(prepare, 200_000)).toEqual({ read: Buffer.byteLength(body) });
+    await server.close();
+    expect(await sizeBehind(prepare, 1_000)).toEqual({ read: null });
+  });
+});
+
+test("a status that nobody can send is a 500 and not the end of the process", async () => {
+  const url = await serving((exchange) => exchange.respond!(0, {}, "{}"));
+  expect((await fetch(url)).status).toBe(500);
 });
