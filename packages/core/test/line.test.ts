@@ -47,7 +47,7 @@ function puppet(): { agent: AgentLike; say(...events: readonly BaseEvent[]): voi
     return { unsubscribe() {} };
   };
   return {
-    agent: (() => ({ subscribe })) as unknown as AgentLike,
+    agent: () => ({ subscribe }),
     say: (...events) => {
       for (const event of events) observer.next(event);
     },
@@ -95,25 +95,37 @@ test.for([
     await turn();
   }
   expect(faults).toEqual([]);
-  expect(sink.events.flatMap(({ delta }) => delta ?? [])).toEqual(["1", "a", "b", "c", "d", "e", "f"]);
+  expect(sink.events.flatMap(({ delta }) => delta ?? [])).toEqual([
+    "1",
+    "a",
+    "b",
+    "c",
+    "d",
+    "e",
+    "f",
+  ]);
 });
 
-test("a text that is none any more when it is looked at again ends nothing", async () => {
-  const { agent, say, end } = puppet();
-  const { run } = setup(agent);
-  const sink = mockSink();
-  run.follow(sink.encoder, sink);
-  let looks = 0;
-  const fickle = {
-    type: EventType.TEXT_MESSAGE_CONTENT,
-    messageId: "m",
-    get delta() {
-      return ++looks % 2 === 1 ? "b" : undefined;
-    },
-  };
-  say({ type: EventType.TEXT_MESSAGE_START, messageId: "m", role: "assistant" }, text("a"));
-  for (let times = 0; times < 9; times++) say(fickle, text("c"));
-  end();
-  await run.done;
-  expect(sink.events.at(-1)?.type).toMatch(/^RUN_/);
-});
+test.for([1, 2, 3, 4, 5, 6, 7, 8])(
+  "a text that is none at its look %i ends nothing",
+  async (last) => {
+    const { agent, say, end } = puppet();
+    const { run } = setup(agent);
+    const sink = mockSink();
+    run.follow(sink.encoder, sink);
+    let looks = 0;
+    const fickle = {
+      type: EventType.TEXT_MESSAGE_CONTENT,
+      messageId: "m",
+      get delta() {
+        return ++looks < last ? "b" : undefined;
+      },
+    };
+    say({ type: EventType.TEXT_MESSAGE_START, messageId: "m", role: "assistant" }, text("a"));
+    say(fickle, text("c"), text("d"));
+    end();
+    await run.done;
+    const deltas = sink.events.flatMap(({ delta }) => delta ?? []);
+    expect(deltas.filter((delta) => delta !== "b")).toEqual(["a", "c", "d"]);
+  },
+);
