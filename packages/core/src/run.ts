@@ -449,6 +449,8 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     const isForeign = said === this.#heard;
     // Of a text the guard makes events in which nothing is the agent's.
     const event = typeof this.#heard === "string" ? said : copyEvent(said, isForeign);
+    // A getter of the author's that says now this, now that: nobody could fold or keep it.
+    if (isDelta && typeof event.delta !== "string") return;
     const size = isForeign ? this.#size : sizeOf(event);
     const offset = ++this.#offset;
     // For texts the clock is looked at once per turn, which lasts a few milliseconds at most.
@@ -472,8 +474,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     this.#unacknowledged += size;
     if (!this.#turnOpen) this.#openTurn(entry);
     else {
-      // A getter of the author's may say now this, now that.
-      this.#keep(entry, isDelta && typeof event.delta === "string");
+      this.#keep(entry, isDelta);
     }
     this.#accepted();
   }
