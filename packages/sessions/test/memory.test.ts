@@ -1,5 +1,12 @@
 import { isAgentError } from "@holodeck/agui-core";
-import type { Lease, LogEntry, Message, Session, SessionStore } from "@holodeck/agui-core";
+import type {
+  Lease,
+  LogEntry,
+  Message,
+  RunRecord,
+  Session,
+  SessionStore,
+} from "@holodeck/agui-core";
 import { testRunLog, testSessionStore } from "@holodeck/agui-testing/vitest";
 import { beforeEach, describe, expect, test } from "vitest";
 import { estimateTokens, memorySessions } from "../src/index.ts";
@@ -196,6 +203,19 @@ describe("the run log in memory", () => {
       entry(5, { ...event, subagentRunId: "s" }),
     ]);
     expect(read(0).map(({ event: one }) => one.delta)).toEqual(["a", "b", "c", "bb"]);
+  });
+
+  test.for(["rawEvent", "metadata"])("counts what a delta carries as %s", (name) => {
+    store = memorySessions({ clock, runLogBytes: 100_000 });
+    const lease = open();
+    const more = { [name]: { text: "x".repeat(10_000) } };
+    for (let offset = 1; offset <= 50; offset++) {
+      const event = { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "a", ...more };
+      void store.runs.append(lease, [entry(offset, event)]);
+    }
+    const { first, last } = store.runs.find("ann", "r1") as RunRecord;
+    expect(last).toBe(50);
+    expect(first).toBeGreaterThan(40);
   });
 
   test("throws out the oldest finished logs past the bound of all, never a running one", () => {
