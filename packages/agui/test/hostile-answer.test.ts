@@ -1,4 +1,4 @@
-import type { HandlerMiddleware, Protocol, RunContext } from "@holodeck/agui-core";
+import type { HandlerMiddleware, Protocol, Reply, RunContext } from "@holodeck/agui-core";
 import { describe, expect, test } from "vitest";
 import { createAgentHandler } from "../src/index.ts";
 import { eventsOf, memoryLogger, post, typesOf } from "./_helpers.ts";
@@ -8,6 +8,23 @@ const hello = async function* (): AsyncGenerator<string> {
 };
 const untilAborted = ({ signal }: RunContext): Promise<void> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+
+/** A protocol with one route, which may do something to its answer. */
+const streaming = (change = (reply: Reply): Reply => reply): Protocol => ({
+  name: "streaming",
+  history: "client",
+  routes: (host) => [
+    {
+      method: "GET",
+      path: "/stream",
+      async handle(call) {
+        const input = { threadId: "t", runId: "r", messages: [], tools: [], context: [] };
+        const run = await host.start(call, { input: { ...input, state: {} } });
+        return change(run.stream({ contentType: "text/plain", encode: () => "x" }, "start"));
+      },
+    },
+  ],
+});
 
 describe("an answer that cannot be sent", () => {
   test("frees the thread when nobody can send its answer's headers", async () => {
@@ -33,27 +50,12 @@ describe("an answer that cannot be sent", () => {
 describe("HEAD", () => {
   test("of a stream is answered and starts nothing that stays", async () => {
     let began = 0;
-    const streaming: Protocol = {
-      name: "streaming",
-      history: "client",
-      routes: (host) => [
-        {
-          method: "GET",
-          path: "/stream",
-          async handle(call) {
-            const input = { threadId: "t", runId: "r", messages: [], tools: [], context: [] };
-            const run = await host.start(call, { input: { ...input, state: {} } });
-            return run.stream({ contentType: "text/plain", encode: () => "x" }, "start");
-          },
-        },
-      ],
-    };
     const { fetch, runs } = createAgentHandler(
       (_input, context) => {
         began++;
         return untilAborted(context);
       },
-      { logger: memoryLogger(), protocols: [streaming] },
+      { logger: memoryLogger(), protocols: [streaming()] },
     );
     const response = await fetch(new Request("http://test.local/stream", { method: "HEAD" }));
     expect(response.status).toBe(200);
@@ -65,22 +67,7 @@ describe("HEAD", () => {
 });
 
 test("a platform waits for a run whose answer a protocol has copied", async () => {
-  const copying: Protocol = {
-    name: "copying",
-    history: "client",
-    routes: (host) => [
-      {
-        method: "GET",
-        path: "/stream",
-        async handle(call) {
-          const input = { threadId: "t", runId: "r", messages: [], tools: [], context: [] };
-          const run = await host.start(call, { input: { ...input, state: {} } });
-          const reply = run.stream({ contentType: "text/plain", encode: () => "x" }, "start");
-          return { ...reply, stream: { ...reply.stream! } };
-        },
-      },
-    ],
-  };
+  const copying = streaming((reply) => ({ ...reply, stream: { ...reply.stream! } }));
   const { fetch } = createAgentHandler(hello, { logger: memoryLogger(), protocols: [copying] });
   const waiting: Promise<unknown>[] = [];
   const platform = { waitUntil: (work: Promise<unknown>) => void waiting.push(work) };

@@ -1,4 +1,4 @@
-import { cutUpTo, restAfter, toSingles } from "./line.ts";
+import { cutUpTo, restAfter, toSingle } from "./line.ts";
 import type { SizedEntry } from "./line.ts";
 import type { Chunk, Encoder, Sink } from "./types.ts";
 
@@ -242,14 +242,14 @@ function encodeOne(encoder: Encoder, entry: SizedEntry): Chunk {
   const { deltas } = entry;
   if (deltas === undefined) return encoder.encode(entry);
   if (encoder.encodeDeltas) return encoder.encodeDeltas(entry, deltas);
-  return join(toSingles(entry, deltas), (single) => encoder.encode(single));
+  return join(deltas, (delta, index) => encoder.encode(toSingle(entry, index, delta)));
 }
 
-function join<T>(items: Iterable<T>, encode: (item: T) => Chunk): Chunk {
+function join<T>(items: readonly T[], encode: (item: T, index: number) => Chunk): Chunk {
   let text = "";
   let parts: Uint8Array[] | undefined;
-  for (const item of items) {
-    const chunk = encode(item);
+  for (let index = 0; index < items.length; index++) {
+    const chunk = encode(items[index]!, index);
     if (typeof chunk === "string") text += chunk;
     else (parts ??= []).push(chunk);
   }

@@ -44,7 +44,7 @@ export type { Problem, ProblemOptions } from "./problem.ts";
 export { createReducer } from "./reducer.ts";
 export type { Reducer, ReducerOptions } from "./reducer.ts";
 export { assertReadable, replayReply } from "./replay.ts";
-export { cutAfter } from "./line.ts";
+export { cutAfter, toSingle } from "./line.ts";
 export { LiveRun } from "./run.ts";
 export type {
   DisconnectPolicy,

@@ -48,14 +48,10 @@ export function sealLine(entry: OpenEntry): void {
   entry.cuts = deltas.map((delta) => (end += delta.length));
 }
 
-/** What the deltas of a line would be, each for itself. */
-export function* toSingles(
-  { from, at, event }: LogEntry,
-  deltas: readonly string[],
-): Generator<LogEntry> {
-  for (const [index, delta] of deltas.entries()) {
-    yield { from: from + index, to: from + index, at, event: { ...event, delta } };
-  }
+/** What one delta of a line would be by itself. */
+export function toSingle({ from, at, event }: LogEntry, index: number, delta: string): LogEntry {
+  const offset = from + index;
+  return { from: offset, to: offset, at, event: { ...event, delta } };
 }
 
 /** Whether a delta, with nothing else in it, goes on where an entry ends. */

@@ -1,4 +1,4 @@
-import { EventType, needsEscape } from "@holodeck/agui-core";
+import { EventType, needsEscape, toSingle } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
 import { serialise } from "./serialise.ts";
@@ -44,17 +44,16 @@ export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
   }
 
   function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
-    const { from, at, event } = line;
+    const { from, event } = line;
     let text = "";
-    let to = from;
     if (isSnake || !isDelta(event)) {
-      for (const delta of deltas)
-        text += encode({ from: to, to: to++, at, event: { ...event, delta } });
+      for (const [index, delta] of deltas.entries()) text += encode(toSingle(line, index, delta));
       return text;
     }
     choosePrefix(event);
     // One look at all of them says that none needs escaping.
     const isPlain = !needsEscape.test(event.delta);
+    let to = from;
     for (const delta of deltas) {
       if (!isLegacy || delta !== "") text += frame(to, isPlain ? delta : escape(delta));
       to++;

@@ -1,4 +1,4 @@
-import { AgentError, EventType, needsEscape, toProblem } from "@holodeck/agui-core";
+import { AgentError, EventType, needsEscape, toProblem, toSingle } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, LogEntry, RunResult } from "@holodeck/agui-core";
 import { toMilliseconds } from "./chat-response.ts";
 import { createSuggested } from "./suggested-questions.ts";
@@ -140,7 +140,8 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
     }
   }
 
-  function encodeDeltas({ from, at, event }: LogEntry, deltas: readonly string[]): string {
+  function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
+    const { event } = line;
     let frames = "";
     if (event.type === EventType.TEXT_MESSAGE_CONTENT) {
       if (unheard.has(event.messageId as string)) return "";
@@ -149,10 +150,7 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
       for (const delta of deltas) if (delta !== "") frames += tellDelta(delta, isPlain);
       return frames;
     }
-    for (const [index, delta] of deltas.entries()) {
-      const offset = from + index;
-      frames += encode({ from: offset, to: offset, at, event: { ...event, delta } });
-    }
+    for (const [index, delta] of deltas.entries()) frames += encode(toSingle(line, index, delta));
     return frames;
   }
 

@@ -1,8 +1,13 @@
-import { assertOptions, describeValue, EventType, needsEscape } from "@holodeck/agui-core";
+import {
+  assertOptions,
+  describeValue,
+  EventType,
+  needsEscape,
+  toSingle,
+} from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { convertText } from "./convert.ts";
 import { DataStreamTeller } from "./data-stream-teller.ts";
-import { toSingle } from "./to-single.ts";
 import { vercelHeaders } from "./headers.ts";
 import type { RunFailure } from "./run-failure.ts";
 

@@ -1,6 +1,5 @@
-import { EventType, needsEscape } from "@holodeck/agui-core";
+import { EventType, needsEscape, toSingle } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, LogEntry, Message } from "@holodeck/agui-core";
-import { toSingle } from "./to-single.ts";
 import { vercelHeaders } from "./headers.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { deltaHead } from "./ui-parts.ts";
