@@ -449,6 +449,24 @@ export interface Pending {
   readonly value: Json;
 }
 
+/** Which side keeps the messages of a thread: the client sends all of them, or only what is new. */
+export type HistoryOwner = "client" | "server";
+
+/** What a store removed from the beginning of a thread to keep it within its bounds. */
+export interface PrunedMessages {
+  /** How many messages were removed. */
+  readonly count: number;
+  /** The id of the last one. */
+  readonly lastId: string;
+}
+
+/** A run that a thread has accepted, and its request, so that a late copy of the request is recognised. */
+export interface PastRun {
+  readonly runId: string;
+  /** Equal for copies of one request; what it is made of is the handler's business. */
+  readonly request: string;
+}
+
 /** The record of one thread. */
 export interface Session extends ThreadKey {
   readonly agentId: string;
@@ -467,6 +485,12 @@ export interface Session extends ThreadKey {
   readonly active?: ActiveFold | undefined;
   /** When each message was begun and each tool call was complete, in ms, by their ids. */
   readonly times?: Readonly<Record<string, number>> | undefined;
+  /** Set by the first run of the thread, and never changed afterwards. */
+  readonly historyOwner?: HistoryOwner | undefined;
+  /** Absent: nothing was pruned. A history that a client made shorter is not a pruned one. */
+  readonly pruned?: PrunedMessages | undefined;
+  /** The last 100 runs, oldest first. */
+  readonly pastRuns?: readonly PastRun[] | undefined;
 }
 
 /** How far a run that has not ended is folded into the `messages` and `state` of its session. */
@@ -494,6 +518,10 @@ export interface SessionChange {
   times?: Readonly<Record<string, number>>;
   /** Messages kept at most, if the store itself keeps no fewer. */
   maxMessages?: number | undefined;
+  /** Ignored once the thread has an owner. */
+  historyOwner?: HistoryOwner;
+  /** Added to `pastRuns`; past 100 the oldest is removed. */
+  run?: PastRun;
 }
 
 /** What a blob is found by; only with the principal it was kept for. */
@@ -527,14 +555,20 @@ export interface BlobStore {
   size(): Promise<number>;
 }
 
+export interface UpdateOptions {
+  /** The change is refused with `thread-busy` when the session is at another version. */
+  readonly ifVersion?: number;
+  /**
+   * The run that writes. The change is refused with `run-lost`, in the same step that would have stored it,
+   * once this lease has run out, was taken over, or its run was closed.
+   */
+  readonly lease?: Lease;
+}
+
 export interface SessionStore {
   get(key: ThreadKey): Awaitable<Session | undefined>;
   create(key: ThreadKey, init: { agentId: string; metadata?: Json }): Awaitable<Session>;
-  update(
-    key: ThreadKey,
-    change: SessionChange,
-    options?: { ifVersion?: number },
-  ): Awaitable<Session>;
+  update(key: ThreadKey, change: SessionChange, options?: UpdateOptions): Awaitable<Session>;
   delete(key: ThreadKey): Awaitable<boolean>;
   touch(key: ThreadKey): Awaitable<void>;
   list(query: {
