@@ -1,4 +1,4 @@
-import { AgentError, EventType } from "@holodeck/agui-core";
+import { AgentError, EventType, interruptOf } from "@holodeck/agui-core";
 import type { BaseEvent, Call, Encoder, ProtocolHost, Reply, Session } from "@holodeck/agui-core";
 import { aguiSseEncoder } from "@holodeck/agui-protocol";
 import { readBody } from "./bodies.ts";
@@ -34,7 +34,7 @@ export function assertAgent(host: ProtocolHost, agentId = "default"): void {
 /** A thread as the stream of one run, which a client that knows nothing of it can apply. */
 export function toHistory(session: Session): BaseEvent[] {
   const { threadId, lastRunId: runId = threadId, messages, state, pending } = session;
-  const interrupts = pending.flatMap(({ kind, value }) => (kind === "interrupt" ? [value] : []));
+  const interrupts = pending.filter(({ kind }) => kind === "interrupt").map(interruptOf);
   return [
     { type: EventType.RUN_STARTED, threadId, runId },
     { type: EventType.MESSAGES_SNAPSHOT, messages },

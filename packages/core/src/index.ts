@@ -38,7 +38,7 @@ export { boundaryOf, decodeField, malformedForm, MultipartParser } from "./multi
 export type { PartHead, PartListener } from "./multipart-parser.ts";
 export type { OpenKind, OpenPart } from "./open-parts.ts";
 export { applyPatch, PatchError } from "./patch.ts";
-export { toAnswers, toPending } from "./pending.ts";
+export { interruptOf, toAnswers, toPending } from "./pending.ts";
 export { toProblem } from "./problem.ts";
 export type { Problem, ProblemOptions } from "./problem.ts";
 export { createReducer } from "./reducer.ts";

@@ -32,6 +32,12 @@ export function toPending(
   ];
 }
 
+/** An open interrupt as clients receive it: without the call it is about, which only the server knows in full. */
+export function interruptOf({ value }: Pending): Interrupt {
+  const { call: _, ...interrupt } = value;
+  return interrupt as unknown as Interrupt;
+}
+
 const noAnswers: readonly InterruptAnswer[] = Object.freeze([]);
 
 /** The interrupts that `resume` answers. What is not pending is left out. */
@@ -43,10 +49,10 @@ export function toAnswers(
   return resume.flatMap(({ interruptId, status, payload }): InterruptAnswer[] => {
     const asked = pending.find(({ id, kind }) => kind === "interrupt" && id === interruptId);
     if (!asked) return [];
-    const { call, ...interrupt } = asked.value as { call?: AskedCall };
+    const { call } = asked.value as { call?: AskedCall };
     return [
       {
-        interrupt: interrupt as Interrupt,
+        interrupt: interruptOf(asked),
         status,
         ...(payload === undefined ? {} : { payload }),
         ...(call === undefined ? {} : { call }),

@@ -1,5 +1,5 @@
 import { assertOptions, EventType, mapEvents } from "@holodeck/agui-core";
-import type { BaseEvent, Message, Middleware, RunAgentInput } from "@holodeck/agui-core";
+import type { AskedCall, BaseEvent, Message, Middleware } from "@holodeck/agui-core";
 
 /** Tools by name, or by a rule on the name. */
 export type ToolNames = readonly string[] | ((name: string) => boolean);
@@ -30,7 +30,11 @@ export function toolFilter(options: ToolFilterOptions): Middleware {
   const isRedacted = toTest("redact", options.redact, false);
   const isHidden = (name: string): boolean => isDenied(name) || !isAllowed(name);
 
-  const filter = mapEvents.perRun((input) => createFilter(input, { isHidden, isRedacted }));
+  const filter = mapEvents.perRun((input, { session }) => {
+    // An approved call was made in an earlier run, and the client may have left it out of its history.
+    const approved = session.answers.flatMap(({ call }) => call ?? []);
+    return createFilter({ messages: input.messages, approved }, { isHidden, isRedacted });
+  });
   return (input, context, next) => {
     const tools = input.tools.filter(({ name }) => !isHidden(name));
     // The history still tells the names of earlier calls, so the filter learns from the whole input.
@@ -43,8 +47,14 @@ interface Rules {
   readonly isRedacted: (name: string) => boolean;
 }
 
+/** Where the filter finds the names of calls that were made before the run. */
+interface EarlierCalls {
+  readonly messages: readonly Message[];
+  readonly approved: readonly AskedCall[];
+}
+
 function createFilter(
-  input: RunAgentInput,
+  earlier: EarlierCalls,
   { isHidden, isRedacted }: Rules,
 ): (event: BaseEvent) => BaseEvent | null {
   const hidden = new Set<string>();
@@ -149,7 +159,8 @@ function createFilter(
     return rest.content ? [rest] : [];
   }
 
-  meetAll(input.messages);
+  meetAll(earlier.messages);
+  for (const { id, name } of earlier.approved) meet(id, name);
 
   return (event) => {
     switch (event.type) {
