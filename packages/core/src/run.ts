@@ -559,7 +559,13 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
       this.#unacknowledged -= entry.size;
       this.#sinceCheckpoint += entry.size;
     }
-    this.#deliver(batch);
+    // An encoder or a sink may make the agent emit: that waits until every client has this batch.
+    this.#appending = true;
+    try {
+      this.#deliver(batch);
+    } finally {
+      this.#appending = false;
+    }
     if (this.#sinceCheckpoint > this.settings.limits.runLogBytes / 4) this.#checkpoint();
     this.paceChanged();
     if (this.#terminal || (this.#unlogged && !this.#turnOpen)) this.#flush();

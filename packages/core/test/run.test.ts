@@ -5,6 +5,7 @@ import { AgentError, createTicker, defaultLimits, LiveRun, replayReply } from ".
 import type {
   AgentLike,
   BaseEvent,
+  Emit,
   Encoder,
   Lease,
   LogEntry,
@@ -262,6 +263,44 @@ describe("the way out", () => {
     await run.done;
     expect(sink.error).toMatchObject({ code: "event-too-large" });
     expect(types(sink.events)).not.toContain("CUSTOM");
+  });
+});
+
+describe("an encoder or a sink that makes the agent emit while it is called", () => {
+  const spoken: [string, RunLog | undefined][] = [
+    ["without a log", undefined],
+    ["with a log that stores at once", { ...slowLog(), append: () => {}, close: () => {} }],
+  ];
+
+  test.each(spoken)("loses nothing and keeps the order for every client, %s", async (_, log) => {
+    let emit: Emit | undefined;
+    let finish = (): void => {};
+    const agent: AgentLike = (_input, context) => {
+      emit = context.emit;
+      return new Promise<void>((resolve) => (finish = resolve));
+    };
+    const { run } = setup(agent, log ? { log } : {});
+    const seen: string[][] = [[], []];
+    for (const index of [0, 1]) {
+      const encode = ({ from, to, event }: LogEntry): string => {
+        for (let at = from; at <= to; at++) seen[index]!.push(`${at}`);
+        if (index === 0 && event.delta === "a") {
+          void emit!.text("b");
+          emit!.activity("note", { n: 1 });
+          void emit!.text("c");
+        }
+        if (index === 0 && event.type === "ACTIVITY_SNAPSHOT") finish();
+        return "x";
+      };
+      const sink = mockSink();
+      sink.write = () => true;
+      run.follow({ contentType: "text/plain", encode }, sink);
+    }
+    void emit!.text("a");
+    await run.done;
+    const offsets = seen[1]!.map((_one, index) => `${index + 1}`);
+    expect(seen).toEqual([offsets, offsets]);
+    expect(offsets.length).toBeGreaterThan(6);
   });
 });
 

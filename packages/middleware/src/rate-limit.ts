@@ -77,7 +77,8 @@ function toBucket(by: RateLimitOptions["by"], input: RunAgentInput, context: Run
     if (typeof key === "string") return `custom:${key}`;
     throw new TypeError(`rateLimit's by must return a string, not ${describeValue(key)}.`);
   }
-  if (by === "thread") return `thread:${principal?.id ?? ""}:${threadId}`;
+  // As JSON, so that no other pair of ids has the same text.
+  if (by === "thread") return `thread:${JSON.stringify([principal?.id ?? "", threadId])}`;
   if (by !== "address" && principal) return `principal:${principal.id}`;
   if (by === "principal") return "principal:";
   return `address:${toNetwork(request?.ip ?? "")}`;

@@ -2,6 +2,11 @@
 export interface TextRules {
   readonly patterns: readonly RegExp[];
   readonly replacement: string | ((match: string) => string);
+  /**
+   * Matches the end of a text when a pattern may match from there on once more has arrived. Needed only for
+   * what is longer than the window before a pattern recognises it.
+   */
+  readonly opening?: RegExp | undefined;
 }
 
 /** Redacts text that comes in pieces. */
@@ -17,10 +22,18 @@ interface Match {
   readonly end: number;
 }
 
-// A match that goes on for longer than this is taken out as far as it goes, and looked for anew.
+// A longer match is replaced before its end has arrived.
 const maxHeld = 16 * 1024;
+// Of such a match these parts are kept, so that the pattern still recognises what follows as part of it.
+const keptOfMatch = 1024;
 
-/** The patterns as they are used here: looking for every match, from wherever they are told to. */
+// Patterns cannot go on where they stopped. Held text that is longer is looked at again only when it has grown by a
+// sixteenth: looking at each piece would take quadratic time.
+const longHeld = 1024;
+// Of what was shown, patterns may look back at least this far.
+const lookBehind = 64;
+
+/** The patterns as they are used here: looking for every match, from a given place on. */
 export function toGlobal(pattern: RegExp): RegExp {
   const flags = pattern.flags.replace("y", "");
   return new RegExp(pattern.source, flags.includes("g") ? flags : `${flags}g`);
@@ -33,35 +46,69 @@ export function redactText(text: string, rules: TextRules): string {
 }
 
 /**
- * Redacts as if it had seen the whole text, as long as a match shows itself within `window`
- * characters: so many are held back, and all of a match that they may still be part of.
+ * Redacts as if it had seen the whole text, as long as a match shows itself within `window` characters, or by
+ * the rules' `opening`: so many are held back, and all of a match that they may still be part of.
  */
 export function createTextStream(rules: TextRules, window: number): TextStream {
-  /** Told text, which patterns may look back at, then text that is held. */
+  /** Text that was shown, which patterns may look back at, then text that is held. */
   let text = "";
-  let told = 0;
+  let shown = 0;
+  /** Characters after `shown` that stand for a match that was replaced and may not have ended. */
+  let replaced = 0;
+  /** How long the text has to be before it is looked at again. */
+  let nextLook = 0;
 
   function take(most: number, isEnd: boolean): string {
-    // Half a character would reach the client as none.
-    const until = Math.max(told, /[\uD800-\uDBFF]/.test(text.charAt(most - 1)) ? most - 1 : most);
-    let shown = "";
-    while (told < text.length) {
-      const match = findMatch(text, told, rules.patterns);
-      if (!match || match.start >= until) break;
-      // It may go on with the next piece.
-      if (!isEnd && match.end > until && match.end - match.start < maxHeld) {
-        shown += text.slice(told, match.start);
-        told = match.start;
-        return shown;
+    const until = isEnd ? most : holdFrom(most);
+    let result = "";
+    while (shown < text.length) {
+      const match = findMatch(text, shown, rules.patterns);
+      // What was kept of it does not match by itself, so nothing after it can be a part of it.
+      if (replaced > 0 && match?.start !== shown) {
+        shown += replaced;
+        replaced = 0;
+        continue;
       }
-      shown += text.slice(told, match.start) + replace(text.slice(match.start, match.end));
-      told = match.end;
+      if (!match || match.start >= until) break;
+      const isOpen = !isEnd && match.end > until;
+      if (isOpen && match.end - match.start < maxHeld) {
+        result += text.slice(shown, match.start);
+        shown = match.start;
+        return result;
+      }
+      result += text.slice(shown, match.start);
+      if (replaced === 0) result += replace(text.slice(match.start, match.end));
+      if (isOpen) {
+        shorten(match);
+        return result;
+      }
+      replaced = 0;
+      shown = match.end;
     }
-    if (told < until) {
-      shown += text.slice(told, until);
-      told = until;
+    if (shown < until) {
+      result += text.slice(shown, until);
+      shown = until;
     }
-    return shown;
+    return result;
+  }
+
+  // What is before this can be shown, unless it is part of a match.
+  function holdFrom(most: number): number {
+    // Half a character would reach the client as none.
+    const whole = /[\uD800-\uDBFF]/.test(text.charAt(most - 1)) ? most - 1 : most;
+    const opening = rules.opening && findMatch(text, shown, [rules.opening]);
+    const isNear = opening !== undefined && opening.end - opening.start < maxHeld;
+    return Math.max(shown, isNear ? Math.min(whole, opening.start) : whole);
+  }
+
+  // A pattern that matches the beginning and the end also matches without what is between them.
+  function shorten({ start, end }: Match): void {
+    const kept = Math.max(keptOfMatch, window);
+    const inside = text.slice(start, end);
+    const standIn = inside.slice(0, kept) + inside.slice(-kept);
+    text = text.slice(0, start) + standIn + text.slice(end);
+    shown = start;
+    replaced = standIn.length;
   }
 
   function replace(match: string): string {
@@ -72,17 +119,22 @@ export function createTextStream(rules: TextRules, window: number): TextStream {
   return {
     push(piece) {
       text += piece;
-      const shown = take(text.length - window, false);
-      const keep = Math.max(0, told - window);
+      if (text.length < nextLook) return "";
+      const result = take(text.length - window, false);
+      const keep = Math.max(0, shown - Math.max(window, lookBehind));
       text = text.slice(keep);
-      told -= keep;
-      return shown;
+      shown -= keep;
+      const held = text.length - shown - window;
+      nextLook = held > longHeld ? text.length + (held >> 4) : 0;
+      return result;
     },
     end() {
-      const shown = take(text.length, true);
+      const result = take(text.length, true);
       text = "";
-      told = 0;
-      return shown;
+      shown = 0;
+      replaced = 0;
+      nextLook = 0;
+      return result;
     },
   };
 }

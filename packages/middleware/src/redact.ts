@@ -8,7 +8,7 @@ import {
 import type { BaseEvent, Middleware } from "@holodeck/agui-core";
 import { redactEvent } from "./redact-event.ts";
 import { redactJsonText } from "./redact-json.ts";
-import { secretShapes, urlCredentials } from "./redact-secrets.ts";
+import { secretOpenings, secretShapes, urlCredentials } from "./redact-secrets.ts";
 import { createTextStream, redactText, toGlobal } from "./redact-text.ts";
 import type { TextRules, TextStream } from "./redact-text.ts";
 
@@ -18,8 +18,9 @@ export interface RedactOptions {
   /** What stands in its place, or what says so for a match. By default `[redacted]`. */
   replacement?: string | ((match: string) => string);
   /**
-   * How many characters of a text are held back, so that a match is found that comes in pieces. As
-   * long as what a pattern needs to be recognised. By default 64.
+   * How many characters of a text are held back, so that a match is found that comes in pieces: as many as
+   * the longest of your patterns needs before it matches. By default 64. The default patterns need no more:
+   * where one may have begun, as much is held back as it can need.
    */
   window?: number;
 }
@@ -36,6 +37,7 @@ export interface RedactOptions {
 export function redact(options: RedactOptions = {}): Middleware {
   assertOptions("redact", options, ["patterns", "replacement", "window"]);
   const { patterns = [secretShapes, urlCredentials], window = 64 } = options;
+  const opening = options.patterns === undefined ? secretOpenings : undefined;
   const { replacement = "[redacted]" } = options;
   if (!Array.isArray(patterns) || !patterns.every((one) => one instanceof RegExp)) {
     throw new TypeError(
@@ -54,7 +56,11 @@ export function redact(options: RedactOptions = {}): Middleware {
   return (input, context, next) => ({
     subscribe(observer) {
       // Patterns remember where they are, so each run has its own.
-      const rules: TextRules = { patterns: patterns.map(toGlobal), replacement };
+      const rules: TextRules = {
+        patterns: patterns.map(toGlobal),
+        replacement,
+        opening: opening && toGlobal(opening),
+      };
       const redactor = createRedactor(rules, { window, emit: (event) => observer.next(event) });
       return next(input, context).subscribe({
         next(event) {

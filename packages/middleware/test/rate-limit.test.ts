@@ -83,6 +83,15 @@ describe("rateLimit", () => {
     expect(await statuses([ask({ threadId: "a" })])).toEqual([429]);
   });
 
+  test("counts the threads of two principals apart, whatever characters their ids have", async () => {
+    const auth = bearerAuth({ verify: (token) => ({ id: token.replace(".", ":") }) });
+    const ask = createAsk({ middleware: [rateLimit({ runs: 1, by: "thread" }), auth] });
+    const first = { token: "a", threadId: "b:c" };
+    const second = { token: "a.b", threadId: "c" };
+    expect(await statuses([ask(first), ask(second)])).toEqual([200, 200]);
+    expect(await statuses([ask(first), ask(second)])).toEqual([429, 429]);
+  });
+
   test("counts by a rule of one's own", async () => {
     const limit = rateLimit({ runs: 1, by: (_, { principal }) => String(principal?.id[0]) });
     const ask = createAsk({ middleware: [whoever, limit] });
