@@ -22,6 +22,8 @@ export interface MemoryLogOptions {
 
 export interface MemoryLog extends RunLog {
   isActive(key: ThreadKey): boolean;
+  /** Throws `run-lost` unless the run of this lease goes on. */
+  assertHeld(lease: Lease): void;
   deleteThread(key: ThreadKey): void;
   clear(): void;
 }
@@ -96,11 +98,16 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     return run?.fence === lease.fence && run.status === "running" ? run : undefined;
   }
 
-  function owned(lease: Lease, entries: readonly LogEntry[]): StoredRun {
+  function held(lease: Lease): StoredRun {
     const run = runOf(lease);
     if (!run) {
-      throw new AgentError("run-lost", `Run "${lease.runId}" is no longer owned by this process.`);
+      throw new AgentError("run-lost", `Run "${lease.runId}" is not owned by this process.`);
     }
+    return run;
+  }
+
+  function owned(lease: Lease, entries: readonly LogEntry[]): StoredRun {
+    const run = held(lease);
     let { last } = run;
     for (const { from, to } of entries) {
       if (from !== last + 1 || to < from) {
@@ -210,6 +217,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     send,
     requestStop: (key) => send(key, { type: "stop" }),
     commands: (lease, on) => runOf(lease)?.listen(on) ?? noop,
+    assertHeld: (lease) => void held(lease),
     isActive: (key) => activeIn(threadId(key)) !== undefined,
     deleteThread(key) {
       const threadName = threadId(key);

@@ -117,6 +117,13 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
     "session store: joins its keys": [
       "belongs to its principal and thread, whatever they are called",
     ],
+    "session store: does not look at the lease": [
+      "is refused once the run was closed",
+      "is refused while the next run has the thread",
+      "is refused when the thread was deleted, and after it was made again",
+      "writes neither log nor session nor pending nor checkpoint over the next run",
+      "writes nothing after another process has ended its run",
+    ],
     "session store: forgets nothing": [
       "makes an unused session absent everywhere, without a clean-up",
       "does not count against a session that is touched or updated",

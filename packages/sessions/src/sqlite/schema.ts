@@ -115,6 +115,11 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (blob, position)
   );
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN history_owner TEXT;
+  ALTER TABLE sessions ADD COLUMN pruned TEXT;
+  ALTER TABLE sessions ADD COLUMN past_runs TEXT;
+  `,
 ];
 
 /** Brings a database to the newest version. */

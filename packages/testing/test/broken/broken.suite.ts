@@ -215,6 +215,12 @@ testBrokenStore(
     delete: (key) => store.delete(joined(key)),
   })),
 );
+testBrokenStore(
+  "does not look at the lease",
+  breakStore(sharedStores(), (store) => ({
+    update: (key, change, { lease: _, ...options } = {}) => store.update(key, change, options),
+  })),
+);
 const eternal = sharedStores();
 testBrokenStore("forgets nothing", {
   create: (setup) => eternal.create({ ...setup, ttlMs: Number.POSITIVE_INFINITY }),
