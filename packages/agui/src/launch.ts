@@ -93,22 +93,26 @@ export function createLauncher(options: HostOptions): Launcher {
     return active !== undefined && active.runId !== runId;
   }
 
-  async function recover(key: RunKey, session: Session): Promise<Session> {
+  async function recover(key: RunKey, session: Session, lease: Lease): Promise<Session> {
     const active = session.active!;
     const record = await sessions.runs.find(key.principal, active.runId);
-    if (!record) return sessions.update(key, { active: null });
+    if (!record) return sessions.update(key, { active: null }, { lease });
     const { view } = await foldRun(sessions.runs, record, session);
     logger.warn(
       { threadId: key.threadId, runId: active.runId },
       "A run that was cut short was recovered.",
     );
-    return sessions.update(key, {
-      messages: markIncomplete(view.messages, session.messages),
-      times: view.times,
-      state: view.state,
-      lastRunId: active.runId,
-      active: null,
-    });
+    return sessions.update(
+      key,
+      {
+        messages: markIncomplete(view.messages, session.messages),
+        times: view.times,
+        state: view.state,
+        lastRunId: active.runId,
+        active: null,
+      },
+      { lease },
+    );
   }
 
   // With a store in this process nothing here waits.
@@ -117,7 +121,7 @@ export function createLauncher(options: HostOptions): Launcher {
     const { maxMessages } = request;
     const finding = find(asked);
     const found = isPromise(finding) ? await finding : finding;
-    const session = isCutShort(found, key) ? await recover(key, found) : found;
+    const session = isCutShort(found, key) ? await recover(key, found, lease) : found;
     const { checked } = asked;
     // Nobody has touched the thread since, as nearly always: what was found then is true.
     const prepared =
@@ -128,13 +132,17 @@ export function createLauncher(options: HostOptions): Launcher {
     const { pending, answers } = prepared;
     const own = resources && (await resources.of(key, asked.context.principal));
     // Before the agent says a word: what the user said is kept, also if the run then fails.
-    const storing = sessions.update(key, {
-      messages: prepared.history,
-      maxMessages,
-      metadata: request.metadata,
-      pending,
-      active: { runId: key.runId, offset: 0, open: nothing },
-    });
+    const storing = sessions.update(
+      key,
+      {
+        messages: prepared.history,
+        maxMessages,
+        metadata: request.metadata,
+        pending,
+        active: { runId: key.runId, offset: 0, open: nothing },
+      },
+      { lease },
+    );
     const stored = isPromise(storing) ? await storing : storing;
     const { input, history } =
       owner === "server" ? asStored(prepared, stored) : asRead(prepared, asked.replaced);
@@ -161,7 +169,7 @@ export function createLauncher(options: HostOptions): Launcher {
           answers,
         },
         prologue: exposed === undefined ? nothing : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
-        questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
+        questions: request.clientTools === "inline" ? createQuestions(sessions, lease) : undefined,
       },
       new ThreadRun({ lease, history, maxMessages }, sessions, runs),
     );

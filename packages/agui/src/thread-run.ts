@@ -11,7 +11,6 @@ import type {
   RunSummary,
   SessionStore,
 } from "@holodeck/agui-core";
-import { isPromise } from "./is-promise.ts";
 import { liveId } from "./registry.ts";
 import type { RunRegistry } from "./registry.ts";
 import { markIncomplete } from "./thread-record.ts";
@@ -59,30 +58,34 @@ export class ThreadRun implements RunKeeper, RunLease {
     this.#registry.live.set(liveId(this.lease), run);
   }
 
-  // Never at once: an agent that has said its last word comes to its next one before it is told to stop.
+  // Never at once: an agent that has sent its last event is asked for the next one before it is stopped.
   async save(summary: RunSummary): Promise<void> {
     const { lease } = this;
-    // The thread may have been deleted in the meantime; then there is nothing to keep.
-    if (!(await this.#sessions.get(lease))) return;
     const { status, messages, state, times, metadata } = summary;
     const history = this.#history;
-    const storing = this.#sessions.update(lease, {
-      messages: status === "finished" ? messages : markIncomplete(messages, history),
-      maxMessages: this.#maxMessages,
-      times,
-      state,
-      metadata,
-      pending: toPending(lease.runId, summary, history),
-      lastRunId: lease.runId,
-      active: null,
-    });
-    if (isPromise(storing)) await storing;
+    const storing = this.#sessions.update(
+      lease,
+      {
+        messages: status === "finished" ? messages : markIncomplete(messages, history),
+        maxMessages: this.#maxMessages,
+        times,
+        state,
+        metadata,
+        pending: toPending(lease.runId, summary, history),
+        lastRunId: lease.runId,
+        active: null,
+      },
+      { lease },
+    );
+    await storing;
   }
 
   checkpoint({ messages, state, times, offset, open }: RunFold): unknown {
-    const active = { runId: this.lease.runId, offset, open };
+    const { lease } = this;
+    const active = { runId: lease.runId, offset, open };
     const maxMessages = this.#maxMessages;
-    return this.#sessions.update(this.lease, { messages, maxMessages, state, times, active });
+    const change = { messages, maxMessages, state, times, active };
+    return this.#sessions.update(lease, change, { lease });
   }
 
   onEnd(run: LiveRun): void {

@@ -28,7 +28,16 @@ import { reportRepairs } from "./repairs.ts";
 import { SafeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
-import { after, copyEvent, errorOf, isPromise, onLost, statusOf } from "./run-parts.ts";
+import {
+  after,
+  copyEvent,
+  errorOf,
+  failureOf,
+  isPromise,
+  lostRun,
+  onLost,
+  statusOf,
+} from "./run-parts.ts";
 import { RunOutcome } from "./run-outcome.ts";
 import type { RunInit, RunKeeper, RunLease, RunSettings, RunSummary } from "./run-types.ts";
 import { isEndless, sizeOf, sizeOfText, withoutEndless } from "./size.ts";
@@ -639,10 +648,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   }
 
   // The store is away: the clients still get an end, without an offset of its own.
-  #storeFailed(
-    error: unknown,
-    reason = new AgentError("store-unavailable", "The run could not be stored."),
-  ): void {
+  #storeFailed(error: unknown, reason = failureOf(error)): void {
     if (this.#told) return;
     const { clock } = this.settings;
     const { runId, threadId } = this.context;
@@ -679,8 +685,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   }
 
   #leaseLost(): void {
-    const reason = new AgentError("run-lost", "The run was lost.");
-    this.#storeFailed(new Error("The lease of the run was lost."), reason);
+    this.#storeFailed(new Error("The lease of the run was lost."), lostRun());
   }
 
   #finish(terminal: BaseEvent): void {
