@@ -1,9 +1,10 @@
 // Longer than our usual file: all that a run needs before its agent is called, in the order it is got.
-import { AgentError, EventType, foldRun, LiveRun } from "@holodeck/agui-core";
+import { AgentError, EventType, foldRun, isAgentError, LiveRun } from "@holodeck/agui-core";
 import type {
   Awaitable,
   Lease,
   Message,
+  PastRun,
   RunContextInit,
   RunKey,
   RunRequest,
@@ -14,6 +15,7 @@ import { createQuestions } from "./answer.ts";
 import { asRead, asStored, prepareInput } from "./history.ts";
 import type { PreparedInput } from "./history.ts";
 import { isPromise } from "./is-promise.ts";
+import { findPast, fingerprintOf, givenBack, runExists } from "./past-run.ts";
 import { asideId } from "./registry.ts";
 import { emptySession, markIncomplete } from "./thread-record.ts";
 import type { HostOptions } from "./registry.ts";
@@ -31,6 +33,10 @@ export interface Launch {
   readonly mayCreate: boolean;
   /** What was found in the thread before it was taken. */
   checked?: { readonly session: Session; readonly prepared: PreparedInput } | undefined;
+  /** The run of the same id that its thread has accepted before. */
+  past?: PastRun | undefined;
+  /** That run never began: this one may. */
+  isRetry?: boolean;
   /** The messages that its agent reads in another form than they were sent in. */
   readonly replaced?: ReadonlyMap<Message, Message> | undefined;
 }
@@ -45,8 +51,13 @@ type RunParts = Pick<RunInit, "agent" | "input" | "context" | "prologue" | "ques
 const nothing: readonly never[] = Object.freeze([]);
 
 export interface Launcher {
-  /** Throws what can be said before the thread is taken: an unknown thread, a forged approval. */
+  /**
+   * Throws what is known before the thread is taken: an unknown thread, a forged approval. Notes in `past`
+   * that the thread has accepted a run of this id, and then looks no further.
+   */
   check(launch: Launch): Awaitable<void>;
+  /** Throws `run-exists` when the thread has accepted a run of this id since it was checked. */
+  confirm(launch: Launch): Promise<void>;
   /** Takes the thread's session along and makes the run. A failure gives the lease back. */
   leased(launch: Launch, lease: Lease): Promise<LiveRun>;
   /** A run without thread, lease or log. */
@@ -115,12 +126,17 @@ export function createLauncher(options: HostOptions): Launcher {
     );
   }
 
+  function isRepeated({ key, isRetry }: Launch, session: Session | undefined): boolean {
+    return !isRetry && findPast(session, key.runId) !== undefined;
+  }
+
   // With a store in this process nothing here waits.
   async function prepare(asked: Launch, lease: Lease): Promise<LiveRun> {
     const { key, request, loaded, owner } = asked;
     const { maxMessages } = request;
     const finding = find(asked);
     const found = isPromise(finding) ? await finding : finding;
+    if (isRepeated(asked, found)) throw runExists(key.runId);
     const session = isCutShort(found, key) ? await recover(key, found, lease) : found;
     const { checked } = asked;
     // Nobody has touched the thread since, as nearly always: what was found then is true.
@@ -131,6 +147,7 @@ export function createLauncher(options: HostOptions): Launcher {
     warnOf(key, prepared);
     const { pending, answers } = prepared;
     const own = resources && (await resources.of(key, asked.context.principal));
+    const exposed = exposeSessionState?.(session);
     // Before the agent says a word: what the user said is kept, also if the run then fails.
     const storing = sessions.update(
       key,
@@ -140,13 +157,13 @@ export function createLauncher(options: HostOptions): Launcher {
         metadata: request.metadata,
         pending,
         active: { runId: key.runId, offset: 0, open: nothing },
+        run: { runId: key.runId, request: fingerprintOf(request.input) },
       },
       { lease },
     );
     const stored = isPromise(storing) ? await storing : storing;
     const { input, history } =
       owner === "server" ? asStored(prepared, stored) : asRead(prepared, asked.replaced);
-    const exposed = exposeSessionState?.(session);
     const { threadId, runId, agentId, principal, requestId, tools, files } = asked.context;
     return begin(
       {
@@ -208,8 +225,10 @@ export function createLauncher(options: HostOptions): Launcher {
       code: "internal",
     };
     const terminal = { from: 1, to: 1, at: clock.now(), event };
+    // A copy of an accepted request is not to be taken for a run that never began.
+    const isCopy = isAgentError(error) && error.code === "run-exists";
     try {
-      await sessions.runs.close(lease, terminal, "failed");
+      await sessions.runs.close(lease, terminal, isCopy ? "failed" : givenBack);
     } catch (second) {
       logger.error({ error: second, cause: error, runId: lease.runId }, "A lease was not freed.");
     }
@@ -219,18 +238,23 @@ export function createLauncher(options: HostOptions): Launcher {
     check(asked) {
       const note = (session: Session): void => {
         const { request, owner } = asked;
+        if (!asked.isRetry) asked.past = findPast(session, asked.key.runId);
+        if (asked.past) return;
         const prepared = prepareInput(request.input, session, { owner, trust, clock });
         asked.checked = { session, prepared };
       };
       const found = find(asked);
       return isPromise(found) ? found.then(note) : note(found);
     },
+    async confirm(asked) {
+      if (isRepeated(asked, await sessions.get(asked.key))) throw runExists(asked.key.runId);
+    },
     async leased(asked, lease) {
       try {
         return await prepare(asked, lease);
       } catch (error) {
         await giveBack(lease, error);
-        throw error;
+        throw isAgentError(error) && error.code === "run-lost" ? tooLate(error) : error;
       }
     },
     ephemeral(asked) {
@@ -261,6 +285,15 @@ export function createLauncher(options: HostOptions): Launcher {
       return admit(run);
     },
   };
+}
+
+// The process stood still between taking the thread and storing the request.
+function tooLate(cause: AgentError): AgentError {
+  return new AgentError("run-lost", "The run was lost before it began.", {
+    status: 503,
+    retryAfter: 1,
+    cause,
+  });
 }
 
 export function shuttingDown(): AgentError {

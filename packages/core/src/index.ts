@@ -43,7 +43,7 @@ export { toProblem } from "./problem.ts";
 export type { Problem, ProblemOptions } from "./problem.ts";
 export { createReducer } from "./reducer.ts";
 export type { Reducer, ReducerOptions } from "./reducer.ts";
-export { assertReadable, replayReply } from "./replay.ts";
+export { assertReadable, collectReplay, replayReply } from "./replay.ts";
 export { cutAfter, toSingle } from "./line.ts";
 export { LiveRun } from "./run.ts";
 export type {

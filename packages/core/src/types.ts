@@ -411,8 +411,9 @@ export type RunCommand =
 export interface RunLog {
   /**
    * Atomic: the thread is free → record and lease; else who holds it. A holder whose lease ran out is
-   * closed first, with RUN_ERROR `run-lost`. A `runId` that runs on another thread of the principal is
-   * busy too; one that has ended is replaced.
+   * closed first, with RUN_ERROR `run-lost`. A `runId` is used once: on any thread of the principal it is
+   * busy while it runs, and after its end as long as its log is kept. An ended run whose log holds nothing
+   * but its end has never begun; it is replaced.
    */
   open(
     key: RunKey,

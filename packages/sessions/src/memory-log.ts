@@ -121,6 +121,12 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     return run;
   }
 
+  // One whose log holds nothing but its end has never begun.
+  function isUsed({ status, last, closedAt }: StoredRun): boolean {
+    if (status === "running") return true;
+    return last > 1 && closedAt !== undefined && closedAt > clock.now() - runLogMs;
+  }
+
   function activeIn(threadName: string): StoredRun | undefined {
     const run = threads.get(threadName);
     return run?.status === "running" ? run : undefined;
@@ -145,12 +151,12 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
 
   return {
     open(key, init) {
+      const name = nameOf(key.principal, key.runId);
+      const old = runs.get(name);
+      if (old && isUsed(old)) return { busy: toRecord(old) };
       const threadName = threadId(key);
       let older = threads.get(threadName);
       if (older?.status === "running") return { busy: toRecord(older) };
-      const name = nameOf(key.principal, key.runId);
-      const old = runs.get(name);
-      if (old?.status === "running") return { busy: toRecord(old) };
       if (old) {
         drop(old);
         older = threads.get(threadName);

@@ -66,8 +66,8 @@ describe("a lease that ran out, though no process has taken the thread", () => {
     // The server's clock is what counts.
     await expect
       .poll(async () => {
-        const until = Number(await client.hget("agui:{ann:t1}:lease", "until"));
-        const [seconds] = (await client.time()) as unknown as [string];
+        const until = Number(await client.call("HGET", "agui:{ann:t1}:lease", "until"));
+        const [seconds] = (await client.call("TIME")) as [string];
         return Number(seconds) * 1_000 > until;
       })
       .toBe(true);
@@ -88,7 +88,8 @@ describe("a lease that ran out, though no process has taken the thread", () => {
     const client = await redis.ioRedis();
     const old = { agentId: "a", version: 1, createdAt: 1, messageCount: 0, messages: [] };
     const json = JSON.stringify({ ...old, metadata: {}, pending: [] });
-    await client.hset("agui:{ann:t1}:session", { v: "1", d: json, w: "x", a: "1" });
+    const fields = ["v", "1", "d", json, "w", "x", "a", "1"];
+    await client.call("HSET", "agui:{ann:t1}:session", ...fields);
     const store = redisSessions({ client });
     const session = await store.update(key, {
       run: { runId: "r1", request: "1" },

@@ -99,7 +99,6 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
     "run log: closes in two steps": ["is seen whole or not at all"],
     "run log: does not look at the fence": [
       "refuses the owner of a run that was started again, and keeps nothing",
-      "that comes back too late does not touch the next run",
     ],
     "run log: takes a lost run for a finished one": [
       "that died gives its thread to the next run",

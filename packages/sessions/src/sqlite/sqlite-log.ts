@@ -63,12 +63,24 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     const row = db.read(find);
     if (!row || !isDead(row)) return row && isGone(row) ? undefined : row;
     const closed = db.write(() => {
-      const again = find();
-      if (again && isDead(again)) closeLost(again);
+      settle(find(), []);
       return find();
     });
     presence.wake([row.fence]);
     return closed;
+  }
+
+  /** Inside a transaction: the row, closed if its owner has died. */
+  function settle(row: RunRow | undefined, ended: number[]): RunRow | undefined {
+    if (!row || !isDead(row)) return row;
+    closeLost(row);
+    ended.push(row.fence);
+    return rows.byFence(row.fence);
+  }
+
+  // One whose log holds nothing but its end has never begun.
+  function isUsed(row: RunRow): boolean {
+    return row.status === "running" || (row.last > 1 && !isGone(row));
   }
 
   function isGone({ ended_at }: RunRow): boolean {
@@ -126,15 +138,11 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     open(key, init) {
       const ended: number[] = [];
       const found = db.write(() => {
-        const holder = rows.byThread(key);
-        if (holder && !isDead(holder)) return { busy: toRecord(holder) };
-        if (holder) {
-          closeLost(holder);
-          ended.push(holder.fence);
-        }
-        const old = rows.byRun(key.principal, key.runId);
+        const old = settle(rows.byRun(key.principal, key.runId), ended);
+        if (old && isUsed(old)) return { busy: toRecord(old) };
+        const holder = settle(rows.byThread(key), ended);
+        if (holder?.status === "running") return { busy: toRecord(holder) };
         if (old) {
-          if (old.status === "running" && !isDead(old)) return { busy: toRecord(old) };
           rows.remove(old.fence);
           ended.push(old.fence);
         }
