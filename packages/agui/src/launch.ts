@@ -157,7 +157,7 @@ export function createLauncher(options: HostOptions): Launcher {
         metadata: request.metadata,
         pending,
         active: { runId: key.runId, offset: 0, open: nothing },
-        run: { runId: key.runId, request: fingerprintOf(request.input) },
+        run: { runId: key.runId, request: fingerprintOf(request.input, loaded.id) },
       },
       { lease },
     );

@@ -4,11 +4,11 @@ import type { PastRun, RunAgentInput, RunRecord, Session } from "@holodeck/agui-
 const maxLength = 200;
 
 /**
- * What copies of one request have in common, besides their thread and run: how many messages, the id of the
- * last one, and which interrupts are answered. Short, since a thread keeps a hundred of them.
+ * What copies of one request have in common, besides their thread and run: the agent, how many messages, the id
+ * of the last one, and which interrupts are answered. Short, since a thread keeps a hundred of them.
  */
-export function fingerprintOf({ messages, resume }: RunAgentInput): string {
-  const base = `${messages.length} ${messages.at(-1)?.id ?? ""}`;
+export function fingerprintOf({ messages, resume }: RunAgentInput, agentId: string): string {
+  const base = `${agentId} ${messages.length} ${messages.at(-1)?.id ?? ""}`;
   const text =
     resume && resume.length > 0
       ? `${base} ${JSON.stringify(resume.map(({ interruptId }) => interruptId))}`
@@ -33,7 +33,10 @@ export function wasGivenBack({ status, last }: RunRecord): boolean {
 }
 
 /** What a request gets whose run id was used before. */
-export function runExists(runId: string, why = "was used before; each run needs an id"): AgentError {
+export function runExists(
+  runId: string,
+  why = "was used before; each run needs an id",
+): AgentError {
   return new AgentError("run-exists", `Run "${runId}" ${why}.`);
 }
 

@@ -18,7 +18,7 @@ export async function repeat(
   { launch, call, record }: { launch: Launch; call: Call; record?: RunRecord },
   { sessions, attach }: RepeatOptions,
 ): Promise<ActiveRun | undefined> {
-  const { key, request } = launch;
+  const { key, request, loaded } = launch;
   const { principal, threadId, runId } = key;
   const past = launch.past ?? findPast(await sessions.get(key), runId);
   const found = record ?? (await sessions.runs.find(principal, runId));
@@ -29,7 +29,7 @@ export async function repeat(
     return resumed(attach(found, call), after);
   }
   if (found && wasGivenBack(found)) return undefined;
-  if (past?.request !== fingerprintOf(request.input)) throw runExists(runId);
+  if (past?.request !== fingerprintOf(request.input, loaded.id)) throw runExists(runId);
   if (!found || found.first > 1) {
     throw runExists(runId, "has ended, and what it sent is not kept any more");
   }

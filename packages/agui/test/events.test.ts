@@ -99,7 +99,11 @@ describe.for([sse, proto])("over $name", (wire) => {
     const agent: AgentLike = async function* () {
       yield* script;
     };
-    serving = await serve(createAgentHandler(agent, { logger }), { port: 0, signals: false });
+    // A run id is used once by each user, and the ids of the examples are fixed.
+    let users = 0;
+    const authenticate = () => ({ id: `user-${++users}` });
+    const handler = createAgentHandler(agent, { logger, authenticate });
+    serving = await serve(handler, { port: 0, signals: false });
   });
   afterAll(() => serving.close());
 

@@ -106,7 +106,14 @@ const contents = async (sessions: SessionStore): Promise<unknown[]> => {
   return session?.messages.map(({ content }) => content) ?? [];
 };
 
+/** CopilotKit's clients are refused with an event, all others with a status. */
 async function expectExists(response: Response, part = "was used before"): Promise<void> {
+  if (response.headers.get("content-type")?.startsWith("text/event-stream")) {
+    const { events } = await sse.read(response);
+    expect(events).toMatchObject([{ type: "RUN_ERROR", code: "run-exists" }]);
+    expect(events[0]!.message).toContain(part);
+    return;
+  }
   const problem = (await response.json()) as { code?: string; detail?: string };
   expect([response.status, problem.code]).toEqual([409, "run-exists"]);
   expect(problem.detail).toContain(part);
@@ -153,37 +160,42 @@ for (const kind of storeKinds) {
       );
     }
 
-    test.for(ways)("is followed from Last-Event-ID while it runs, over $name", async (way, { skip }) => {
-      const stores = await open();
-      if (!stores) return skip();
-      const gate = deferred();
-      const calls: string[] = [];
-      const here = await start(stores.owner, calls, { gate: gate.promise });
-      const there = await start(stores.other, calls, { gate: gate.promise });
-      const running = await way.post(here, body("r1", "one"));
-      const all = way.read(running);
-      await expect.poll(() => calls.length).toBe(1);
-      for (const url of [here, there]) {
-        await expectExists(await way.post(url, body("r1", "one")), "is running already");
-        const invalid = await way.post(url, body("r1", "one"), { "last-event-id": "x" });
-        expect(invalid.status).toBe(400);
-        await invalid.text();
-      }
-      const copies = await Promise.all(
-        [here, there].map((url) => way.post(url, body("r1", "one"), { "last-event-id": "1" })),
-      );
-      expect(copies.map(({ status }) => status)).toEqual([200, 200]);
-      gate.resolve();
-      const events = await all;
-      for (const copy of copies) expect(await way.read(copy)).toEqual(events.slice(1));
-      // Ended, it is resumed in the same way.
-      for (const url of [here, there]) {
-        const late = await way.post(url, body("r1", "one"), { "last-event-id": "2" });
-        expect(await way.read(late)).toEqual(events.slice(2));
-        await expectExists(await way.post(url, body("r1", "else", "two"), { "last-event-id": "2" }));
-      }
-      expect(calls).toEqual(["r1"]);
-    });
+    test.for(ways)(
+      "is followed from Last-Event-ID while it runs, over $name",
+      async (way, { skip }) => {
+        const stores = await open();
+        if (!stores) return skip();
+        const gate = deferred();
+        const calls: string[] = [];
+        const here = await start(stores.owner, calls, { gate: gate.promise });
+        const there = await start(stores.other, calls, { gate: gate.promise });
+        const running = await way.post(here, body("r1", "one"));
+        const all = way.read(running);
+        await expect.poll(() => calls.length).toBe(1);
+        for (const url of [here, there]) {
+          await expectExists(await way.post(url, body("r1", "one")), "is running already");
+          const invalid = await way.post(url, body("r1", "one"), { "last-event-id": "x" });
+          expect(invalid.status).toBe(400);
+          await invalid.text();
+        }
+        const copies = await Promise.all(
+          [here, there].map((url) => way.post(url, body("r1", "one"), { "last-event-id": "1" })),
+        );
+        expect(copies.map(({ status }) => status)).toEqual([200, 200]);
+        gate.resolve();
+        const events = await all;
+        for (const copy of copies) expect(await way.read(copy)).toEqual(events.slice(1));
+        // Ended, it is resumed in the same way.
+        for (const url of [here, there]) {
+          const late = await way.post(url, body("r1", "one"), { "last-event-id": "2" });
+          expect(await way.read(late)).toEqual(events.slice(2));
+          await expectExists(
+            await way.post(url, body("r1", "else", "two"), { "last-event-id": "2" }),
+          );
+        }
+        expect(calls).toEqual(["r1"]);
+      },
+    );
 
     test("is used once, though copies of its request come at the same time to two processes", async ({
       skip,
@@ -252,9 +264,7 @@ describe("a run id", () => {
     const calls: string[] = [];
     const url = await start(memorySessions({ runLogMs: 1 }), calls);
     await way.read(await way.post(url, body("r1", "one")));
-    await expect
-      .poll(async () => (await fetch(`${url}/agui/runs/r1/events`)).status)
-      .toBe(404);
+    await expect.poll(async () => (await fetch(`${url}/agui/runs/r1/events`)).status).toBe(404);
     await expectExists(await way.post(url, body("r1", "one")), "not kept any more");
     expect(calls).toEqual(["r1"]);
   });
@@ -317,9 +327,7 @@ describe("a run id", () => {
     const url = await start(memorySessions(), calls, { gate: gate.promise, onBusy: "queue" });
     const running = way.read(await way.post(url, body("r1", "one")));
     await expect.poll(() => calls.length).toBe(1);
-    const waiting = await Promise.all(
-      [1, 2].map(() => way.post(url, body("r2", "one", "two"))),
-    );
+    const waiting = await Promise.all([1, 2].map(() => way.post(url, body("r2", "one", "two"))));
     gate.resolve();
     await running;
     const ends = await Promise.all(waiting.map(async (one) => (await way.read(one)).at(-1)));
