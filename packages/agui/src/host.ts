@@ -27,6 +27,7 @@ import { readFiles } from "./read-files.ts";
 import { liveId } from "./registry.ts";
 import { repeat } from "./repeat.ts";
 import { requestOf } from "./request.ts";
+import { stopFirst } from "./stop-first.ts";
 import { stopped } from "./thread-run.ts";
 import type { HostOptions } from "./registry.ts";
 
@@ -47,6 +48,8 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     mayBeUnfollowed: settings.onDisconnect !== "abort",
     confirm: launcher.confirm,
   };
+  const { patienceMs } = acquiring;
+  const stoppingFirst = stopFirst(sessions, { clock, patienceMs });
   const repeating = { sessions, attach: toResumed };
   let starting = 0;
 
@@ -198,7 +201,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
   }
 
   return (protocol) => ({
-    sessions,
+    sessions: stoppingFirst,
     logger,
     limits,
     debug,

@@ -1,7 +1,7 @@
-import { EventType } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
-import { AgentError, isAgentError } from "./errors.ts";
-import { Follower, noOffset } from "./follower.ts";
+import { endReplay, toErrorEntry } from "./end-replay.ts";
+import { AgentError } from "./errors.ts";
+import { Follower } from "./follower.ts";
 import type { FollowerHost } from "./follower.ts";
 import type { SizedEntry } from "./line.ts";
 import { createRunView, foldRun, foldStart, isTerminal, toPrelude } from "./join.ts";
@@ -122,30 +122,14 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
       }
     }
     // The log ended before its run did: the thread was deleted, or its store was closed.
-    if (!isOver) follower.deliver([errorEntry(lostRun(), clock.now())]);
+    if (!isOver) follower.deliver([toErrorEntry(lostRun(), clock.now())]);
   } catch (error) {
     logger.error({ error, runId: record.runId }, "A replay failed.");
-    try {
-      // Its connection does not end without a terminal event.
-      follower.deliver([errorEntry(failureOf(error), clock.now())]);
-    } catch {
-      return follower.cut();
-    }
+    return endReplay(follower, error, clock.now());
   }
   follower.close();
 }
 
 function sized(entry: LogEntry): SizedEntry {
   return { ...entry, size: sizeOf(entry.event) };
-}
-
-// Of an error of ours, its code; of any other only that the log could not be read.
-function failureOf(error: unknown): AgentError {
-  if (isAgentError(error)) return error;
-  return new AgentError("store-unavailable", "The run could not be read.");
-}
-
-function errorEntry({ message, code }: AgentError, at: number): SizedEntry {
-  const event = { type: EventType.RUN_ERROR, message, code };
-  return { from: noOffset, to: noOffset, at, event, size: 64 };
 }

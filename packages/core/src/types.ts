@@ -768,6 +768,7 @@ export interface RunRequest {
 export type RunTarget = { readonly runId: string } | { readonly threadId: string };
 
 export interface ProtocolHost {
+  /** The handler's store. Here `delete` first stops the run of the thread, and waits until it has ended. */
   readonly sessions: SessionStore;
   readonly logger: Logger;
   readonly limits: Limits;
