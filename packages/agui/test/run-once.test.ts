@@ -1,5 +1,11 @@
 import { serve } from "@holodeck/agui-node";
-import type { BaseEvent, RunAgentInput, RunContext, SessionStore } from "@holodeck/agui-core";
+import type {
+  AgentEvent,
+  BaseEvent,
+  RunAgentInput,
+  RunContext,
+  SessionStore,
+} from "@holodeck/agui-core";
 import { copilotkit } from "@holodeck/agui-copilotkit";
 import { memorySessions } from "@holodeck/agui-sessions";
 import { afterEach, describe, expect, test } from "vitest";
@@ -226,7 +232,9 @@ for (const kind of storeKinds) {
         if (!stores) return skip();
         const calls: string[] = [];
         let gate: Deferred | undefined;
-        const agent = async function* ({ runId }: RunAgentInput) {
+        const agent = async function* ({
+          runId,
+        }: RunAgentInput): AsyncGenerator<AgentEvent | string> {
           calls.push(runId);
           yield "begun";
           if (gate) await gate.promise;

@@ -9,7 +9,6 @@ import type {
   Reply,
   Route,
   RunAgentInput,
-  ThreadKey,
 } from "@holodeck/agui-core";
 import { toChatResponse } from "./chat-response.ts";
 import { loadZod } from "./chat-schemas.ts";

@@ -49,7 +49,8 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
           codeOf(() => store.update(key, { state }, { lease, ifVersion })),
         ),
       );
-      expect(codes.toSorted()).toEqual(["thread-busy", "thread-busy", undefined]);
+      expect(codes.filter((code) => code === undefined)).toHaveLength(1);
+      expect(codes.filter((code) => code === "thread-busy")).toHaveLength(2);
     });
 
     define("is refused once the run was closed", async () => {
@@ -149,7 +150,7 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
         await bench.until(() => lease.lost.aborted);
         await view.update(key, { append: [assistant("3")] }, { lease: next });
         await view.runs.close(next, ending(2, { ...run, runId: "r2" }), "finished");
-        await expectNothingWritten(lost, (await view.get(key))!);
+        await expectNothingWritten(lost, await view.get(key));
       },
       "second",
     );

@@ -218,7 +218,8 @@ testBrokenStore(
 testBrokenStore(
   "does not look at the lease",
   breakStore(sharedStores(), (store) => ({
-    update: (key, change, { lease: _, ...options } = {}) => store.update(key, change, options),
+    update: (key, change, { ifVersion } = {}) =>
+      store.update(key, change, ifVersion === undefined ? {} : { ifVersion }),
   })),
 );
 const eternal = sharedStores();
