@@ -30,10 +30,10 @@ export async function repeat(
   }
   if (found && wasGivenBack(found)) return undefined;
   if (past?.request !== fingerprintOf(request.input, loaded.id)) throw runExists(runId);
-  if (!found || found.first > 1) {
+  const after = offsetOf(call) ?? 0;
+  if (!found || after < found.first - 1) {
     throw runExists(runId, "has ended, and what it sent is not kept any more");
   }
-  const after = offsetOf(call) ?? 0;
   if (after > found.last) {
     const message = `Run "${runId}" ended at offset ${found.last}; ${after} was never sent.`;
     throw new AgentError("invalid-request", message);
