@@ -10,6 +10,7 @@ import type {
   LiveRun,
   Principal,
   Reply,
+  RequestFacts,
   RunStatus,
   SessionStore,
 } from "@holodeck/agui-core";
@@ -151,7 +152,8 @@ export function createAgentHandler(
       const routes = match && wantedOf(match.routes, exchange);
       if (!routes && !exchange.isLast) return false;
       if (!match || !routes) throw notFound(exchange);
-      const asked: Asked = { exchange, routes, match, requestId };
+      const protocol = routes.length === 1 ? routes[0]!.owner : undefined;
+      const asked: Asked = { exchange, routes, match, requestId, protocol };
       reply = await (layers.length === 0 ? respond(asked) : respondThroughLayers(asked));
     } catch (error) {
       const refusal = explain(exchange, requestId, error);
@@ -159,7 +161,7 @@ export function createAgentHandler(
       reply =
         layers.length === 0
           ? refusal
-          : await throughLayers(exchange, requestId, async () => refusal);
+          : await throughLayers({ exchange, requestId }, async () => refusal);
     }
     try {
       sendReply(exchange, reply, requestId);
@@ -183,7 +185,7 @@ export function createAgentHandler(
 
   async function respondThroughLayers(asked: Asked): Promise<Reply> {
     const started: Reply[] = [];
-    const reply = await throughLayers(asked.exchange, asked.requestId, async () => {
+    const reply = await throughLayers(asked, async () => {
       const made = await respond(asked);
       started.push(made);
       return made;
@@ -195,15 +197,12 @@ export function createAgentHandler(
     return reply;
   }
 
-  function throughLayers(
-    exchange: Exchange,
-    requestId: string,
-    answer: () => Promise<Reply>,
-  ): Promise<Reply> {
+  function throughLayers(facts: LayerFacts, answer: () => Promise<Reply>): Promise<Reply> {
+    const { exchange, requestId } = facts;
     const next = layers.reduceRight<() => Promise<Reply>>(
       (inner, layer) => async () => {
         try {
-          return await layer.request!(exchange.request, inner);
+          return await layer.request!(exchange.request, inner, facts as RequestFacts);
         } catch (error) {
           return explain(exchange, requestId, error);
         }
@@ -233,6 +232,7 @@ export function createAgentHandler(
       if (!chosen) {
         throw notUnderstood(exchange, routes);
       }
+      asked.protocol = chosen.owner;
       return await chosen.route.handle(call);
     } catch (error) {
       const fail = chosen?.route.fail;
@@ -316,7 +316,11 @@ interface Asked {
   readonly routes: readonly MountedRoute[];
   readonly match: RouteMatch;
   readonly requestId: string;
+  /** Which protocol answers, once that is known. */
+  protocol: string | undefined;
 }
+
+type LayerFacts = Pick<Asked, "exchange" | "requestId"> & Partial<RequestFacts>;
 
 function hasBody(routes: readonly MountedRoute[]): boolean {
   for (const { route } of routes) if (route.body !== undefined) return true;

@@ -5,6 +5,7 @@ import type {
   Clock,
   DisconnectPolicy,
   FileProcessor,
+  HandlerFacts,
   HandlerMiddleware,
   Json,
   Limits,
@@ -17,6 +18,7 @@ import type {
   SessionStore,
 } from "@holodeck/agui-core";
 import { copilotkit } from "@holodeck/agui-copilotkit";
+import { logging } from "@holodeck/agui-middleware";
 import { agui } from "@holodeck/agui-protocol";
 import { rest, threads } from "@holodeck/agui-rest";
 import { memorySessions } from "@holodeck/agui-sessions";
@@ -74,7 +76,10 @@ export interface AgentHandlerOptions {
   heartbeatMs?: number;
   /** By default JSON lines on standard error; pino fits. */
   logger?: Logger;
-  /** Full content in logs and real error messages to clients. Not for production. */
+  /**
+   * Full content in logs and real error messages to clients: `logging()` is there without being asked
+   * for, and writes what was asked and answered. Not for production.
+   */
   debug?: boolean;
   /** Service name, version and extra fields of discovery. */
   info?: Json;
@@ -127,8 +132,8 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
   const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
   const { onBusy = "reject", trustClientHistory = false } = options;
   const { health = {}, openapi = {} } = options;
-  const middleware = options.middleware ?? [];
   const logger = options.logger ?? jsonLogger({ debug });
+  const middleware = mountAll(options.middleware ?? [], { logger, debug });
   describeTools(tools, { strict, logger });
   return {
     protocols: options.protocols ?? [agui(), copilotkit(), vercel(), rest(), threads()],
@@ -150,12 +155,23 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     problemTypeBase: options.problemTypeBase,
     clock,
     limits,
-    authenticate: toAuthenticate(options),
+    authenticate: toAuthenticate(options.authenticate, middleware),
     exposeSessionState: options.exposeSessionState,
     files: options.files,
     runMiddleware: middleware.flatMap((one) => (typeof one === "function" ? one : (one.run ?? []))),
     handlerMiddleware: middleware.filter((one) => typeof one !== "function"),
   };
+}
+
+// With `debug` the content is in the log, whether or not logging was asked for.
+function mountAll(
+  given: readonly (Middleware | HandlerMiddleware)[],
+  facts: HandlerFacts,
+): readonly (Middleware | HandlerMiddleware)[] {
+  const isLogging = (one: Middleware | HandlerMiddleware): boolean =>
+    typeof one !== "function" && one.name === "logging";
+  const all = facts.debug && !given.some(isLogging) ? [logging(), ...given] : given;
+  return all.map((one) => (typeof one === "function" ? one : (one.mount?.(facts) ?? one)));
 }
 
 const shortest = 10;
@@ -181,10 +197,10 @@ function describeTools(
 }
 
 // One word on who is asking: with two, the weaker one could let somebody in.
-function toAuthenticate({
-  authenticate,
-  middleware = [],
-}: AgentHandlerOptions): AgentHandlerOptions["authenticate"] {
+function toAuthenticate(
+  authenticate: AgentHandlerOptions["authenticate"],
+  middleware: readonly (Middleware | HandlerMiddleware)[],
+): AgentHandlerOptions["authenticate"] {
   const given = middleware.filter(
     (one): one is HandlerMiddleware => typeof one !== "function" && one.authenticate !== undefined,
   );
