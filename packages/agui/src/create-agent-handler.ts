@@ -17,6 +17,7 @@ import type {
 import { loadAgents } from "./agents.ts";
 import type { AgentMap } from "./agents.ts";
 import { isMultipart, readJson } from "./body.ts";
+import { createCapabilities } from "./capabilities.ts";
 import { notAllowed, notFound, notUnderstood, wantedOf, yieldTo } from "./choose-route.ts";
 import { createHost } from "./host.ts";
 import { createRegistry } from "./registry.ts";
@@ -93,6 +94,7 @@ export function createAgentHandler(
     : resolved;
   const { protocols, sessions, limits, logger, debug, clock, heartbeatMs, basePath } = settings;
   const agents = loadAgents(agent, options.defaultAgent);
+  const capabilities = createCapabilities(agents, settings);
   const runs = createRegistry();
   const graceMs = typeof settings.onDisconnect === "object" ? settings.onDisconnect.graceMs : 1e9;
   const shortest = Math.min(
@@ -112,6 +114,7 @@ export function createAgentHandler(
     runSettings: { ...settings, ticker },
     resources,
     info,
+    discover,
     onRun: lifecycle.ran,
   });
   const hosts = protocols.map((protocol) => host(protocol));
@@ -130,7 +133,12 @@ export function createAgentHandler(
   let document: Promise<Json> | undefined;
 
   function info(): Json {
-    return describeHandler({ agents, settings, hosts, routes: router.routes });
+    return describeHandler({ agents, capabilities, settings, hosts, routes: router.routes });
+  }
+
+  function discover(): Awaitable<Json> {
+    const asking = capabilities.ask();
+    return isPromise(asking) ? asking.then(info) : info();
   }
 
   function openapi(): Promise<Json> {

@@ -38,7 +38,7 @@ const noFiles: readonly InputFile[] = Object.freeze([]);
 
 /** What a protocol may ask of the handler: start a run, attach to one, send it a command. */
 export function createHost(options: HostOptions): (protocol: Protocol) => ProtocolHost {
-  const { settings, agents, runs, runSettings, info } = options;
+  const { settings, agents, runs, runSettings, info, discover } = options;
   const { sessions, limits, logger, debug, tools, clock } = settings;
   const admitting = settings.handlerMiddleware.filter((one) => one.admit !== undefined);
   const launcher = createLauncher(options);
@@ -198,6 +198,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     hasAuthenticate: settings.authenticate !== undefined,
     files: settings.files,
     info,
+    discover,
     start: (call, request) => start(protocol, call, request),
     attach,
     async send(call, target, command) {

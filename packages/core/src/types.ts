@@ -55,6 +55,8 @@ export interface AgentObject {
   validate?(): Awaitable<void>;
   /** Called by `start()` after `validate`; the handler serves when it resolves. */
   ready?(): Awaitable<unknown>;
+  /** What it can do, in AG-UI's words; part of discovery, over what the server knows of it. */
+  getCapabilities?(): Awaitable<unknown>;
 }
 
 export type AgentLike = AgentFunction | AgentObject;
@@ -790,7 +792,10 @@ export interface ProtocolHost {
   readonly hasAuthenticate: boolean;
   /** Reads the files of every protocol. Absent: they are passed through. */
   readonly files?: FileProcessor | undefined;
+  /** What discovery answers, with what agents have answered of themselves so far. */
   info(): Json;
+  /** The same, after agents were asked what they can do. */
+  discover?(): Awaitable<Json>;
   start(call: Call, run: RunRequest): Promise<ActiveRun>;
   attach(call: Call, target: RunTarget): Promise<ActiveRun | undefined>;
   send(call: Call, target: RunTarget, command: RunCommand): Promise<boolean>;

@@ -14,6 +14,8 @@ export interface AguiAgent {
   run(input: never): Subscribable<unknown>;
   readonly agentId?: string | undefined;
   readonly description?: string | undefined;
+  /** Part of discovery. */
+  getCapabilities?(): Awaitable<unknown>;
   clone?(): unknown;
   abortRun?(): void;
 }
@@ -40,6 +42,7 @@ export function fromAbstractAgent(agent: AguiAgent | AguiAgentFactory): AgentObj
   return {
     ...(agentId === undefined ? {} : { name: agentId }),
     ...(description ? { description } : {}),
+    ...(agent.getCapabilities ? { getCapabilities: () => agent.getCapabilities!() } : {}),
     run: (input, context) => runOnce(copyOf(agent), input, context),
   };
 }
