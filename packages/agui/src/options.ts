@@ -26,6 +26,7 @@ import { vercel } from "@holodeck/agui-vercel";
 import type { MemorySessionsOptions } from "@holodeck/agui-sessions";
 import type { BusyPolicy } from "./acquire.ts";
 import { checkOptions } from "./check-options.ts";
+import { isDevelopment } from "./environment.ts";
 import type { HealthOptions } from "./health.ts";
 import { jsonLogger } from "./json-logger.ts";
 import type { OpenApiOptions } from "./openapi.ts";
@@ -65,6 +66,11 @@ export interface AgentHandlerOptions {
   tools?: readonly ServerTool[];
   /** A repair by the guard becomes RUN_ERROR `protocol-violation`. */
   strict?: boolean;
+  /**
+   * Whether the log has advice to who writes the agents, such as what to write where one returned nothing.
+   * By default true where there is a `process` whose `NODE_ENV` is not `production`.
+   */
+  development?: boolean;
   /** What a client is shown of its session, as a state snapshot at the start of each run. */
   exposeSessionState?: (session: Session) => unknown;
   /**
@@ -104,6 +110,7 @@ export interface Settings extends Required<
     | "trustClientHistory"
     | "tools"
     | "strict"
+    | "development"
     | "heartbeatMs"
     | "logger"
     | "debug"
@@ -146,6 +153,7 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     history: options.history,
     tools,
     strict,
+    development: options.development ?? isDevelopment(),
     heartbeatMs,
     logger,
     debug,

@@ -239,9 +239,11 @@ describe("the capabilities of an agent", () => {
     expect((await ask()).capabilities).not.toHaveProperty("custom");
     expect(logger.records).toMatchObject([{ level: "warn", agentId: "default" }]);
     resolve({ custom: { late: true } });
-    await expect.poll(async () => (await ask()).capabilities).toMatchObject({
-      custom: { late: true },
-    });
+    await expect
+      .poll(async () => (await ask()).capabilities)
+      .toMatchObject({
+        custom: { late: true },
+      });
     expect(times).toBe(1);
   });
 });

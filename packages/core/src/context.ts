@@ -61,6 +61,8 @@ export interface RunMode {
   readonly strict: boolean;
   /** True while the agent's abort listeners are called. */
   aborting?(): boolean;
+  /** Takes advice to who wrote the agent. */
+  advise?(advice: string): void;
   /** What the tools of the run share, made when it is asked for. */
   desk?(): ToolDesk;
 }

@@ -30,6 +30,8 @@ export interface RunSettings {
   readonly onDisconnect: DisconnectPolicy;
   readonly debug: boolean;
   readonly strict: boolean;
+  /** Whether the log has advice to who writes the agent. */
+  readonly development?: boolean;
 }
 
 /** Who stores what a run did, and is told of its end. */

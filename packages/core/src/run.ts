@@ -426,6 +426,12 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     return true;
   }
 
+  advise(advice: string): void {
+    if (this.ended || !this.settings.development) return;
+    const { runId, threadId, agentId } = this.context;
+    this.#logger.warn({ runId, threadId, agentId }, advice);
+  }
+
   failed(reason: unknown): void {
     if (this.ended) return;
     const { debug } = this.settings;

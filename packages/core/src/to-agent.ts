@@ -123,6 +123,10 @@ class ObservedRun implements Listener {
     return this.#mode.ready();
   }
 
+  advise(advice: string): void {
+    if (!this.#subscriber.closed) this.#mode.advise?.(advice);
+  }
+
   isLate(): boolean {
     if (!this.#subscriber.closed && !this.#guard.ended) return false;
     if (this.#mode.aborting?.()) return true;

@@ -1,4 +1,5 @@
 import type { RunAgentInput } from "@ag-ui/core";
+import { adviceOn } from "./advice.ts";
 import { createEmit } from "./emit.ts";
 import { isHalted } from "./errors.ts";
 import type { RunEnding } from "./guard.ts";
@@ -19,6 +20,8 @@ export interface Listener {
   ready(): Promise<void> | undefined;
   /** Whether what is said now is only dropped. Throws when it must not be said at all. */
   isLate(): boolean;
+  /** Takes advice to who wrote the agent. */
+  advise(advice: string): void;
 }
 
 // Shared by all runs in which nobody asks and nobody counts, which is most of them.
@@ -37,6 +40,7 @@ export class Voice implements PumpTarget, RunEnding {
   result: unknown = undefined;
   readonly #listener: Listener;
   #hasSpoken = false;
+  #hasEmitted = false;
   #emitted = 0;
   #emit: Emit | undefined;
   #state: RunState | undefined;
@@ -71,7 +75,10 @@ export class Voice implements PumpTarget, RunEnding {
   }
 
   next(value: unknown): void {
-    if (!this.#hasSpoken) this.#hasSpoken = isText(value);
+    if (!this.#hasSpoken) {
+      this.#hasEmitted = true;
+      this.#hasSpoken = isText(value);
+    }
     this.#listener.hear(value);
   }
 
@@ -84,7 +91,14 @@ export class Voice implements PumpTarget, RunEnding {
   complete(result?: unknown): void {
     if (typeof result === "string" && !this.#hasSpoken) this.#listener.hear(result);
     else if (result !== undefined && result !== null) this.result = result;
+    if (!this.#hasSpoken && typeof result !== "string") this.#advise(result);
     this.#listener.completed();
+  }
+
+  #advise(result: unknown): void {
+    const isAsking = this.interrupts !== none || this.usage !== none;
+    const advice = adviceOn(result, this.#hasEmitted || isAsking);
+    if (advice !== undefined) this.#listener.advise(advice);
   }
 
   ready(): Promise<void> | undefined {
