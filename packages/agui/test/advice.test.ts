@@ -35,8 +35,8 @@ const silent: Readonly<Record<string, [AgentLike, RegExp]>> = {
     /object with "content"/,
   ],
   "a generator that returns { text }": [
-    async function* (_input, { emit }) {
-      emit.custom("note", 1);
+    async function* () {
+      yield { type: "CUSTOM", name: "note", value: 1 };
       return { text: "Hello" };
     },
     /object with "text"/,

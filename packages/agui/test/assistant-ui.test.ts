@@ -98,7 +98,7 @@ async function openPage(agent: AgentLike) {
 
 const answerOf = (messages: readonly Message[]): string | undefined => {
   const result = messages.findLast(({ role }) => role === "tool");
-  return result === undefined ? undefined : String(result.content);
+  return result && JSON.stringify(result.content);
 };
 
 const agents: Readonly<Record<string, AgentLike>> = {
@@ -126,7 +126,7 @@ test.for(Object.entries(agents))(
     expect(page.posts()).toBe(2);
     expect(page.runtime.getMessages().at(-1)).toMatchObject({
       status: { type: "complete" },
-      content: [{ type: "text", text: "You are in Rome." }],
+      content: [{ type: "text", text: 'You are in "Rome".' }],
     });
   },
 );

@@ -1,10 +1,9 @@
 import { AbstractAgent } from "@ag-ui/client";
-import type { AgentCapabilities, BaseEvent } from "@ag-ui/client";
+import type { AgentCapabilities } from "@ag-ui/client";
 import { fromAbstractAgent } from "@holodeck/agui-adapters/ag-ui";
 import type { Json, Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
 import { fakeClock } from "@holodeck/agui-testing";
-import { EMPTY } from "rxjs";
-import type { Observable } from "rxjs";
+import { Observable } from "rxjs";
 import { describe, expect, test } from "vitest";
 import { agui, allowAnonymous, createAgentHandler } from "../src/index.ts";
 import type { AgentHandlerOptions, AgentLike } from "../src/index.ts";
@@ -140,14 +139,11 @@ describe("what protocols say of themselves", () => {
 describe("the capabilities of an agent", () => {
   /** As its authors write one; `getCapabilities` is a method of theirs. */
   class Painter extends AbstractAgent {
-    constructor(readonly answer: () => Promise<AgentCapabilities>) {
-      super();
-    }
     override getCapabilities(): Promise<AgentCapabilities> {
-      return this.answer();
+      return paints();
     }
-    run(): Observable<BaseEvent> {
-      return EMPTY;
+    run(): ReturnType<AbstractAgent["run"]> {
+      return new Observable((observer) => observer.complete()) as never;
     }
   }
   const paints = async (): Promise<AgentCapabilities> => ({
@@ -167,7 +163,7 @@ describe("the capabilities of an agent", () => {
     ],
   ];
   const forms: [string, (agent: Painter) => AgentLike][] = [
-    ["given directly", (agent) => agent as unknown as AgentLike],
+    ["given directly", (agent) => agent],
     ["from fromAbstractAgent", (agent) => fromAbstractAgent(agent)],
   ];
   const agentsOf = async (response: Response): Promise<Record<string, Json>> =>
@@ -175,10 +171,7 @@ describe("the capabilities of an agent", () => {
 
   describe.for(asked)("are part of what %s discovers", ([, request]) => {
     test.for(forms)("over what the server knows, %s", async ([, form]) => {
-      const { fetch } = createAgentHandler(
-        { painter: form(new Painter(paints)), plain: hello },
-        quiet,
-      );
+      const { fetch } = createAgentHandler({ painter: form(new Painter()), plain: hello }, quiet);
       const { painter, plain } = await agentsOf(await fetch(request.clone()));
       expect(painter!.capabilities).toMatchObject({
         transport: { streaming: false, resumable: true },
@@ -190,7 +183,7 @@ describe("the capabilities of an agent", () => {
   });
 
   test("yield to what the host says of the agent", async () => {
-    const agent = fromAbstractAgent(new Painter(paints));
+    const agent = fromAbstractAgent(new Painter());
     const entry = { agent, capabilities: { custom: { canvas: "linen" } } };
     const { fetch } = createAgentHandler({ painter: entry }, quiet);
     const { painter } = await agentsOf(await fetch(at("/agui/info")));

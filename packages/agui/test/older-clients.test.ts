@@ -17,7 +17,7 @@ const handler = createAgentHandler(
     const result = messages.findLast(({ role }) => role === "tool");
     if (forwardedProps === "ask") return void emit.interrupt({ reason: "confirmation" });
     if (result === undefined) emit.toolCall("locate", {});
-    else await emit.text(`You are in ${String(result.content)}.`);
+    else await emit.text(`You are in ${JSON.stringify(result.content)}.`);
   },
   { logger: memoryLogger() },
 );
@@ -66,7 +66,7 @@ describe.for(clients)("HttpAgent %s", ([version, Client, isCurrent]) => {
     );
     agent.addMessage({ id: "r-1", role: "tool", toolCallId: call!.id, content: "Rome" });
     await run(agent, { tools });
-    expect(agent.messages.at(-1)).toMatchObject({ content: "You are in Rome." });
+    expect(agent.messages.at(-1)).toMatchObject({ content: 'You are in "Rome".' });
   });
 
   // Clients up to 0.0.47 know no outcome; they pass over it.

@@ -44,7 +44,8 @@ export function describeFaults(
     const isEcho = keyword !== "type" && ofWrongType.has(idOf(unit));
     if (!isMuted && !isEcho && !wrappers.has(keyword)) {
       const path = partsOf(instanceLocation);
-      for (const fault of explain(unit, last, path, value, compiled)) {
+      const found = { unit, before: last, path, given: valueAt(path, value) };
+      for (const fault of explain(found, compiled)) {
         faults.set(`${fault.path} ${fault.message}`, fault);
       }
     }
@@ -76,13 +77,16 @@ function isBelow(location: string, places: ReadonlySet<string>): boolean {
   return false;
 }
 
-function explain(
-  unit: OutputUnit,
-  before: OutputUnit | undefined,
-  path: readonly string[],
-  value: unknown,
-  compiled: CompiledSchema,
-): Fault[] {
+/** What the validator found, with the value it is about. */
+interface Found {
+  readonly unit: OutputUnit;
+  /** What stands before it in the list. */
+  readonly before: OutputUnit | undefined;
+  readonly path: readonly string[];
+  readonly given: unknown;
+}
+
+function explain({ unit, before, path, given }: Found, compiled: CompiledSchema): Fault[] {
   const here = path.join(".");
   const below = (name: string): string => [...path, name].join(".");
   if (unit.keyword === "false") {
@@ -90,7 +94,6 @@ function explain(
     return [{ path: here, message: isExtra ? "is unknown" : "must not be there" }];
   }
   const rules = rulesAt(parentOf(unit), compiled);
-  const given = valueAt(path, value);
   if (unit.keyword === "required") {
     return missingOf(rules?.required, given).map((name) => ({
       path: below(name),
@@ -107,19 +110,20 @@ function explain(
         })),
       );
   }
-  return [{ path: here, message: messageOf(unit, rules ?? {}, given, compiled) }];
+  if (unit.keyword === "type") {
+    const types = [rules?.type].flat().map(inWords).join(" or ");
+    return [{ path: here, message: `must be ${types}, not ${describeValue(given)}` }];
+  }
+  return [{ path: here, message: messageOf(unit, rules ?? {}, compiled) }];
 }
 
 function messageOf(
   { keyword, error }: OutputUnit,
   rules: Json,
-  given: unknown,
   { repeated }: CompiledSchema,
 ): string {
   const rule = rules[keyword];
   switch (keyword) {
-    case "type":
-      return `must be ${[rule].flat().map(inWords).join(" or ")}, not ${describeValue(given)}`;
     case "enum":
       return `must be one of ${JSON.stringify(rule)}`;
     case "const":

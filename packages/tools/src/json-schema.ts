@@ -1,5 +1,4 @@
 import { validate } from "@cfworker/json-schema";
-import type { Schema } from "@cfworker/json-schema";
 import type { Fault, Json } from "@holodeck/agui-core";
 import { compileSchema } from "./json-schema-compile.ts";
 import { describeFaults } from "./json-schema-faults.ts";
@@ -18,7 +17,7 @@ export function createValidator(schema: JsonSchema): (value: unknown) => Fault[]
   const compiled = compileSchema(schema);
   const { root, lookup, repeated } = compiled;
   const check = (value: unknown, isBrief: boolean) =>
-    validate(value, root as Schema, "2020-12", lookup as Record<string, Schema>, isBrief);
+    validate(value, root, "2020-12", lookup, isBrief);
   return (value) => {
     const fault = scanValue(value, repeated);
     if (fault) return [fault];

@@ -1,3 +1,4 @@
+// oxlint-disable unicorn/no-thenable -- `then` is a keyword of JSON Schema.
 import fc from "fast-check";
 import { isAgentError } from "@holodeck/agui";
 import { runAgent } from "@holodeck/agui-testing";

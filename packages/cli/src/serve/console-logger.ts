@@ -69,7 +69,7 @@ function toAnswer(fields: object): string | undefined {
   const named = { protocol, agent: agentId, thread: sessionId, run: runId };
   const total = (tokens as { total?: unknown } | undefined)?.total;
   return [
-    `${oneLine(endpoint)} ${String(status ?? "-")} in ${latencyMs} ms`,
+    `${oneLine(endpoint)} ${typeof status === "number" ? status : "-"} in ${latencyMs} ms`,
     ...Object.entries(named).flatMap(([name, value]) =>
       typeof value === "string" ? [`${name} ${oneLine(value)}`] : [],
     ),
