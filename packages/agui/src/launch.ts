@@ -8,6 +8,7 @@ import type {
   RunKey,
   RunRequest,
   Session,
+  TakenCall,
 } from "@holodeck/agui-core";
 import type { LoadedAgent } from "./agents.ts";
 import { createQuestions } from "./answer.ts";
@@ -15,6 +16,7 @@ import { asRead, asStored, prepareInput } from "./history.ts";
 import type { PreparedInput } from "./history.ts";
 import { isPromise } from "./is-promise.ts";
 import { asideId } from "./registry.ts";
+import { takenBy, withLosses } from "./taken-calls.ts";
 import { emptySession, markIncomplete } from "./thread-record.ts";
 import type { HostOptions } from "./registry.ts";
 import { linger, ThreadRun } from "./thread-run.ts";
@@ -41,6 +43,12 @@ type RunInit = ConstructorParameters<typeof LiveRun>[0];
 type RunParts = Pick<RunInit, "agent" | "input" | "context" | "prologue" | "questions"> & {
   readonly history: readonly Message[];
 };
+
+/** A thread whose last run was cut short, and the calls of that run that have no result. */
+interface Recovered {
+  readonly session: Session;
+  readonly lost: readonly TakenCall[] | undefined;
+}
 
 const nothing: readonly never[] = Object.freeze([]);
 
@@ -93,22 +101,21 @@ export function createLauncher(options: HostOptions): Launcher {
     return active !== undefined && active.runId !== runId;
   }
 
-  async function recover(key: RunKey, session: Session): Promise<Session> {
+  async function recover(key: RunKey, session: Session): Promise<Recovered> {
     const active = session.active!;
     const record = await sessions.runs.find(key.principal, active.runId);
-    if (!record) return sessions.update(key, { active: null });
+    if (!record) {
+      const { messages, lost } = withLosses(session.messages, active.taken);
+      return { session: await sessions.update(key, { messages, active: null }), lost };
+    }
     const { view } = await foldRun(sessions.runs, record, session);
-    logger.warn(
-      { threadId: key.threadId, runId: active.runId },
-      "A run that was cut short was recovered.",
-    );
-    return sessions.update(key, {
-      messages: markIncomplete(view.messages, session.messages),
-      times: view.times,
-      state: view.state,
-      lastRunId: active.runId,
-      active: null,
-    });
+    const said = markIncomplete(view.messages, session.messages);
+    const { messages, lost } = withLosses(said, active.taken);
+    const { threadId } = key;
+    logger.warn({ threadId, runId: active.runId }, "A run that was cut short was recovered.");
+    const { times, state } = view;
+    const change = { messages, times, state, lastRunId: active.runId, active: null };
+    return { session: await sessions.update(key, change), lost };
   }
 
   // With a store in this process nothing here waits.
@@ -117,7 +124,9 @@ export function createLauncher(options: HostOptions): Launcher {
     const { maxMessages } = request;
     const finding = find(asked);
     const found = isPromise(finding) ? await finding : finding;
-    const session = isCutShort(found, key) ? await recover(key, found) : found;
+    const { session, lost } = isCutShort(found, key)
+      ? await recover(key, found)
+      : { session: found, lost: undefined };
     const { checked } = asked;
     // Nobody has touched the thread since, as nearly always: what was found then is true.
     const prepared =
@@ -126,6 +135,7 @@ export function createLauncher(options: HostOptions): Launcher {
         : prepareInput(request.input, session, { owner, trust, clock });
     warnOf(key, prepared);
     const { pending, answers } = prepared;
+    const taken = takenBy(answers, prepared.history, lost);
     const own = resources && (await resources.of(key, asked.context.principal));
     // Before the agent says a word: what the user said is kept, also if the run then fails.
     const storing = sessions.update(key, {
@@ -133,7 +143,7 @@ export function createLauncher(options: HostOptions): Launcher {
       maxMessages,
       metadata: request.metadata,
       pending,
-      active: { runId: key.runId, offset: 0, open: nothing },
+      active: { runId: key.runId, offset: 0, open: nothing, taken },
     });
     const stored = isPromise(storing) ? await storing : storing;
     const { input, history } =
@@ -159,11 +169,12 @@ export function createLauncher(options: HostOptions): Launcher {
           metadata: stored.metadata,
           data: own?.data,
           answers,
+          lost,
         },
         prologue: exposed === undefined ? nothing : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
         questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
       },
-      new ThreadRun({ lease, history, maxMessages }, sessions, runs),
+      new ThreadRun({ lease, history, maxMessages, taken }, sessions, runs),
     );
   }
 

@@ -10,6 +10,7 @@ import type {
   RunLog,
   RunSummary,
   SessionStore,
+  TakenCall,
 } from "@holodeck/agui-core";
 import { isPromise } from "./is-promise.ts";
 import { liveId } from "./registry.ts";
@@ -22,6 +23,8 @@ export interface ThreadRunInit {
   /** What the thread held before the run. */
   readonly history: readonly Message[];
   readonly maxMessages: number | undefined;
+  /** The calls that a person has answered for it. */
+  readonly taken: readonly TakenCall[] | undefined;
 }
 
 /**
@@ -35,6 +38,7 @@ export class ThreadRun implements RunKeeper, RunLease {
   readonly #registry: RunRegistry;
   readonly #history: readonly Message[];
   readonly #maxMessages: number | undefined;
+  readonly #taken: readonly TakenCall[] | undefined;
   readonly #deafen: () => void;
   #run: LiveRun | undefined = undefined;
   /** Its place among those that linger; 0 when it has none. */
@@ -46,6 +50,7 @@ export class ThreadRun implements RunKeeper, RunLease {
     this.#registry = registry;
     this.#history = init.history;
     this.#maxMessages = init.maxMessages;
+    this.#taken = init.taken;
     this.#deafen = sessions.runs.commands(init.lease, (command) => this.#obey(command));
   }
 
@@ -80,7 +85,7 @@ export class ThreadRun implements RunKeeper, RunLease {
   }
 
   checkpoint({ messages, state, times, offset, open }: RunFold): unknown {
-    const active = { runId: this.lease.runId, offset, open };
+    const active = { runId: this.lease.runId, offset, open, taken: this.#taken };
     const maxMessages = this.#maxMessages;
     return this.#sessions.update(this.lease, { messages, maxMessages, state, times, active });
   }

@@ -1,9 +1,10 @@
 import { AgentError } from "./errors.ts";
 import type { RunContextInit, RunMode } from "./context.ts";
 import type { Stopping } from "./lazy-abort.ts";
-import type { InterruptAnswer, Json, RunSession } from "./types.ts";
+import type { InterruptAnswer, Json, RunSession, TakenCall } from "./types.ts";
 
 const noAnswers: readonly InterruptAnswer[] = Object.freeze([]);
+const nothingLost: readonly TakenCall[] = Object.freeze([]);
 const nothingStored: Readonly<Json> = Object.freeze({});
 
 /**
@@ -14,6 +15,8 @@ const nothingStored: Readonly<Json> = Object.freeze({});
 export class ContextSession implements RunSession {
   readonly data: unknown;
   readonly answers: readonly InterruptAnswer[];
+  /** Calls of an earlier run whose process ended before they had a result. */
+  readonly lost: readonly TakenCall[];
   readonly #runId: string;
   readonly #stored: Readonly<Json>;
   /** Made by the first change. */
@@ -24,6 +27,7 @@ export class ContextSession implements RunSession {
   constructor(init: RunContextInit, stopping: Stopping, mode: RunMode) {
     this.data = init.data;
     this.answers = init.answers ?? noAnswers;
+    this.lost = init.lost ?? nothingLost;
     this.#runId = init.runId;
     this.#stored = init.metadata ?? nothingStored;
     this.#stopping = stopping;

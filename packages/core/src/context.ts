@@ -22,6 +22,7 @@ import type {
   RunSession,
   RunState,
   ServerTool,
+  TakenCall,
   ToolCallRequest,
 } from "./types.ts";
 
@@ -53,6 +54,8 @@ export interface RunContextInit {
   readonly data?: unknown;
   /** What the server asked in the last run, with the answers of this one. Never what a client claims. */
   readonly answers?: readonly InterruptAnswer[];
+  /** Calls of an earlier run whose process ended before they had a result. */
+  readonly lost?: readonly TakenCall[] | undefined;
 }
 
 /** Pace and mode of the run a context belongs to, for whoever pumps an agent inside it. */
@@ -200,6 +203,7 @@ export function withTools(
   const own = insideOf(context);
   const settled = settleTools(input, { runId: context.runId, tools, logger: context.logger });
   const declared = [...client, ...own.declared.filter(isOthers)];
+  if (server.length > 0) deskIn(own).bring(server);
   const { mode, stopping, desk, request, voice } = own;
   const derived = derive(
     context,
@@ -227,10 +231,16 @@ function withPrototype(context: RunContext): RunContext {
   return Object.create(Context.prototype, Object.getOwnPropertyDescriptors(context)) as RunContext;
 }
 
-function toolCallsOf(context: RunContext): ToolCalls {
+/** What calls the tools of a context. */
+export function toolCallsOf(context: RunContext): ToolCalls {
   const own = insideOf(context);
   const { input, declared } = own;
   return (own.calls ??= new ToolCalls(context, { desk: deskIn(own), input, declared }));
+}
+
+/** Starts a run for the server, which sends something before the agent does. */
+export function openRun(context: RunContext): void {
+  insideOf(context).voice?.open();
 }
 
 function insideOf(context: RunContext): Inside {

@@ -275,7 +275,8 @@ function isAsyncIterable(value: object | string): value is AsyncIterable<string>
   return typeof value === "object" && Symbol.asyncIterator in value;
 }
 
-function toResultContent(content: unknown): string | ContentPart[] {
+/** A result as it is sent: a string or content parts as they are, anything else as JSON. */
+export function toResultContent(content: unknown): string | ContentPart[] {
   if (typeof content === "string") return content;
   if (Array.isArray(content) && content.length > 0 && content.every(isContentPart)) return content;
   return JSON.stringify(content) ?? "";

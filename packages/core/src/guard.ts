@@ -39,6 +39,8 @@ export interface GuardOptions {
 }
 
 export interface Guard {
+  /** Starts the run for the server, which sends something before its agent does. */
+  open(): void;
   /** An event, a string (text) or anything else an agent may say. Never throws. */
   push(value: unknown): void;
   /** The agent is done: closes what is open and adds RUN_FINISHED unless a terminal event was sent. */
@@ -85,6 +87,8 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   #repairs: Map<RepairKind, number> | undefined;
   #isStrict: boolean;
   #started = false;
+  /** The server started the run; its agent may still send RUN_STARTED. */
+  #isOpened = false;
   // Set before the first closing event, so that whoever is called by it cannot say more.
   #closing = false;
 
@@ -108,6 +112,12 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
 
   isDelta(value: unknown): value is LooseEvent {
     return this.#hot.isNext(value) && isBare(value);
+  }
+
+  open(): void {
+    if (this.#started || this.#closing) return;
+    this.#isOpened = true;
+    this.#ensureStarted();
   }
 
   push(value: unknown): void {
@@ -205,6 +215,10 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   }
 
   #pushStart(event: LooseEvent): void {
+    if (this.#isOpened) {
+      this.#isOpened = false;
+      return;
+    }
     if (this.#started) return this.repair("run-started");
     const own = withRunIds(event, this);
     if (own.input === undefined && own.protocolVersion !== undefined) return this.#start(own);

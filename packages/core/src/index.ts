@@ -55,6 +55,7 @@ export type {
   RunSettings,
   RunSummary,
 } from "./run-types.ts";
+export { toLostCallError } from "./settle-answers.ts";
 export { assertOwnForm } from "./same-origin.ts";
 export { assertTools, toDefinition } from "./server-tools.ts";
 export { sizeOf } from "./size.ts";
@@ -62,6 +63,7 @@ export { createStateTracker } from "./state.ts";
 export type { StateTracker } from "./state.ts";
 export { assertAgent, isReturned, toAgent } from "./to-agent.ts";
 export type { Agent } from "./to-agent.ts";
+export { isApproved } from "./tool-answers.ts";
 export { withDispose } from "./tool-disposers.ts";
 export type {
   ActiveFold,
@@ -129,6 +131,7 @@ export type {
   Sink,
   StoredBlob,
   Subscribable,
+  TakenCall,
   ThreadKey,
   ToolCallOptions,
   ToolCallOutcome,

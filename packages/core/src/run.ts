@@ -12,6 +12,7 @@ import type { ToolResultCommand } from "./client-tools.ts";
 import { chain } from "./compose.ts";
 import { changesOf, createRunContext } from "./context.ts";
 import { ended } from "./context-session.ts";
+import type { ContextSession } from "./context-session.ts";
 import type { RunMode } from "./context.ts";
 import { AgentError, describeError } from "./errors.ts";
 import { noOffset } from "./follower.ts";
@@ -25,6 +26,7 @@ import { LazyAbort } from "./lazy-abort.ts";
 import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
 import { reportRepairs } from "./repairs.ts";
+import { reportUnmade } from "./report-unmade.ts";
 import { SafeLogger } from "./logger.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
@@ -34,7 +36,7 @@ import type { RunInit, RunKeeper, RunLease, RunSettings, RunSummary } from "./ru
 import { isEndless, sizeOf, sizeOfText, withoutEndless } from "./size.ts";
 import { settleTools } from "./server-tools.ts";
 import { nothingAsked, ToolDesk } from "./tool-desk.ts";
-import { callAgent, toRun } from "./to-agent.ts";
+import { startAgent, toRun } from "./to-agent.ts";
 import type { Encoder, LogEntry, Logger, RunContext, RunResult, RunStatus, Sink } from "./types.ts";
 import { Voice } from "./voice.ts";
 import type { Listener } from "./voice.ts";
@@ -135,6 +137,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
         metadata: init.context.metadata,
         data: init.context.data,
         answers: init.context.answers,
+        lost: init.context.lost,
         stopping: this.#stopping,
         logger: settings.logger,
       },
@@ -174,10 +177,12 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   desk(): ToolDesk {
     if (!this.#desk) {
       const { logger, clock, limits } = this.settings;
-      const { answers } = this.context.session;
+      const { answers, lost } = this.context.session as ContextSession;
       const { toolTimeoutMs } = limits;
       const clientTools = this.#clientTools;
-      this.#desk = new ToolDesk({ logger, clock, toolTimeoutMs, clientTools }, answers);
+      const history = answers.length > 0 || lost.length > 0 ? this.#view.messages : undefined;
+      const init = { logger, clock, toolTimeoutMs, clientTools, lost, history };
+      this.#desk = new ToolDesk(init, answers);
       // Whatever comes from now on is tidied up at once.
       if (this.#told) this.#desk.disposers.run();
     }
@@ -221,6 +226,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     this.#started = true;
     const init = this.#init!;
     this.#init = undefined;
+    if (init.prologue && init.prologue.length > 0) this.open();
     for (const event of init.prologue ?? []) this.hear(event);
     try {
       this.#agent = pump(this.#call(init), this.#voice);
@@ -323,7 +329,17 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     const { input } = this.#voice;
     return middleware.length > 0
       ? chain(toRun(agent), middleware)(input, this.context)
-      : callAgent(agent, input, this.context);
+      : startAgent(agent, input, this.context);
+  }
+
+  open(): void {
+    this.#guarding = true;
+    try {
+      this.#guard.open();
+    } finally {
+      this.#guarding = false;
+    }
+    if (this.#abortLater) this.#abortNow(this.#abortLater);
   }
 
   // What is thrown into an abort listener ends the process, so there a last word is only dropped.
@@ -625,6 +641,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     this.#audience.close();
     const stage = this.#hasMiddleware ? "middleware" : "agent";
     reportRepairs(this.context, stage, this.#guard);
+    if (this.status === "finished") reportUnmade(this.context, this.#desk, this.#view.messages);
     // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent: it
     // tidies up, and in the next turn whatever it has left is told to stop.
     if (this.status === "failed" && !this.#stopping.aborted) {

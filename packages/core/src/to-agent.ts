@@ -5,12 +5,14 @@ import { describeValue, isClass } from "./check-options.ts";
 import { bindContext, modeOf, standaloneContext } from "./context.ts";
 import type { RunMode } from "./context.ts";
 import { ended } from "./context-session.ts";
+import type { ContextSession } from "./context-session.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
 import { isPlainObject } from "./guard-json.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
 import { reportRepairs } from "./repairs.ts";
+import { startSettled } from "./settle-answers.ts";
 import type { AgentLike, Run, RunContext } from "./types.ts";
 import { Voice } from "./voice.ts";
 import type { Listener } from "./voice.ts";
@@ -41,6 +43,20 @@ export function callAgent(agent: AgentLike, input: RunAgentInput, context: RunCo
   if ("abortController" in agent) giveController(agent, context.signal);
   return agent.run(input, context);
 }
+
+/**
+ * Starts the agent of a run: after the calls that people have answered, with their results in its input.
+ * An agent that `compose` made does that itself, behind its own middleware.
+ */
+export function startAgent(agent: AgentLike, input: RunAgentInput, context: RunContext): unknown {
+  const { answers, lost } = context.session as ContextSession;
+  const isSettled = answers.length === 0 && !lost?.length;
+  if (isSettled || composed in agent) return callAgent(agent, input, context);
+  return startSettled(agent, { input, context }, (own) => callAgent(agent, own, context));
+}
+
+/** Marks an agent with middleware of its own. */
+export const composed: unique symbol = Symbol("composed");
 
 // An HttpAgent of AG-UI's client goes on fetching when it is unsubscribed from; it only heeds its
 // controller, one for all runs unless each brings its own, as its `runAgent` does.
@@ -95,13 +111,17 @@ class ObservedRun implements Listener {
   begin(agent: AgentLike): void {
     const voice = this.#voice;
     const bound = bindContext(this.#context, voice);
-    this.#pumping = pump(callAgent(agent, voice.input, bound), voice);
+    this.#pumping = pump(startAgent(agent, voice.input, bound), voice);
   }
 
   leave(): void {
     this.#pumping?.stop();
     // An agent that goes on after its own end is left before it is done.
     this.#report();
+  }
+
+  open(): void {
+    this.#guard.open();
   }
 
   hear(value: unknown): void {

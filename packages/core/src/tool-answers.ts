@@ -1,7 +1,7 @@
-import type { Message, RunAgentInput } from "@ag-ui/core";
+import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
 import { AgentError } from "./errors.ts";
 import { cloneJson, isEqualJson } from "./json.ts";
-import type { InterruptAnswer, ToolCallRequest } from "./types.ts";
+import type { AskedCall, InterruptAnswer, ToolCallOutcome, ToolCallRequest } from "./types.ts";
 
 /** What a person said to a call, and the call as it was asked about. */
 export interface Verdict {
@@ -9,6 +9,14 @@ export interface Verdict {
   readonly args: unknown;
   readonly isApproved: boolean;
   readonly reason?: string | undefined;
+}
+
+/** A call that was made on an answer before the agent began. */
+export interface SettledCall {
+  readonly call: AskedCall;
+  readonly outcome: ToolCallOutcome;
+  /** Call and result as the client receives them, the call only where the thread lacks it. */
+  readonly events: readonly BaseEvent[];
 }
 
 /** An answer that this turn has had already. */
@@ -26,33 +34,54 @@ export class ToolAnswers {
   readonly #answers: readonly InterruptAnswer[];
   readonly #input: RunAgentInput | undefined;
   readonly #used: UsedAnswers;
+  readonly #settled: ReadonlyMap<string, SettledCall>;
   #turn: readonly PastCall[] | undefined;
 
   constructor(parts: {
     answers: readonly InterruptAnswer[];
     input: RunAgentInput | undefined;
     used: UsedAnswers;
+    settled: ReadonlyMap<string, SettledCall>;
   }) {
     this.#answers = parts.answers;
     this.#input = parts.input;
     this.#used = parts.used;
+    this.#settled = parts.settled;
   }
 
   /** What a person said to this very call: the same id, or the same name and arguments. */
   verdict({ id, name, args }: ToolCallRequest): Verdict | undefined {
     const found = this.#answers.find(({ call }) => {
       if (call === undefined || this.#used.has(call.id)) return false;
+      if (this.#settled.has(call.id)) return false;
       return id === undefined ? isSame(call, name, args) : call.id === id && call.name === name;
     });
     if (!found?.call) return undefined;
     this.#used.add(found.call.id);
-    return { id: found.call.id, args: found.call.args, ...judge(found) };
+    return toVerdict(found.call, found);
   }
 
-  /** The answer to the same call, made earlier in this turn. */
-  past({ name, args }: ToolCallRequest): PastAnswer | undefined {
+  /** The outcome of a call with this id that was made before the agent began. */
+  settled({ id, name }: ToolCallRequest): ToolCallOutcome | undefined {
+    const found = id === undefined ? undefined : this.#settled.get(id);
+    if (found?.call.name !== name) return undefined;
+    this.#used.add(found.call.id);
+    return found.outcome;
+  }
+
+  /**
+   * The answer to the same call, made earlier in this turn. Of a tool that does not ask (`asks` is false)
+   * only what was settled before the agent began: such a tool runs again.
+   */
+  past({ name, args }: ToolCallRequest, asks: boolean): PastAnswer | undefined {
+    if (!asks && this.#settled.size === 0) return undefined;
     this.#turn ??= this.#readTurn();
-    const found = this.#turn.find((call) => !this.#used.has(call.id) && isSame(call, name, args));
+    const found = this.#turn.find(
+      (call) =>
+        !this.#used.has(call.id) &&
+        (asks || this.#settled.has(call.id)) &&
+        isSame(call, name, args),
+    );
     if (!found) return undefined;
     this.#used.add(found.id);
     return found;
@@ -60,8 +89,28 @@ export class ToolAnswers {
 
   #readTurn(): readonly PastCall[] {
     const input = this.#input;
-    return input && isContinued(input, this.#answers) ? readTurn(input.messages) : [];
+    const turn = input && isContinued(input, this.#answers) ? readTurn(input.messages) : [];
+    if (this.#settled.size === 0) return turn;
+    // What a tool returned here is returned as it is, and not as the conversation has it.
+    const earlier = turn.filter(({ id }) => !this.#settled.has(id));
+    return [...earlier, ...[...this.#settled.values()].map(toPast)];
   }
+}
+
+/** What a person's answer means for the call that they were asked about. */
+export function toVerdict(call: AskedCall, answer: InterruptAnswer): Verdict {
+  return { id: call.id, args: call.args, ...judge(answer) };
+}
+
+function toPast({ call, outcome }: SettledCall): PastCall {
+  const { id, name, args } = call;
+  const { result, error } = outcome;
+  return error ? { id, name, args, error } : { id, name, args, result };
+}
+
+/** Whether a person has allowed the call that they were asked about. */
+export function isApproved(answer: InterruptAnswer): boolean {
+  return judge(answer).isApproved;
 }
 
 // Only a clear yes is one.

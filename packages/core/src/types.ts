@@ -176,6 +176,13 @@ export interface AskedCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
+  /** Set when the agent brought the tool: then the agent makes the call, once it is allowed. */
+  readonly owner?: "agent";
+}
+
+/** A call whose approval or denial a run has accepted. It is stored before the call is made. */
+export interface TakenCall extends AskedCall {
+  readonly isApproved: boolean;
 }
 
 export interface RunSession {
@@ -500,6 +507,8 @@ export interface ActiveFold {
   readonly offset: number;
   /** The START events of what was open at that offset. */
   readonly open: readonly BaseEvent[];
+  /** The calls that a person has answered for this run. What has no result when the run is lost gets an error. */
+  readonly taken?: readonly TakenCall[] | undefined;
 }
 
 export interface SessionChange {

@@ -11,6 +11,8 @@ import type { Emit, RunState } from "./types.ts";
 
 /** Who hears a voice: a run, or the Observable of one. Only `isLate` throws. */
 export interface Listener {
+  /** The server sends something before the agent does. */
+  open(): void;
   hear(value: unknown): void;
   /** The agent is done. */
   completed(): void;
@@ -50,6 +52,11 @@ export class Voice implements PumpTarget, RunEnding {
   /** What it has gathered for the end of the run. */
   get ending(): RunEnding {
     return this;
+  }
+
+  /** Starts the run before the agent does. */
+  open(): void {
+    this.#listener.open();
   }
 
   get emit(): Emit {
