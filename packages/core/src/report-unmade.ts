@@ -1,4 +1,5 @@
 import type { Message } from "@ag-ui/core";
+import { SafeLogger } from "./logger.ts";
 import { isApproved } from "./tool-answers.ts";
 import type { ToolDesk } from "./tool-desk.ts";
 import type { InterruptAnswer, RunContext } from "./types.ts";
@@ -14,7 +15,7 @@ export function reportUnmade(
   const tools = session.answers.flatMap((answer) => unmadeTool(answer, desk, messages) ?? []);
   if (tools.length === 0) return;
   const names = tools.map((name) => `"${name}"`).join(", ");
-  logger.warn(
+  new SafeLogger(logger).warn(
     { threadId, runId, agentId, tools },
     `The user allowed ${names}, and the agent did not make the call. ` +
       "A tool in the handler's tools is run by the server; any other has to be called by the agent again.",
