@@ -43,7 +43,9 @@ function byAgent(agent: AnyAgent, say: Conversation["say"]): Conversation {
     threadId: agent.threadId,
     say,
     async answer(approved) {
-      await agent.runAgent({ resume: [{ interruptId, status: "resolved", payload: { approved } }] });
+      await agent.runAgent({
+        resume: [{ interruptId, status: "resolved", payload: { approved } }],
+      });
     },
     results: () =>
       agent.messages.flatMap(({ role, content }) => (role === "tool" ? [String(content)] : [])),
@@ -54,72 +56,66 @@ const httpAgents = [
   { version: "1.0.0", Client: HttpAgent },
   // Another copy of the class; what is used of it here is the same.
   { version: "0.0.59", Client: HttpAgent0 as unknown as typeof HttpAgent },
-].map(
-  ({ version, Client }): ClientKind => ({
-    name: `@ag-ui/client ${version}`,
-    async open(root) {
-      const agent = new Client({ url: `${root}/agui` });
-      return byAgent(agent as unknown as AnyAgent, async (content) => {
-        agent.addMessage({ id: crypto.randomUUID(), role: "user", content });
-        await agent.runAgent();
-      });
-    },
-  }),
-);
+].map(({ version, Client }): ClientKind => ({
+  name: `@ag-ui/client ${version}`,
+  async open(root) {
+    const agent = new Client({ url: `${root}/agui` });
+    return byAgent(agent as unknown as AnyAgent, async (content) => {
+      agent.addMessage({ id: crypto.randomUUID(), role: "user", content });
+      await agent.runAgent();
+    });
+  },
+}));
 
 let threads = 0;
 
-const copilotKits = copilots.map(
-  ({ version, module, transport }): ClientKind => ({
-    name: `CopilotKit ${version} over ${transport}`,
-    async open(root) {
-      const client = await connectClient(module, `${root}/agui`, { transport });
-      const agent = client.open(`copilot-${++threads}`);
-      return byAgent(agent as unknown as AnyAgent, (text) => client.say(agent, text));
-    },
-  }),
-);
+const copilotKits = copilots.map(({ version, module, transport }): ClientKind => ({
+  name: `CopilotKit ${version} over ${transport}`,
+  async open(root) {
+    const client = await connectClient(module, `${root}/agui`, { transport });
+    const agent = client.open(`copilot-${++threads}`);
+    return byAgent(agent as unknown as AnyAgent, (text) => client.say(agent, text));
+  },
+}));
 
 // From AI SDK 6 on a client has approvals.
 const useChats = sdks
   .filter(({ major }) => major >= 6)
-  .map(
-    (sdk): ClientKind => ({
-      name: `useChat of AI SDK ${sdk.name}`,
-      async open(root) {
-        const threadId = `chat-${++threads}`;
-        const { lastAssistantMessageIsCompleteWithApprovalResponses: isAnswered } = sdk.module;
-        const api = `${root}/api/chat?sdkVersion=${sdk.major}`;
-        const client = createChat(sdk, { id: threadId, api, sendAutomaticallyWhen: isAnswered });
-        return {
-          threadId,
-          async say(text) {
-            await client.chat.sendMessage({ text });
-          },
-          async answer(approved) {
-            const posted = client.posted.length;
-            const [part] = partsOf(client.last, "tool-refund");
-            await client.chat.addToolApprovalResponse({ id: part.approval.id, approved });
-            await client.until(
-              ({ status }) =>
-                client.posted.length > posted && (status === "ready" || status === "error"),
-            );
-            if (client.chat.error) throw client.chat.error;
-          },
-          results: () =>
-            client.messages.flatMap((message) =>
-              partsOf(message, "tool-refund").flatMap(({ state, output, errorText }) =>
-                state === "output-available" || state === "output-error"
-                  ? [String(output ?? errorText)]
-                  : state === "output-denied"
-                    ? ["approval-denied"]
-                    : [],
-              ),
+  .map((sdk): ClientKind => ({
+    name: `useChat of AI SDK ${sdk.name}`,
+    async open(root) {
+      const threadId = `chat-${++threads}`;
+      const { lastAssistantMessageIsCompleteWithApprovalResponses: isAnswered } = sdk.module;
+      const api = `${root}/api/chat?sdkVersion=${sdk.major}`;
+      const client = createChat(sdk, { id: threadId, api, sendAutomaticallyWhen: isAnswered });
+      return {
+        threadId,
+        async say(text) {
+          await client.chat.sendMessage({ text });
+        },
+        async answer(approved) {
+          const posted = client.posted.length;
+          const [part] = partsOf(client.last, "tool-refund");
+          await client.chat.addToolApprovalResponse({ id: part.approval.id, approved });
+          await client.until(
+            ({ status }) =>
+              client.posted.length > posted && (status === "ready" || status === "error"),
+          );
+          if (client.chat.error) throw client.chat.error;
+        },
+        results: () =>
+          client.messages.flatMap((message) =>
+            partsOf(message, "tool-refund").flatMap(({ state, output, errorText }) =>
+              state === "output-available" || state === "output-error"
+                ? [String(output ?? errorText)]
+                : state === "output-denied"
+                  ? ["approval-denied"]
+                  : [],
             ),
-        };
-      },
-    }),
-  );
+          ),
+      };
+    },
+  }));
 
 /** Every client that can answer a question, in all its releases. */
 export const clientKinds: readonly ClientKind[] = [...httpAgents, ...copilotKits, ...useChats];

@@ -88,9 +88,7 @@ const again: AgentFunction = async (_input, { callTool }) => {
 };
 
 const arrays = (({ messages }: RunAgentInput) =>
-  messages.at(-1)?.role === "user"
-    ? []
-    : ["Nothing ", "to do."]) as unknown as AgentFunction;
+  messages.at(-1)?.role === "user" ? [] : ["Nothing ", "to do."]) as unknown as AgentFunction;
 
 const model: AgentFunction = ({ messages, runId }) => {
   const last = messages.at(-1);
@@ -141,7 +139,10 @@ export interface Refunding extends Refunds {
 }
 
 /** An agent of that form, and its tool. */
-export function createRefunding(name: string, options: Parameters<typeof createRefunds>[0] = {}): Refunding {
+export function createRefunding(
+  name: string,
+  options: Parameters<typeof createRefunds>[0] = {},
+): Refunding {
   const { tool, made } = createRefunds(options);
   const seen: RunAgentInput[] = [];
   const watch = (agent: AgentLike): AgentLike => ({

@@ -1,12 +1,27 @@
 import { HttpAgent } from "@ag-ui/client";
-import type { BaseEvent, Message, Middleware, RunAgentInput, ServerTool } from "@holodeck/agui-core";
+import type {
+  BaseEvent,
+  Message,
+  Middleware,
+  RunAgentInput,
+  ServerTool,
+} from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
 import { fakeClock } from "@holodeck/agui-testing";
 import { Observable } from "rxjs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createToolLoopAgent, defineTool } from "../../tools/src/index.ts";
-import { createAgentHandler, logging, mapEvents, redact, rest, agui, threads, toolFilter } from "../src/index.ts";
+import {
+  createAgentHandler,
+  logging,
+  mapEvents,
+  redact,
+  rest,
+  agui,
+  threads,
+  toolFilter,
+} from "../src/index.ts";
 import type { AgentFunction, AgentHandlerOptions, AgentLike } from "../src/index.ts";
 import { deferred, eventsOf, memoryLogger } from "./_helpers.ts";
 
@@ -201,7 +216,7 @@ describe("an approved call", () => {
     const answering = talk.answer(true);
     await eight.promise;
     expect(seen).toEqual([]);
-    for (let released = 0; released < 12; ) {
+    for (let released = 0; released < 12;) {
       const gate = gates.shift();
       if (gate) {
         gate();
@@ -246,7 +261,9 @@ describe("an approved call", () => {
     expect(textIn(events)).toBe("I am sorry.");
     expect(toolsIn(seen[0]!)).toMatchObject([{ content: expect.stringContaining("tool-error") }]);
     expect(JSON.stringify(events)).not.toContain("postgres");
-    expect(talk.logger.records).toContainEqual(expect.objectContaining({ tool: "send", level: "error" }));
+    expect(talk.logger.records).toContainEqual(
+      expect.objectContaining({ tool: "send", level: "error" }),
+    );
   });
 
   test("is given up when its time is over, and the agent goes on", async () => {
@@ -358,8 +375,8 @@ describe("a client whose history lacks the call", () => {
 describe("a question that a run over another protocol asked", () => {
   const ulid = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
   const starts = {
-    REST: (root: string) => ["/agent/default/chat", { message: "Go!", session_id: ulid }, root],
-    threads: (root: string) => ["/chat", { message: "Go!", thread_id: ulid, stream: false }, root],
+    REST: ["/agent/default/chat", { message: "Go!", session_id: ulid }],
+    threads: ["/chat", { message: "Go!", thread_id: ulid, stream: false }],
   } as const;
 
   test.for(["REST", "threads"] as const)("is answered over AG-UI: %s", async (name) => {
@@ -368,20 +385,142 @@ describe("a question that a run over another protocol asked", () => {
       messages.at(-1)?.role === "user" ? callTool("send", { to: "Ada" }) : "Nothing to do.";
     const { root, handler } = await start(agent, {
       tools: [tool],
-      protocols: [agui(), name === "REST" ? rest() : threads({ idFormat: "any" } as never)],
+      protocols: [agui(), name === "REST" ? rest() : threads({ idFormat: "any" })],
       onUnknownThread: "create",
-    } as AgentHandlerOptions);
-    const [path, body] = starts[name](root);
+    });
+    const [path, body] = starts[name];
     const headers = { "content-type": "application/json" };
-    const first = await fetch(`${root}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const first = await fetch(`${root}${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
     expect(first.status).toBe(200);
     const session = (await handler.sessions.get({ principal: "", threadId: ulid }))!;
-    const [{ id }] = session.pending as [{ id: string }];
+    const id = session.pending[0]?.id;
     const resume = [{ interruptId: id, status: "resolved", payload: { approved: true } }];
     const second = { threadId: ulid, runId: "r-2", messages: session.messages, resume };
-    const response = await fetch(`${root}/agui`, { method: "POST", headers, body: JSON.stringify(second) });
+    const response = await fetch(`${root}/agui`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(second),
+    });
     expect(resultsIn(await eventsOf(response))).toMatchObject([{ content: "done" }]);
     expect(calls).toEqual([{ to: "Ada" }]);
+  });
+});
+
+describe("a call that a lost run had taken", () => {
+  const call = { id: "c", name: "send", args: { to: "Ada" } };
+  const assistant = {
+    id: "a",
+    role: "assistant" as const,
+    toolCalls: [
+      {
+        id: "c",
+        type: "function" as const,
+        function: { name: "send", arguments: JSON.stringify(call.args) },
+      },
+    ],
+  };
+  const first = { id: "u", role: "user" as const, content: "Go on." };
+  const next = { id: "u2", role: "user" as const, content: "Well?" };
+
+  /** A thread as a process leaves it that ends in the middle of the call. */
+  async function lose(isApproved: boolean, options: AgentHandlerOptions = {}) {
+    const { tool, calls } = counted("send");
+    const seen: RunAgentInput[] = [];
+    const agent: AgentFunction = async (input) => {
+      seen.push(input);
+      return "Hm.";
+    };
+    const talk = await start(agent, { tools: [tool], ...options });
+    const key = { principal: "", threadId: "t" };
+    const { sessions } = talk.handler;
+    await sessions.create(key, { agentId: "default" });
+    await sessions.update(key, {
+      messages: [first, assistant],
+      active: { runId: "gone", offset: 0, open: [], taken: [{ ...call, isApproved }] },
+    });
+    return { ...talk, calls, seen };
+  }
+
+  test.for([
+    [true, "run-lost"],
+    [false, "approval-denied"],
+  ] as const)(
+    "(approved: %s) has the error %s for the agent, the client and the thread",
+    async ([isApproved, code]) => {
+      const { run, seen, calls, messages } = await lose(isApproved);
+      const events = await run({ messages: [first, assistant, next] });
+      expect(resultsIn(events)).toMatchObject([{ toolCallId: "c", metadata: { error: code } }]);
+      expect(seen[0]!.messages.map(({ role }) => role)).toEqual([
+        "user",
+        "assistant",
+        "tool",
+        "user",
+      ]);
+      expect(toolsIn(seen[0]!)).toMatchObject([{ toolCallId: "c", metadata: { error: code } }]);
+      expect(toolsIn({ messages: await messages() } as RunAgentInput)).toHaveLength(1);
+      const later = await run();
+      expect(resultsIn(later)).toEqual([]);
+      expect(toolsIn(seen[1]!)).toHaveLength(1);
+      expect(calls).toEqual([]);
+    },
+  );
+
+  test("is shown to an agent whose client has forgotten it, before what the user says", async () => {
+    const { run, seen } = await lose(true);
+    const events = await run({ messages: [first, next] });
+    expect(typesOf(events).slice(0, 5)).toEqual([
+      "RUN_STARTED",
+      "TOOL_CALL_START",
+      "TOOL_CALL_ARGS",
+      "TOOL_CALL_END",
+      "TOOL_CALL_RESULT",
+    ]);
+    expect(seen[0]!.messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "user",
+    ]);
+  });
+
+  test("is in the thread once where the server owns it", async () => {
+    const { run, seen } = await lose(true, { history: "server" });
+    expect(resultsIn(await run({ messages: [next] }))).toEqual([]);
+    expect(seen[0]!.messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "user",
+    ]);
+    expect(toolsIn(seen[0]!)).toMatchObject([{ metadata: { error: "run-lost" } }]);
+  });
+
+  test("is written down before it is made, and stays so at every checkpoint", async () => {
+    const key = { principal: "", threadId: "t" };
+    const actives: Loose[] = [];
+    const checked = deferred();
+    const { tool } = counted("send", async (_args, { emit }) => {
+      actives.push((await talk.handler.sessions.get(key))?.active);
+      for (let index = 0; index < 64; index++) await emit.text("x".repeat(1_024));
+      await checked.promise;
+      return "done";
+    });
+    const { agent } = asking([{ name: "send", args: { to: "Ada" } }]);
+    const talk = await start(agent, { tools: [tool], limits: { runLogBytes: 65_536 } });
+    await talk.run();
+    const answering = talk.answer(true);
+    await expect
+      .poll(async () => (await talk.handler.sessions.get(key))?.active?.offset ?? 0)
+      .toBeGreaterThan(0);
+    actives.push((await talk.handler.sessions.get(key))?.active);
+    checked.resolve();
+    await answering;
+    const taken = [{ name: "send", args: { to: "Ada" }, isApproved: true }];
+    expect(actives).toMatchObject([{ offset: 0, taken }, { taken }]);
   });
 });
 
@@ -461,7 +600,7 @@ describe("middleware", () => {
     });
     const talk = await start(agent, {
       tools: [tool],
-      middleware: [logging(), outer, redact({ patterns: [/sk-live-\w+/g] } as never), inner],
+      middleware: [logging(), outer, redact({ patterns: [/sk-live-\w+/g] }), inner],
     });
     await talk.run();
     const events = await talk.answer(true);
@@ -476,7 +615,10 @@ describe("middleware", () => {
   test("that hides a tool hides its approved call, which is made once", async () => {
     const { tool, calls } = counted("send", () => "hidden result");
     const { agent, seen } = asking([{ name: "send", args: { to: "hidden argument" } }]);
-    const talk = await start(agent, { tools: [tool], middleware: [toolFilter({ deny: ["send"] })] });
+    const talk = await start(agent, {
+      tools: [tool],
+      middleware: [toolFilter({ deny: ["send"] })],
+    });
     await talk.run();
     const events = await talk.answer(true);
     expect(calls).toEqual([{ to: "hidden argument" }]);

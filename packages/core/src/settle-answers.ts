@@ -160,8 +160,7 @@ function isAsMade(shown: { name: string; arguments: string }, made: AskedCall): 
 
 function hasCall(messages: readonly Message[], callId: string): boolean {
   return messages.some(
-    (message) =>
-      message.role === "assistant" && message.toolCalls?.some(({ id }) => id === callId),
+    (message) => message.role === "assistant" && message.toolCalls?.some(({ id }) => id === callId),
   );
 }
 

@@ -107,7 +107,11 @@ export class ToolCalls {
   async refuse({ opening, id, name, args }: LostCall, error: AgentError): Promise<SettledCall> {
     for (const event of opening) await this.#context.emit.event(event);
     const events = [...opening, await this.#refuse(id, error)];
-    return { call: { id, name, args }, outcome: { id, name, args, ms: 0, status: "failed", error }, events };
+    return {
+      call: { id, name, args },
+      outcome: { id, name, args, ms: 0, status: "failed", error },
+      events,
+    };
   }
 
   async #callAnswered(answered: AnsweredCall): Promise<SettledCall> {

@@ -93,7 +93,9 @@ export function createToolLoopAgent(options: ToolLoopOptions): AgentObject {
 // What an earlier run asked a person about, and this one may do now, or may not. The calls of the handler's
 // tools have their results already.
 async function finishApproved(input: RunAgentInput, context: RunContext): Promise<Message[]> {
-  const made = new Set(input.messages.flatMap((one) => (one.role === "tool" ? one.toolCallId : [])));
+  const made = new Set(
+    input.messages.flatMap((one) => (one.role === "tool" ? one.toolCallId : [])),
+  );
   const calls = context.session.answers.flatMap(({ call }) =>
     call && !made.has(call.id) ? [{ id: call.id, name: call.name, args: call.args }] : [],
   );
