@@ -19,6 +19,7 @@ export {
   compose,
   EventType,
   isAgentError,
+  lastUserText,
   mapEvents,
   mergeStreams,
   toAgent,

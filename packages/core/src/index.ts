@@ -7,6 +7,7 @@ export { runOfClientCall } from "./client-tools.ts";
 export type { ClientToolCall, ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
 export { systemClock, createTicker } from "./clock.ts";
 export { deriveCall } from "./derive-call.ts";
+export { lastUserText } from "./last-user-text.ts";
 export { LazyAbort } from "./lazy-abort.ts";
 export type { Ticker, Tickable } from "./clock.ts";
 export { chain, compose } from "./compose.ts";
