@@ -19,6 +19,7 @@ import {
   redact,
   rest,
   agui,
+  compose,
   threads,
   toolFilter,
 } from "../src/index.ts";
@@ -610,6 +611,17 @@ describe("middleware", () => {
     expect(JSON.stringify(events)).not.toContain(secret);
     expect(toolsIn(seen[0]!)).toMatchObject([{ content: `The key is ${secret}.` }]);
     expect(JSON.stringify(await talk.messages())).not.toContain(secret);
+  });
+
+  test("of the agent itself sees the result, too", async () => {
+    const { tool } = counted("send", () => `The key is ${secret}.`);
+    const { agent } = asking([{ name: "send", args: {} }]);
+    const composed = compose(agent, redact({ patterns: [/sk-live-\w+/g] }));
+    const talk = await start(composed, { tools: [tool] });
+    await talk.run();
+    const events = await talk.answer(true);
+    expect(resultsIn(events)).toMatchObject([{ content: expect.stringContaining("The key is ") }]);
+    expect(JSON.stringify(events)).not.toContain(secret);
   });
 
   test("that hides a tool hides its approved call, which is made once", async () => {

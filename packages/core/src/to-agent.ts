@@ -49,8 +49,9 @@ export function callAgent(agent: AgentLike, input: RunAgentInput, context: RunCo
  * An agent that `compose` made does that itself, behind its own middleware.
  */
 export function startAgent(agent: AgentLike, input: RunAgentInput, context: RunContext): unknown {
-  const { answers, lost } = context.session as ContextSession;
-  const isSettled = answers.length === 0 && !lost?.length;
+  // A context that was put together by hand may have neither.
+  const { answers, lost }: Partial<ContextSession> = (context.session as ContextSession) ?? {};
+  const isSettled = !answers?.length && !lost?.length;
   if (isSettled || composed in agent) return callAgent(agent, input, context);
   return startSettled(agent, { input, context }, (own) => callAgent(agent, own, context));
 }
