@@ -9,7 +9,7 @@ export const model: AgentFunction = async function* (input) {
     yield* call("find_order", { id: /\d+/.exec(lastUserText(input))?.[0] ?? "?" });
     return;
   }
-  const result = String(last.content);
+  const result = typeof last.content === "string" ? last.content : JSON.stringify(last.content);
   const order = readOrder(result);
   if (order) yield* call("refund", { id: order.id, amount: order.cost });
   else yield result.includes("approval-denied") ? "I was not allowed to refund it." : result;

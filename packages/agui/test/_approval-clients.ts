@@ -4,7 +4,7 @@ import { clients as copilots, connectClient } from "../../copilotkit/test/_clien
 import { createChat, partsOf, sdks } from "../../vercel/test/_chat.ts";
 
 /** A conversation in which a person is asked, in the way of one kind of client. */
-export interface Conversation {
+interface Conversation {
   readonly threadId: string;
   /** Says something; resolves when the run is over. */
   say(text: string): Promise<void>;

@@ -55,8 +55,8 @@ const generator: AgentFunction = async function* ({ messages }, { callTool }) {
 
 const plain: AgentFunction = function* ({ messages }, { emit }) {
   const last = messages.at(-1);
-  if (last?.role === "tool") yield `Done: ${String(last.content)}`;
-  else if (last?.role === "user") emit.custom("asked", true);
+  if (last?.role === "tool") yield `Done: ${JSON.stringify(last.content)}`;
+  else if (last?.role === "user") void emit.custom("asked", true);
 };
 
 // Whole runs with a beginning and an end, as agents of AG-UI's client send them.
@@ -92,7 +92,7 @@ const arrays = (({ messages }: RunAgentInput) =>
 
 const model: AgentFunction = ({ messages, runId }) => {
   const last = messages.at(-1);
-  if (last?.role === "tool") return [`Done: ${String(last.content)}`];
+  if (last?.role === "tool") return [`Done: ${JSON.stringify(last.content)}`];
   const toolCallId = `call-${runId}`;
   return [
     "I will refund it. ",

@@ -47,7 +47,7 @@ function spawnServer(parts: readonly string[]) {
   const stdio = ["ignore", "pipe", "inherit"] as const;
   const child = spawn(process.execPath, [...flags, ...parts], { stdio: [...stdio] });
   onTestFinished(() => void child.kill("SIGKILL"));
-  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     next: async (): Promise<string> => String((await lines.next()).value),
     async kill() {

@@ -19,7 +19,7 @@ prepareClients();
 async function serveTwo(one: AgentHandler, two: AgentHandler, isShared: boolean) {
   const [first, second] = [toNodeHandler(one), toNodeHandler(two)];
   let current = first;
-  const server = createServer((request, response) => void current(request, response));
+  const server = createServer((request, response) => current(request, response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(async () => {

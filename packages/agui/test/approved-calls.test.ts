@@ -244,7 +244,8 @@ describe("an approved call", () => {
     const events = await talk.run({ resume });
     expect(calls).toEqual([{ to: "Bob" }]);
     const contents = toolsIn(seen[0]!).map(({ content }) => content);
-    expect(contents.toSorted()).toEqual(["done", expect.stringContaining("Not Ada.")]);
+    expect(contents).toHaveLength(2);
+    expect(contents).toEqual(expect.arrayContaining(["done", expect.stringContaining("Not Ada.")]));
     expect(resultsIn(events).map(({ metadata }) => metadata?.error)).toContain("approval-denied");
   });
 
@@ -543,9 +544,7 @@ describe("a tool that only the agent knows", () => {
       tools: [own(calls)],
     });
     const agent: AgentFunction = (input, context) =>
-      context.session.answers.length === 0
-        ? (loop.run(input, context) as ReturnType<AgentFunction>)
-        : Promise.resolve("Hm.");
+      context.session.answers.length === 0 ? loop.run(input, context) : Promise.resolve("Hm.");
     const talk = await start(agent);
     await talk.run();
     await talk.answer(approved);
@@ -569,7 +568,7 @@ describe("a tool that only the agent knows", () => {
     const agent = createToolLoopAgent({
       generate: ({ messages }) =>
         messages.at(-1)?.role === "tool"
-          ? [String(messages.at(-1)!.content)]
+          ? [JSON.stringify(messages.at(-1)!.content)]
           : [
               { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "wipe" },
               { type: "TOOL_CALL_END", toolCallId: "c" },
@@ -578,7 +577,7 @@ describe("a tool that only the agent knows", () => {
     });
     const talk = await start(agent, { tools: [handlers.tool] });
     await talk.run();
-    expect(textIn(await talk.answer(true))).toBe("wiped");
+    expect(textIn(await talk.answer(true))).toBe('"wiped"');
     expect(calls).toHaveLength(1);
     expect(handlers.calls).toEqual([]);
   });

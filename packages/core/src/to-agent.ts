@@ -38,7 +38,7 @@ export function toAgent(agent: AgentLike): Agent {
 }
 
 /** Starts an agent. Throws synchronously whatever it throws synchronously. */
-export function callAgent(agent: AgentLike, input: RunAgentInput, context: RunContext): unknown {
+function callAgent(agent: AgentLike, input: RunAgentInput, context: RunContext): unknown {
   if (typeof agent === "function") return agent(input, context);
   if ("abortController" in agent) giveController(agent, context.signal);
   return agent.run(input, context);
@@ -50,7 +50,7 @@ export function callAgent(agent: AgentLike, input: RunAgentInput, context: RunCo
  */
 export function startAgent(agent: AgentLike, input: RunAgentInput, context: RunContext): unknown {
   // A context that was put together by hand may have neither.
-  const { answers, lost }: Partial<ContextSession> = (context.session as ContextSession) ?? {};
+  const { answers, lost } = (context.session ?? {}) as Partial<ContextSession>;
   const isSettled = !answers?.length && !lost?.length;
   if (isSettled || composed in agent) return callAgent(agent, input, context);
   return startSettled(agent, { input, context }, (own) => callAgent(agent, own, context));
