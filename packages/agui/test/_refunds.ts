@@ -32,7 +32,7 @@ export function createRefunds(options: { readonly onRun?: () => unknown } = {}):
 
 export const args = { order: "A-1", amount: 17.5 };
 
-const ownTool = "a tool loop with a tool of its own";
+const ownTool = "a tool loop that brings the tool";
 
 /** What a user says to have it. */
 export const wish = "I want my money back.";
@@ -122,7 +122,7 @@ const forms: Readonly<Record<string, (parts: Parts) => AgentLike>> = {
   "an agent that returns a list": ({ watch }) => watch(askingFirst(arrays)),
   "an Observable of whole runs": ({ watch }) => watch(observable),
   "an agent that makes the call again": ({ watch }) => watch(again),
-  "an agent with middleware of its own": ({ watch }) => compose(watch(newcomer), redact()),
+  "an agent composed with middleware": ({ watch }) => compose(watch(newcomer), redact()),
   "a tool loop": ({ watch }) => watch(createToolLoopAgent({ generate: model })),
   [ownTool]: ({ watch, refund }) =>
     createToolLoopAgent({ generate: watch(model), tools: [refund] }),

@@ -30,7 +30,7 @@ async function serveTwo(one: AgentHandler, two: AgentHandler, isShared: boolean)
   });
   return {
     root: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** From now on the second one answers. */
+    /** Later requests go to the second one. */
     change: () => void (current = second),
   };
 }

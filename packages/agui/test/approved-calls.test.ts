@@ -12,6 +12,7 @@ import { Observable } from "rxjs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createToolLoopAgent, defineTool } from "../../tools/src/index.ts";
+import { createChat, sdks } from "../../vercel/test/_chat.ts";
 import {
   createAgentHandler,
   logging,
@@ -32,7 +33,7 @@ interface Talk {
   readonly root: string;
   readonly handler: ReturnType<typeof createAgentHandler>;
   readonly logger: ReturnType<typeof memoryLogger>;
-  /** Posts a run to the thread, with what the server has of it unless told otherwise. */
+  /** Posts a run to the thread, with the messages that the server has unless `body` has others. */
   run(body?: object): Promise<Loose[]>;
   /** The questions of the last run. */
   readonly asked: Loose[];
@@ -133,7 +134,7 @@ const toolsIn = ({ messages }: RunAgentInput): Loose[] =>
   messages.filter(({ role }) => role === "tool");
 
 describe("an approved call", () => {
-  test("has its result sent before the agent says anything", async () => {
+  test("has its result sent before the agent sends anything", async () => {
     const { tool, calls } = counted("send", () => ({ sent: 2 }));
     const { agent, seen } = asking([{ name: "send", args: { to: "Ada" } }]);
     const talk = await start(agent, { tools: [tool] });
@@ -489,6 +490,38 @@ describe("a call that a lost run had taken", () => {
     ]);
   });
 
+  test.for(sdks.filter(({ major }) => major >= 6))(
+    "does not break useChat of AI SDK $name, which goes on",
+    async (sdk) => {
+      const { root, seen } = await lose(true);
+      const question = { id: "i", approved: true };
+      const part = {
+        type: "tool-send",
+        toolCallId: "c",
+        state: "approval-responded",
+        input: call.args,
+        approval: question,
+      };
+      const chat = createChat(sdk, {
+        id: "t",
+        api: `${root}/api/chat?sdkVersion=${sdk.major}`,
+        messages: [
+          { id: "u", role: "user", parts: [{ type: "text", text: "Go on." }] },
+          { id: "a", role: "assistant", parts: [part] },
+        ],
+      });
+      for (const text of ["Well?", "And?"]) {
+        await chat.chat.sendMessage({ text });
+        expect(chat.chat.error).toBeUndefined();
+        const results = toolsIn(seen.at(-1)!);
+        expect(results).toMatchObject([
+          { toolCallId: "c", content: expect.stringContaining("ended before there was a result") },
+        ]);
+        expect(seen.at(-1)!.messages.at(-1)).toMatchObject({ role: "user", content: text });
+      }
+    },
+  );
+
   test("is in the thread once where the server owns it", async () => {
     const { run, seen } = await lose(true, { history: "server" });
     expect(resultsIn(await run({ messages: [next] }))).toEqual([]);
@@ -533,7 +566,7 @@ describe("a tool that only the agent knows", () => {
       return "wiped";
     }).tool;
 
-  /** A loop with a tool of its own, and an agent in its place that forgets it. */
+  /** A loop that brings a tool, and an agent in its place that forgets it. */
   async function forget(approved: boolean) {
     const calls: unknown[] = [];
     const loop = createToolLoopAgent({
@@ -612,7 +645,7 @@ describe("middleware", () => {
     expect(JSON.stringify(await talk.messages())).not.toContain(secret);
   });
 
-  test("of the agent itself sees the result, too", async () => {
+  test("that an agent is composed with sees the result, too", async () => {
     const { tool } = counted("send", () => `The key is ${secret}.`);
     const { agent } = asking([{ name: "send", args: {} }]);
     const composed = compose(agent, redact({ patterns: [/sk-live-\w+/g] }));

@@ -113,7 +113,7 @@ function withSettled(messages: readonly Message[], { lost, made }: Settled): Mes
   const known = messages
     .filter((message) => message.role !== "tool" || !asked.has(message.toolCallId))
     .map((message) => withCalls(message, asked));
-  // A lost call belongs before what the user says now.
+  // A lost call belongs before the user's new message.
   const end = known.length > 1 && known.at(-1)?.role === "user" ? -1 : known.length;
   const past = [...fold(known.slice(0, end), lost), ...known.slice(end)];
   return [...fold(past, made)];

@@ -46,7 +46,7 @@ function callAgent(agent: AgentLike, input: RunAgentInput, context: RunContext):
 
 /**
  * Starts the agent of a run: after the calls that people have answered, with their results in its input.
- * An agent that `compose` made does that itself, behind its own middleware.
+ * An agent that `compose` made does that itself, behind its middleware.
  */
 export function startAgent(agent: AgentLike, input: RunAgentInput, context: RunContext): unknown {
   // A context that was put together by hand may have neither.
@@ -56,7 +56,7 @@ export function startAgent(agent: AgentLike, input: RunAgentInput, context: RunC
   return startSettled(agent, { input, context }, (own) => callAgent(agent, own, context));
 }
 
-/** Marks an agent with middleware of its own. */
+/** Marks an agent that `compose` made. */
 export const composed: unique symbol = Symbol("composed");
 
 // An HttpAgent of AG-UI's client goes on fetching when it is unsubscribed from; it only heeds its
