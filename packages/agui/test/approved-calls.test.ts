@@ -232,6 +232,49 @@ describe("an approved call", () => {
     expect(toolsIn(seen[0]!)).toHaveLength(12);
   });
 
+  test("is made once, also when another approved tool calls it meanwhile", async () => {
+    const inner = counted("pay", () => "paid");
+    const nested: unknown[] = [];
+    const outer = counted("order", async (_args, { callTool, callTools }) => {
+      const id = talk.asked.find(({ message }) => message.includes("pay"))?.toolCallId;
+      nested.push(await callTool("pay", { amount: 1 }).catch(({ code }: Loose) => code));
+      const [same] = await callTools([{ id: id ?? "?", name: "pay", args: { amount: 1 } }]);
+      nested.push(same.status);
+      return "ordered";
+    });
+    const made = { name: "pay", args: { amount: 1 } };
+    const returned: unknown[] = [];
+    const { agent } = asking([{ name: "order", args: {} }, made], async (_input, { callTool }) => {
+      returned.push(await callTool("pay", { amount: 1 }), await callTool("order", {}));
+      return undefined;
+    });
+    const talk = await start(agent, { tools: [outer.tool, inner.tool] });
+    await talk.run();
+    await talk.answer(true);
+    expect(nested).toHaveLength(2);
+    expect(inner.calls).toHaveLength(1);
+    expect(outer.calls).toHaveLength(1);
+    expect(returned).toEqual(["paid", "ordered"]);
+  });
+
+  test("is made once by an agent that brings the tool since", async () => {
+    const { tool, calls } = counted("wipe", () => "wiped");
+    const generate: AgentFunction = ({ messages }) =>
+      messages.at(-1)?.role === "tool"
+        ? ["Well."]
+        : [
+            { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "wipe" },
+            { type: "TOOL_CALL_END", toolCallId: "c" },
+          ];
+    const one = await start(createToolLoopAgent({ generate }), { tools: [tool] });
+    const { sessions } = one.handler;
+    const two = await start(createToolLoopAgent({ generate, tools: [tool] }), { sessions });
+    await one.run();
+    two.asked.push(...one.asked);
+    expect(textIn(await two.answer(true, { runId: "r-9" }))).toBe("Well.");
+    expect(calls).toHaveLength(1);
+  });
+
   test("stands beside one that was denied", async () => {
     const { tool, calls } = counted("send");
     const { agent, seen } = asking(["Ada", "Bob"].map((to) => ({ name: "send", args: { to } })));

@@ -24,14 +24,18 @@ export function startSettled(
   const calls = toolCallsOf(context);
   const { desk } = calls;
   // An agent that another one starts in the same run receives the input that the other gives it.
-  if (desk.settledFor !== undefined && desk.settledFor !== agent) return start(input);
+  desk.settledFor ??= agent;
+  if (desk.settledFor !== agent) return start(input);
+  if (desk.settling) {
+    openRun(context);
+    return startAfter(desk.settling, run, start);
+  }
   const answered = toAnswered(desk, context);
   const lost = toLost(desk);
   if (answered.length === 0 && lost.length === 0) return start(input);
-  desk.settledFor = agent;
-  // Once in a run, also where middleware starts the agent again.
   openRun(context);
-  desk.settling ??= settle(calls, answered, lost);
+  // Once in a run, also where middleware starts the agent again.
+  desk.settling = settle(calls, answered, lost);
   return startAfter(desk.settling, run, start);
 }
 
@@ -53,6 +57,8 @@ async function settle(
   missing: readonly LostCall[],
 ): Promise<Settled> {
   const { settled } = calls.desk;
+  // A tool may call others: what is about to be made here is made here only.
+  for (const { id } of answered) settled.set(id, undefined);
   const lost: SettledCall[] = [];
   for (const one of missing) lost.push(await calls.refuse(one, toLostCallError(one)));
   const made = await calls.callAnswered(answered);
@@ -66,7 +72,7 @@ function toAnswered(desk: ToolDesk, context: RunContext): readonly AnsweredCall[
     const { call } = answer;
     const tool = call && context.tools.find(({ name }) => name === call.name);
     // What an agent brought along it makes itself.
-    if (!call || !tool || call.owner === "agent") return [];
+    if (!call || !tool || call.owner === "agent" || desk.used.has(call.id)) return [];
     const { id, name, args } = call;
     return [{ id, name, args, tool, verdict: toVerdict(call, answer), opening: open(call) }];
   });

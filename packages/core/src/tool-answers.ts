@@ -19,6 +19,9 @@ export interface SettledCall {
   readonly events: readonly BaseEvent[];
 }
 
+/** Such calls by their ids; nothing while one is being made. */
+export type SettledCalls = Map<string, SettledCall | undefined>;
+
 /** An answer that this turn has had already. */
 interface PastAnswer {
   readonly id: string;
@@ -29,19 +32,21 @@ interface PastAnswer {
 /** Keeps which answers were used, for all who call tools in one run. */
 export type UsedAnswers = Set<string>;
 
+const nothing: readonly never[] = Object.freeze([]);
+
 /** The answers that a run was started with. Each is used once. */
 export class ToolAnswers {
   readonly #answers: readonly InterruptAnswer[];
   readonly #input: RunAgentInput | undefined;
   readonly #used: UsedAnswers;
-  readonly #settled: ReadonlyMap<string, SettledCall>;
+  readonly #settled: Readonly<SettledCalls>;
   #turn: readonly PastCall[] | undefined;
 
   constructor(parts: {
     answers: readonly InterruptAnswer[];
     input: RunAgentInput | undefined;
     used: UsedAnswers;
-    settled: ReadonlyMap<string, SettledCall>;
+    settled: SettledCalls;
   }) {
     this.#answers = parts.answers;
     this.#input = parts.input;
@@ -75,25 +80,31 @@ export class ToolAnswers {
    */
   past({ name, args }: ToolCallRequest, asks: boolean): PastAnswer | undefined {
     if (!asks && this.#settled.size === 0) return undefined;
-    this.#turn ??= this.#readTurn();
-    const found = this.#turn.find(
-      (call) =>
-        !this.#used.has(call.id) &&
-        (asks || this.#settled.has(call.id)) &&
-        isSame(call, name, args),
-    );
+    const isWanted = (call: PastCall): boolean =>
+      !this.#used.has(call.id) && isSame(call, name, args);
+    const found =
+      (asks ? this.#earlier().find(isWanted) : undefined) ?? this.#made().find(isWanted);
     if (!found) return undefined;
     this.#used.add(found.id);
     return found;
   }
 
-  #readTurn(): readonly PastCall[] {
+  /** Is being made, or was stopped: there is no outcome. */
+  isOpen({ id }: ToolCallRequest): boolean {
+    return id !== undefined && this.#settled.has(id) && this.#settled.get(id) === undefined;
+  }
+
+  #earlier(): readonly PastCall[] {
     const input = this.#input;
-    const turn = input && isContinued(input, this.#answers) ? readTurn(input.messages) : [];
-    if (this.#settled.size === 0) return turn;
-    // What a tool returned here is returned as it is, and not as the conversation has it.
-    const earlier = turn.filter(({ id }) => !this.#settled.has(id));
-    return [...earlier, ...[...this.#settled.values()].map(toPast)];
+    this.#turn ??= input && isContinued(input, this.#answers) ? readTurn(input.messages) : [];
+    if (this.#settled.size === 0) return this.#turn;
+    // What a tool returned in this run is returned as it is, and not as the conversation has it.
+    return this.#turn.filter(({ id }) => !this.#settled.has(id));
+  }
+
+  #made(): readonly PastCall[] {
+    if (this.#settled.size === 0) return nothing;
+    return [...this.#settled.values()].flatMap((made) => (made ? toPast(made) : []));
   }
 }
 

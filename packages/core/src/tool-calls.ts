@@ -133,6 +133,10 @@ export class ToolCalls {
     const { id: told, name, parentMessageId } = request;
     const settled = this.#answers.settled(request);
     if (settled) return settled;
+    if (this.#answers.isOpen(request)) {
+      const error = new AgentError("tool-error", `The call of "${name}" is being made.`);
+      return { id: told!, name, args: request.args, ms: 0, status: "failed", error };
+    }
     const tool = this.#context.tools.find((candidate) => candidate.name === name);
     const args = request.args ?? {};
     const end = (id: string, ending: Ending, made: unknown = args): ToolCallOutcome => ({

@@ -3,7 +3,7 @@ import type { ClientTools } from "./client-tools.ts";
 import { systemClock } from "./clock.ts";
 import { defaultLimits } from "./limits.ts";
 import { silentLogger } from "./logger.ts";
-import type { SettledCall, UsedAnswers } from "./tool-answers.ts";
+import type { SettledCall, SettledCalls, UsedAnswers } from "./tool-answers.ts";
 import { Disposers } from "./tool-disposers.ts";
 import type { AskedCall, Clock, InterruptAnswer, Logger, ServerTool, TakenCall } from "./types.ts";
 
@@ -46,7 +46,7 @@ export class ToolDesk {
   readonly #logger: Logger;
   #used: UsedAnswers | undefined;
   #asked: Map<string, AskedCall> | undefined;
-  #settled: Map<string, SettledCall> | undefined;
+  #settled: SettledCalls | undefined;
   #brought: Set<ServerTool> | undefined;
   #disposers: Disposers | undefined;
 
@@ -73,8 +73,8 @@ export class ToolDesk {
     (this.#asked ??= new Map()).set(interruptId, call);
   }
 
-  /** The calls that were made on an answer before the agent began, by their ids. */
-  get settled(): Map<string, SettledCall> {
+  /** The calls that are made on an answer before the agent begins, by their ids. */
+  get settled(): SettledCalls {
     return (this.#settled ??= new Map());
   }
 
