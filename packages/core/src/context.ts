@@ -1,10 +1,12 @@
 import type { RunAgentInput } from "@ag-ui/core";
+import { handOut } from "./begun-calls.ts";
 import type { ClientTools } from "./client-tools.ts";
 import { ContextSession } from "./context-session.ts";
 import { ulid } from "./ids.ts";
 import { GivenSignal, LazyAbort } from "./lazy-abort.ts";
 import type { Stopping } from "./lazy-abort.ts";
 import { silentLogger } from "./logger.ts";
+import { nameCall } from "./late-calls.ts";
 import { settleTools, splitTools } from "./server-tools.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { ToolDesk } from "./tool-desk.ts";
@@ -61,6 +63,10 @@ export interface RunMode {
   readonly strict: boolean;
   /** True while the agent's abort listeners are called. */
   aborting?(): boolean;
+  /** True once the terminal event was accepted. */
+  readonly ended?: boolean;
+  /** Logs the first call that comes after the end of the run. */
+  reportLate?(call: string): void;
   /** What the tools of the run share, made when it is asked for. */
   desk?(): ToolDesk;
 }
@@ -69,6 +75,8 @@ export interface RunMode {
 interface Inside {
   readonly mode: RunMode;
   readonly stopping: Stopping;
+  /** For the tools that are called: stops with the run, or when their agent is left. */
+  readonly calling: Stopping;
   /** Only where the mode has none. */
   readonly desk: ToolDesk | undefined;
   /** What the server declares of the client's tools. */
@@ -99,7 +107,7 @@ export function createRunContext(
   const input = voice?.input;
   return new Context(
     { threadId, runId, agentId, principal, session, logger, requestId, files, tools },
-    { mode, stopping, desk, declared, request, input, voice, calls: undefined },
+    { mode, stopping, calling: stopping, desk, declared, request, input, voice, calls: undefined },
   );
 }
 
@@ -161,21 +169,24 @@ class Context implements RunContext {
 
   // Getters, so that whoever takes a method out of its context can still call it.
   get callTool(): RunContext["callTool"] {
-    return async (name: string, args?: unknown) => toolCallsOf(this).callTool(name, args);
+    return (name, args) =>
+      startCall(this, nameCall("callTool", name), (calls) => calls.callTool(name, args));
   }
 
   get callTools(): RunContext["callTools"] {
-    return async (list: readonly ToolCallRequest[]) => toolCallsOf(this).callTools(list);
+    return (list) => startCall(this, nameCalls(list), (calls) => calls.callTools(list));
   }
 }
 
-/** The same context, speaking with another voice. */
-export function bindContext(context: RunContext, voice: Voice): RunContext {
-  const { mode, stopping, desk, declared, request } = insideOf(context);
+/** The same context, speaking with another voice. `calling` stops the tools that are called with it. */
+export function bindContext(context: RunContext, voice: Voice, calling: Stopping): RunContext {
+  const { mode, desk, declared, request, stopping: outer } = insideOf(context);
   const { input } = voice;
+  // A run says itself why it stops; outside of one there is only the subscription.
+  const stopping = desk ? calling : outer;
   return derive(
     context,
-    { mode, stopping, desk, declared, request, input, voice, calls: undefined },
+    { mode, stopping, calling, desk, declared, request, input, voice, calls: undefined },
     context.tools,
   );
 }
@@ -200,10 +211,10 @@ export function withTools(
   const own = insideOf(context);
   const settled = settleTools(input, { runId: context.runId, tools, logger: context.logger });
   const declared = [...client, ...own.declared.filter(isOthers)];
-  const { mode, stopping, desk, request, voice } = own;
+  const { mode, stopping, calling, desk, request, voice } = own;
   const derived = derive(
     context,
-    { mode, stopping, desk, declared, request, input: settled, voice, calls: undefined },
+    { mode, stopping, calling, desk, declared, request, input: settled, voice, calls: undefined },
     [...server, ...context.tools.filter(isOthers)],
   );
   return { input: settled, context: derived };
@@ -230,7 +241,35 @@ function withPrototype(context: RunContext): RunContext {
 function toolCallsOf(context: RunContext): ToolCalls {
   const own = insideOf(context);
   const { input, declared } = own;
-  return (own.calls ??= new ToolCalls(context, { desk: deskIn(own), input, declared }));
+  return (own.calls ??= new ToolCalls(forCalls(context, own), {
+    desk: deskIn(own),
+    input,
+    declared,
+  }));
+}
+
+function forCalls(context: RunContext, { calling, stopping }: Inside): RunContext {
+  if (calling === stopping) return context;
+  return Object.create(context, { signal: { value: calling.signal } }) as RunContext;
+}
+
+// Async, so that nothing is thrown into an author who does not await.
+function startCall<T>(
+  context: RunContext,
+  name: string,
+  work: (calls: ToolCalls) => Promise<T>,
+): Promise<T> {
+  const { voice } = insideOf(context);
+  if (voice?.isLate()) return voice.suspend(name);
+  const begin = async (): Promise<T> => work(toolCallsOf(context));
+  return voice ? voice.begin(name, begin(), "tool") : handOut(begin());
+}
+
+function nameCalls(list: readonly ToolCallRequest[]): string {
+  const names = Array.isArray(list)
+    ? list.map((call?: Partial<ToolCallRequest>) => call?.name)
+    : [];
+  return nameCall("callTools", ...names.slice(0, 5));
 }
 
 function insideOf(context: RunContext): Inside {

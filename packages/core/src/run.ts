@@ -11,7 +11,6 @@ import { ClientToolBroker } from "./client-tools.ts";
 import type { ToolResultCommand } from "./client-tools.ts";
 import { chain } from "./compose.ts";
 import { changesOf, createRunContext } from "./context.ts";
-import { ended } from "./context-session.ts";
 import type { RunMode } from "./context.ts";
 import { AgentError, describeError } from "./errors.ts";
 import { noOffset } from "./follower.ts";
@@ -21,6 +20,7 @@ import { atTurnEnd, hop } from "./hop.ts";
 import type { TurnMember } from "./hop.ts";
 import { addToLine, continues, sealLine } from "./line.ts";
 import type { OpenEntry, SizedEntry } from "./line.ts";
+import { warnLate } from "./late-calls.ts";
 import { LazyAbort } from "./lazy-abort.ts";
 import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
@@ -92,6 +92,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   #guarding = false;
   #abortLater: AgentError | undefined;
   #aborting = false;
+  #isLateReported = false;
 
   /** What the guard is looking at. */
   #heard: unknown;
@@ -326,10 +327,14 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
       : callAgent(agent, input, this.context);
   }
 
-  // What is thrown into an abort listener ends the process, so there a last word is only dropped.
   isLate(): boolean {
-    if (this.ended && !this.#aborting) throw ended(this.context.runId);
     return this.ended;
+  }
+
+  reportLate(call: string): void {
+    if (this.#isLateReported) return;
+    this.#isLateReported = true;
+    warnLate(this, call);
   }
 
   // Once: whoever is unsubscribed from twice may take it amiss.

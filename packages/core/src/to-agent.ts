@@ -4,10 +4,12 @@ import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import { describeValue, isClass } from "./check-options.ts";
 import { bindContext, modeOf, standaloneContext } from "./context.ts";
 import type { RunMode } from "./context.ts";
-import { ended } from "./context-session.ts";
+import { AgentError, isAgentError } from "./errors.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
 import { isPlainObject } from "./guard-json.ts";
+import { warnLate } from "./late-calls.ts";
+import { LinkedAbort } from "./lazy-abort.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
 import { reportRepairs } from "./repairs.ts";
@@ -60,7 +62,7 @@ export function toRun(agent: AgentLike): Run {
       try {
         run.begin(agent);
       } catch (error) {
-        subscriber.error(error);
+        run.failed(error);
       }
       return () => run.leave();
     });
@@ -68,18 +70,23 @@ export function toRun(agent: AgentLike): Run {
 
 /** A run that is told to a subscriber. */
 class ObservedRun implements Listener {
+  readonly context: RunContext;
   readonly #subscriber: Subscriber<BaseEvent>;
-  readonly #context: RunContext;
   readonly #mode: RunMode;
+  readonly #stopping: LinkedAbort;
   readonly #voice: Voice;
   readonly #guard: Guard;
   #pumping: Pumping | undefined;
   #isReported = false;
+  #isLateReported = false;
+  #aborting = false;
+  #error: unknown;
 
   constructor(input: RunAgentInput, context: RunContext, subscriber: Subscriber<BaseEvent>) {
     this.#subscriber = subscriber;
-    this.#context = context;
+    this.context = context;
     this.#mode = modeOf(context);
+    this.#stopping = new LinkedAbort(context);
     this.#voice = new Voice(input, this);
     this.#guard = createGuard({
       threadId: context.threadId,
@@ -94,14 +101,30 @@ class ObservedRun implements Listener {
 
   begin(agent: AgentLike): void {
     const voice = this.#voice;
-    const bound = bindContext(this.#context, voice);
+    const bound = bindContext(this.context, voice, this.#stopping);
     this.#pumping = pump(callAgent(agent, voice.input, bound), voice);
   }
 
   leave(): void {
+    // Also stops the tools that an agent has called and not waited for.
+    if (!this.#guard.ended) this.#abort();
     this.#pumping?.stop();
     // An agent that goes on after its own end is left before it is done.
     this.#report();
+  }
+
+  #abort(): void {
+    this.#aborting = true;
+    this.#stopping.abort(this.#reason());
+    this.#aborting = false;
+  }
+
+  #reason(): AgentError {
+    const cause = this.#error;
+    if (cause === undefined) return new AgentError("stopped", "The run was unsubscribed from.");
+    return isAgentError(cause)
+      ? cause
+      : new AgentError("agent-error", "The agent failed.", { cause });
   }
 
   hear(value: unknown): void {
@@ -116,7 +139,10 @@ class ObservedRun implements Listener {
 
   failed(reason: unknown): void {
     this.#report();
-    this.#subscriber.error(reason);
+    this.#error = reason;
+    // The agent has finished its run itself, and then awaited one more call.
+    if (this.#guard.ended && isRunEnded(reason)) this.#subscriber.complete();
+    else this.#subscriber.error(reason);
   }
 
   ready(): Promise<void> | undefined {
@@ -124,16 +150,30 @@ class ObservedRun implements Listener {
   }
 
   isLate(): boolean {
-    if (!this.#subscriber.closed && !this.#guard.ended) return false;
-    if (this.#mode.aborting?.()) return true;
-    throw ended(this.#context.runId);
+    return this.#subscriber.closed || this.#guard.ended;
+  }
+
+  aborting(): boolean {
+    return this.#aborting || (this.#mode.aborting?.() ?? false);
+  }
+
+  // Of a run with middleware each agent has one of these, and the run one warning.
+  reportLate(call: string): void {
+    if (this.#mode.reportLate) return this.#mode.reportLate(call);
+    if (this.#isLateReported) return;
+    this.#isLateReported = true;
+    warnLate(this, call);
   }
 
   #report(): void {
     if (this.#isReported) return;
     this.#isReported = true;
-    reportRepairs(this.#context, "agent", this.#guard);
+    reportRepairs(this.context, "agent", this.#guard);
   }
+}
+
+function isRunEnded(reason: unknown): boolean {
+  return isAgentError(reason) && reason.code === "run-ended";
 }
 
 /** Throws unless the value is an agent, and says what one looks like. */

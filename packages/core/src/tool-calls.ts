@@ -121,6 +121,8 @@ export class ToolCalls {
     try {
       // Written down before the client hears of it, so that no answer comes too early.
       if (client) await client.ask(one.args);
+      // The run may have ended meanwhile, or while the call waited for its turn.
+      this.#context.signal.throwIfAborted();
     } catch (cause) {
       client?.end();
       return { status: "failed", error: toToolError(name, cause) };

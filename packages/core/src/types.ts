@@ -214,7 +214,9 @@ export interface PredictStateEntry {
 
 /**
  * What an agent says, one method per kind. A method returns a promise only while the clients are
- * behind: `await emit.text(…)` in a loop makes the agent wait for its readers.
+ * behind: `await emit.text(…)` in a loop makes the agent wait for its readers. After the end of the run
+ * nothing is sent: methods with a value return it, and promises reject with `run-ended` in the agent that
+ * awaits them, but not in a timer or listener.
  */
 export interface Emit {
   /** A piece of the answer; the same as yielding the string. */
