@@ -182,7 +182,7 @@ class Context implements RunContext {
 export function bindContext(context: RunContext, voice: Voice, calling: Stopping): RunContext {
   const { mode, desk, declared, request, stopping: outer } = insideOf(context);
   const { input } = voice;
-  // A run says itself why it stops; outside of one there is only the subscription.
+  // A run stops with a reason; outside of one there is only the subscription.
   const stopping = desk ? calling : outer;
   return derive(
     context,

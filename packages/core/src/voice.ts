@@ -14,7 +14,7 @@ import type { LiveStateTracker } from "./state.ts";
 import { createRunState } from "./state-writer.ts";
 import type { Emit, RunState } from "./types.ts";
 
-/** Who hears a voice: a run, or the Observable of one. */
+/** What a voice speaks to: a run, or the Observable of one. */
 export interface Listener extends EndedRun {
   hear(value: unknown): void;
   /** The agent is done. */
@@ -22,7 +22,7 @@ export interface Listener extends EndedRun {
   failed(reason: unknown): void;
   /** A promise while the readers are behind. */
   ready(): Promise<void> | undefined;
-  /** Whether the run has ended, so that what is said is dropped. */
+  /** Whether the run has ended, so that events are dropped. */
   isLate(): boolean;
 }
 
