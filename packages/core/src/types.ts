@@ -51,6 +51,11 @@ export interface AgentObject {
   run(input: RunAgentInput, context: RunContext): ReturnType<AgentFunction>;
   readonly name?: string | undefined;
   readonly description?: string | undefined;
+  /**
+   * Names of the tools that the agent runs itself. Results of these are never taken from a client, as those
+   * of the handler's `tools` are not. A function may have this member, too.
+   */
+  readonly serverTools?: readonly string[] | undefined;
   /** Called once by `start()`; throws when the agent cannot be served. */
   validate?(): Awaitable<void>;
   /** Called by `start()` after `validate`; the handler serves when it resolves. */
@@ -491,6 +496,8 @@ export interface Session extends ThreadKey {
   readonly pruned?: PrunedMessages | undefined;
   /** The last 100 runs, oldest first. */
   readonly pastRuns?: readonly PastRun[] | undefined;
+  /** Ids of the tool calls in `messages` that only a client vouches for. Absent: none. */
+  readonly claimed?: readonly string[] | undefined;
 }
 
 /** How far a run that has not ended is folded into the `messages` and `state` of its session. */
@@ -522,6 +529,8 @@ export interface SessionChange {
   historyOwner?: HistoryOwner;
   /** Added to `pastRuns`; past 100 the oldest is removed. */
   run?: PastRun;
+  /** Replaces. */
+  claimed?: readonly string[];
 }
 
 /** What a blob is found by; only with the principal it was kept for. */

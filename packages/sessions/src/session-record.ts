@@ -77,6 +77,7 @@ export function changeSession(
     historyOwner: session.historyOwner ?? change.historyOwner,
     pruned: prunedAfter(session.pruned, { held: session.messages, all, kept: messages }),
     pastRuns: pastRunsAfter(session.pastRuns, change.run),
+    claimed: claimedAfter(session.claimed, change.claimed),
   };
 }
 
@@ -119,6 +120,14 @@ function timesOf(
 
 function timeIn(times: Session["times"], id: string): number | undefined {
   return times && Object.hasOwn(times, id) ? times[id] : undefined;
+}
+
+function claimedAfter(
+  before: Session["claimed"],
+  after: SessionChange["claimed"],
+): Session["claimed"] {
+  if (after === undefined) return before;
+  return after.length === 0 ? undefined : after;
 }
 
 // Nothing, and again nothing: one list of it is enough for all threads.

@@ -119,6 +119,7 @@ export const migrations: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN history_owner TEXT;
   ALTER TABLE sessions ADD COLUMN pruned TEXT;
   ALTER TABLE sessions ADD COLUMN past_runs TEXT;
+  ALTER TABLE sessions ADD COLUMN claimed TEXT;
   `,
 ];
 

@@ -31,6 +31,7 @@ interface SessionRow {
   readonly history_owner: HistoryOwner | null;
   readonly pruned: string | null;
   readonly past_runs: string | null;
+  readonly claimed: string | null;
 }
 
 interface MessageRow {
@@ -144,7 +145,7 @@ export function createSessionRows(db: Database): SessionRows {
       db.sql(
         `UPDATE sessions SET version = ?, last_activity = ?, message_count = ?, state = ?,
            metadata = ?, pending = ?, last_run_id = ?, active = ?, times = ?, history_owner = ?,
-           pruned = ?, past_runs = ? WHERE id = ?`,
+           pruned = ?, past_runs = ?, claimed = ? WHERE id = ?`,
       ).run(
         session.version,
         session.lastActivity,
@@ -158,6 +159,7 @@ export function createSessionRows(db: Database): SessionRows {
         session.historyOwner ?? null,
         JSON.stringify(session.pruned) ?? null,
         change.run ? JSON.stringify(session.pastRuns) : row.past_runs,
+        JSON.stringify(session.claimed) ?? null,
         row.id,
       );
       return session;
@@ -236,6 +238,7 @@ function toSession(row: SessionRow, messages: readonly MessageRow[]): Session {
     historyOwner: row.history_owner ?? undefined,
     pruned: parsed<Session["pruned"]>(row.pruned),
     pastRuns: parsed<Session["pastRuns"]>(row.past_runs),
+    claimed: parsed<Session["claimed"]>(row.claimed),
   };
 }
 

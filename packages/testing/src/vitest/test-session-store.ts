@@ -1,5 +1,6 @@
 import { afterEach, describe } from "vitest";
 import { testSessionBlobs } from "./_session-blobs.ts";
+import { testSessionClaims } from "./_session-claims.ts";
 import { testSessionLeases } from "./_session-leases.ts";
 import { testSessionLifetime } from "./_session-lifetime.ts";
 import { testSessionPast } from "./_session-past.ts";
@@ -32,6 +33,7 @@ export function testSessionStore(
     testSessionTimes({ bench, define });
     testSessionPruning({ bench, define });
     testSessionPast({ bench, define });
+    testSessionClaims({ bench, define });
     testSessionLeases({ bench, define });
     testSessionLifetime({ bench, define });
     testSessionBlobs({ bench, define }, { hasBlobs: options.blobs !== false });
