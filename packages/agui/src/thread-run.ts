@@ -3,6 +3,7 @@ import type {
   Lease,
   LiveRun,
   Message,
+  Pending,
   RunCommand,
   RunFold,
   RunKeeper,
@@ -20,6 +21,8 @@ export interface ThreadRunInit {
   readonly lease: Lease;
   /** What the thread held before the run. */
   readonly history: readonly Message[];
+  /** What it waits for and the run's request did not answer. */
+  readonly pending: readonly Pending[];
   readonly maxMessages: number | undefined;
 }
 
@@ -33,6 +36,7 @@ export class ThreadRun implements RunKeeper, RunLease {
   readonly #sessions: SessionStore;
   readonly #registry: RunRegistry;
   readonly #history: readonly Message[];
+  readonly #pending: readonly Pending[];
   readonly #maxMessages: number | undefined;
   readonly #deafen: () => void;
   #run: LiveRun | undefined = undefined;
@@ -44,6 +48,7 @@ export class ThreadRun implements RunKeeper, RunLease {
     this.#sessions = sessions;
     this.#registry = registry;
     this.#history = init.history;
+    this.#pending = init.pending;
     this.#maxMessages = init.maxMessages;
     this.#deafen = sessions.runs.commands(init.lease, (command) => this.#obey(command));
   }
@@ -71,7 +76,7 @@ export class ThreadRun implements RunKeeper, RunLease {
         times,
         state,
         metadata,
-        pending: toPending(lease.runId, summary, history),
+        pending: toPending(lease.runId, summary, this.#pending),
         lastRunId: lease.runId,
         active: null,
       },

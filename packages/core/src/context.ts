@@ -1,6 +1,8 @@
 import type { RunAgentInput } from "@ag-ui/core";
+import { dropClaims } from "./claims.ts";
 import type { ClientTools } from "./client-tools.ts";
 import { ContextSession } from "./context-session.ts";
+import type { CallOrigins } from "./guard-parts.ts";
 import { ulid } from "./ids.ts";
 import { GivenSignal, LazyAbort } from "./lazy-abort.ts";
 import type { Stopping } from "./lazy-abort.ts";
@@ -53,16 +55,22 @@ export interface RunContextInit {
   readonly data?: unknown;
   /** What the server asked in the last run, with the answers of this one. Never what a client claims. */
   readonly answers?: readonly InterruptAnswer[];
+  /** Ids of the calls in the input that only the client vouches for. */
+  readonly claimed?: readonly string[] | undefined;
 }
 
 /** Pace and mode of the run a context belongs to, for whoever pumps an agent inside it. */
-export interface RunMode {
+export interface RunMode extends Partial<CallOrigins> {
   ready(): Promise<void> | undefined;
   readonly strict: boolean;
   /** True while the agent's abort listeners are called. */
   aborting?(): boolean;
   /** What the tools of the run share, made when it is asked for. */
   desk?(): ToolDesk;
+  /** Ids of the calls in the input that only the client vouches for. */
+  readonly claimed?: ReadonlySet<string> | undefined;
+  /** Takes note of tools that run on the server besides the handler's. */
+  knowTools?(names: readonly string[]): void;
 }
 
 /** What a context carries that is not for agents. */
@@ -196,9 +204,14 @@ export function withTools(
 ): { input: RunAgentInput; context: RunContext } {
   const { server, client } = splitTools(tools);
   const names = new Set(tools.map(({ name }) => name));
+  const offered = settleTools(input, { runId: context.runId, tools, logger: context.logger });
   const isOthers = ({ name }: ServerTool): boolean => !names.has(name);
   const own = insideOf(context);
-  const settled = settleTools(input, { runId: context.runId, tools, logger: context.logger });
+  const settled = settleClaims(
+    offered,
+    context,
+    server.map(({ name }) => name),
+  );
   const declared = [...client, ...own.declared.filter(isOthers)];
   const { mode, stopping, desk, request, voice } = own;
   const derived = derive(
@@ -207,6 +220,20 @@ export function withTools(
     [...server, ...context.tools.filter(isOthers)],
   );
   return { input: settled, context: derived };
+}
+
+/** The input of an agent that runs these tools itself: what a client claims of them is dropped. */
+export function settleClaims(
+  input: RunAgentInput,
+  context: RunContext,
+  names: readonly string[],
+): RunAgentInput {
+  if (names.length === 0) return input;
+  const mode = modeOf(context);
+  mode.knowTools?.(names);
+  const { claimed } = mode;
+  if (!claimed?.size) return input;
+  return dropClaims(input, { claimed, serverTools: new Set(names) }, context);
 }
 
 function derive(context: RunContext, own: Inside, tools: readonly ServerTool[]): RunContext {

@@ -5,6 +5,14 @@ import { kinds, Known } from "./guard-known.ts";
 import type { OpenPart, Owner, OwnerOf, PartKind } from "./guard-known.ts";
 import { ulid } from "./ids.ts";
 
+/** Where the calls of a run come from and who answers them. */
+export interface CallOrigins {
+  /** Whether a call of this tool is for the client to answer. */
+  isClientTool(name: string): boolean;
+  /** Whether the thread had this call before the run. */
+  isEarlierCall(toolCallId: string): boolean;
+}
+
 // A span has no content of its own.
 type SpokenKind = Exclude<PartKind, "span">;
 
@@ -17,6 +25,7 @@ const closingOrder = ["text", "reasoning", "span", "tool"] as const;
  */
 export class Parts {
   readonly #exit: Exit;
+  readonly #origins: CallOrigins | undefined;
   // Many a run names one thing only, which needs no map.
   #first: Known | undefined;
   #others: Map<string, Known> | undefined;
@@ -25,8 +34,9 @@ export class Parts {
   #calls: Set<string> | undefined;
   #answered: Set<string> | undefined;
 
-  constructor(exit: Exit) {
+  constructor(exit: Exit, origins?: CallOrigins) {
     this.#exit = exit;
+    this.#origins = origins;
   }
 
   isOpen(kind: PartKind, id: string): boolean {
@@ -144,14 +154,29 @@ export class Parts {
         const knownCall = this.#know(call.id);
         knownCall.toolOwner = subagentRunId;
         knownCall.callName = call.function.name;
+        // What the thread had before is no call of this run.
+        if (this.#origins?.isEarlierCall(call.id) === false)
+          (this.#calls ??= new Set()).add(call.id);
       }
     }
   }
 
-  /** Calls that were started here and got no result, in order. */
+  /** Calls that were made here, have no result and are for the client to answer, in order. */
   pendingCalls(): readonly string[] {
     if (!this.#calls) return none;
-    return [...this.#calls].filter((id) => !this.#answered?.has(id));
+    return [...this.#calls].filter(
+      (id) => !this.#answered?.has(id) && this.#origins?.isClientTool(this.callName(id)!) !== false,
+    );
+  }
+
+  /** Whether there is such a call, in this run or before it. */
+  hasCall(id: string): boolean {
+    return this.callName(id) !== undefined || this.#origins?.isEarlierCall(id) !== false;
+  }
+
+  /** Whether a call was started, and not only brought by a snapshot. */
+  hasStarted(id: string): boolean {
+    return this.#find(id)?.tool !== undefined;
   }
 
   /** Ends everything. `isFault`: the agent should have ended what it started. */

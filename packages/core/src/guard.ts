@@ -15,12 +15,14 @@ import type { EndingRun, RunEnding, RunFailure } from "./guard-ending.ts";
 import type { Exit, LooseEvent } from "./guard-events.ts";
 import { Hot } from "./guard-hot.ts";
 import { Parts, withTag } from "./guard-parts.ts";
+import type { CallOrigins } from "./guard-parts.ts";
 import { Reader } from "./guard-reader.ts";
 import type { Listener } from "./guard-reader.ts";
 import { Violation } from "./guard-repairs.ts";
 import type { RepairKind } from "./guard-repairs.ts";
 import type { StateTracker } from "./state.ts";
 
+export type { CallOrigins } from "./guard-parts.ts";
 export type { RunEnding } from "./guard-ending.ts";
 export type { RepairKind } from "./guard-repairs.ts";
 
@@ -34,6 +36,8 @@ export interface GuardOptions {
   /** Follows the state events that pass. */
   readonly state: StateTracker;
   readonly ending: RunEnding;
+  /** Absent: every call without a result is for the client. */
+  readonly calls?: CallOrigins | undefined;
   /** The first repair ends the run with RUN_ERROR `protocol-violation`. */
   readonly strict?: boolean;
 }
@@ -48,6 +52,8 @@ export interface Guard {
   /** Closes what is open and ends with RUN_FINISHED, outcome `cancelled`. */
   cancel(): void;
   readonly ended: boolean;
+  /** The calls of this run that are for the client to answer, in order, however the run ends. */
+  pendingCalls(): readonly string[];
   /** The message that a text would be added to, if it would be told as a delta and nothing else. */
   readonly textId: string | undefined;
   /** Whether a value would be told as it is: a delta of what is open, and nothing else. */
@@ -78,7 +84,7 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   readonly #emit: GuardOptions["emit"];
   readonly #state: StateTracker;
   readonly #hot = new Hot();
-  readonly #parts = new Parts(this);
+  readonly #parts: Parts;
   #chunks: Chunks | undefined;
   #brackets: Brackets | undefined;
   #reader: Reader | undefined;
@@ -95,11 +101,24 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
     this.#parentRunId = options.parentRunId;
     this.#emit = options.emit;
     this.#state = options.state;
+    this.#parts = new Parts(this, options.calls);
     this.#isStrict = options.strict ?? false;
   }
 
   get repairs(): ReadonlyMap<RepairKind, number> {
     return (this.#repairs ??= new Map());
+  }
+
+  pendingCalls(): readonly string[] {
+    return this.#parts.pendingCalls();
+  }
+
+  hasCall(id: string): boolean {
+    return this.#parts.hasCall(id);
+  }
+
+  hasStarted(id: string): boolean {
+    return this.#parts.hasStarted(id);
   }
 
   get textId(): string | undefined {
@@ -326,7 +345,7 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   #finish(own?: LooseEvent): void {
     this.#beginEnd();
     this.#closeAll(true);
-    this.#terminate(own ? adoptFinish(own, this) : finished(this, this.#parts.pendingCalls()));
+    this.#terminate(own ? adoptFinish(own, this) : finished(this));
   }
 
   #violated(reason: unknown): void {

@@ -3,6 +3,7 @@ export type { BaseEvent, Interrupt, Message, RunAgentInput, Tool } from "@ag-ui/
 export { assertHandler, assertOptions, describeValue, unknownName } from "./check-options.ts";
 export { createBag } from "./bag.ts";
 export type { Bag } from "./bag.ts";
+export { describeCall, withCalls, withoutClaims } from "./claims.ts";
 export { runOfClientCall } from "./client-tools.ts";
 export type { ClientToolCall, ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
 export { systemClock, createTicker } from "./clock.ts";
@@ -19,7 +20,7 @@ export type { FetchExchange, FetchExchangeOptions, ToFetchOptions } from "./fetc
 export { createFetchSink } from "./fetch-sink.ts";
 export type { FetchSink } from "./fetch-sink.ts";
 export { createGuard } from "./guard.ts";
-export type { Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
+export type { CallOrigins, Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
 export { isOpaqueId, ulid } from "./ids.ts";
 export { createInputFile, fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "./input-file.ts";
 export { isEqualJson } from "./json.ts";
@@ -38,7 +39,7 @@ export { boundaryOf, decodeField, malformedForm, MultipartParser } from "./multi
 export type { PartHead, PartListener } from "./multipart-parser.ts";
 export type { OpenKind, OpenPart } from "./open-parts.ts";
 export { applyPatch, PatchError } from "./patch.ts";
-export { toAnswers, toPending } from "./pending.ts";
+export { toAnswers, toPending, toPendingAfterLoss } from "./pending.ts";
 export { toProblem } from "./problem.ts";
 export type { Problem, ProblemOptions } from "./problem.ts";
 export { createReducer } from "./reducer.ts";
@@ -56,7 +57,7 @@ export type {
   RunSummary,
 } from "./run-types.ts";
 export { assertOwnForm } from "./same-origin.ts";
-export { assertTools, toDefinition } from "./server-tools.ts";
+export { assertTools, serverToolsOf, toDefinition } from "./server-tools.ts";
 export { sizeOf } from "./size.ts";
 export { createStateTracker } from "./state.ts";
 export type { StateTracker } from "./state.ts";

@@ -86,4 +86,6 @@ export interface RunSummary {
   readonly metadata: Readonly<Json>;
   /** The calls that people were asked about, by the id of the interrupt. */
   readonly asked: ReadonlyMap<string, AskedCall>;
+  /** The calls of the run that are for the client to answer, in order. */
+  readonly pendingCalls: readonly string[];
 }

@@ -4,7 +4,7 @@
  * (append, deliver, end) is decided, and it reads best in one piece.
  */
 import { EventType } from "@ag-ui/core";
-import type { BaseEvent } from "@ag-ui/core";
+import type { BaseEvent, Message } from "@ag-ui/core";
 import { Audience } from "./audience.ts";
 import type { Stage } from "./audience.ts";
 import { ClientToolBroker } from "./client-tools.ts";
@@ -16,7 +16,7 @@ import type { RunMode } from "./context.ts";
 import { AgentError, describeError } from "./errors.ts";
 import { noOffset } from "./follower.ts";
 import { createGuard } from "./guard.ts";
-import type { Guard } from "./guard.ts";
+import type { CallOrigins, Guard } from "./guard.ts";
 import { atTurnEnd, hop } from "./hop.ts";
 import type { TurnMember } from "./hop.ts";
 import { addToLine, continues, sealLine } from "./line.ts";
@@ -26,6 +26,7 @@ import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
 import { reportRepairs } from "./repairs.ts";
 import { SafeLogger } from "./logger.ts";
+import { callIdsOf } from "./pending.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
 import {
@@ -41,7 +42,7 @@ import {
 import { RunOutcome } from "./run-outcome.ts";
 import type { RunInit, RunKeeper, RunLease, RunSettings, RunSummary } from "./run-types.ts";
 import { isEndless, sizeOf, sizeOfText, withoutEndless } from "./size.ts";
-import { settleTools } from "./server-tools.ts";
+import { serverToolsOf, settleTools } from "./server-tools.ts";
 import { nothingAsked, ToolDesk } from "./tool-desk.ts";
 import { callAgent, toRun } from "./to-agent.ts";
 import type { Encoder, LogEntry, Logger, RunContext, RunResult, RunStatus, Sink } from "./types.ts";
@@ -55,7 +56,7 @@ const turnBytes = 64 * 1024;
 const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
 
 // Each server has one of these per open stream, so what a run may never need is made when it does.
-export class LiveRun implements Listener, RunMode, Stage, TurnMember {
+export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMember {
   readonly settings: RunSettings;
   readonly context: RunContext;
   status: RunStatus = "running";
@@ -75,6 +76,15 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   readonly #voice: Voice;
   readonly #audience: Audience;
   readonly #began: number;
+  /** Ids of the calls in its input that only the client vouches for. */
+  readonly claimed: ReadonlySet<string> | undefined;
+  /** What its thread held before; a list that is not changed. */
+  readonly #history: readonly Message[];
+  /** Whether the client named its tools. */
+  readonly #hasClientTools: boolean;
+  /** Names of server tools besides those of the handler. */
+  #otherTools: Set<string> | undefined;
+  #earlierCalls: ReadonlySet<string> | undefined;
   #outcome: RunOutcome | undefined;
   #desk: ToolDesk | undefined;
   #agent: Pumping | undefined;
@@ -122,9 +132,13 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     this.#keeper = keeper;
     this.settings = settings;
     this.#began = settings.clock.now();
+    // The agent may change the list it is given.
+    this.#history = init.history ?? init.input.messages.slice();
+    this.#hasClientTools = init.input.tools.length > 0;
+    const { claimed } = init.context;
+    this.claimed = claimed?.length ? new Set(claimed) : undefined;
     this.#view = createRunView({
-      // The agent may change the list it is given.
-      messages: init.history ?? init.input.messages.slice(),
+      messages: this.#history,
       state: init.input.state,
       maxBytes: settings.limits.runLogBytes,
     });
@@ -157,6 +171,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
       emit: (event, isDelta = false) => this.#accept(event, isDelta),
       state: this.#voice.tracker,
       ending: this.#voice.ending,
+      calls: this,
       strict: settings.strict,
     });
     this.#audience = new Audience(this);
@@ -191,6 +206,22 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
       if (this.#told) this.#desk.disposers.run();
     }
     return this.#desk;
+  }
+
+  knowTools(names: readonly string[]): void {
+    for (const name of names) (this.#otherTools ??= new Set()).add(name);
+  }
+
+  // A client that names no tools has those that the server does not have.
+  isClientTool(name: string): boolean {
+    if (this.#otherTools?.has(name)) return false;
+    if (this.context.tools.some((tool) => tool.name === name)) return false;
+    if (this.#voice.input.tools.some((tool) => tool.name === name)) return true;
+    return !this.#hasClientTools;
+  }
+
+  isEarlierCall(toolCallId: string): boolean {
+    return (this.#earlierCalls ??= callIdsOf(this.#history)).has(toolCallId);
   }
 
   get ended(): boolean {
@@ -330,6 +361,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   // What middleware itself emits does not pass the middleware again.
   #call({ agent, middleware }: RunInit): unknown {
     const { input } = this.#voice;
+    this.knowTools(serverToolsOf(agent));
     return middleware.length > 0
       ? chain(toRun(agent), middleware)(input, this.context)
       : callAgent(agent, input, this.context);
@@ -613,6 +645,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
       times: this.#view.times,
       metadata: changesOf(this.context),
       asked: this.#desk?.asked ?? nothingAsked,
+      pendingCalls: this.#pendingCalls(),
     };
     try {
       const saved = this.#keeper.save?.(summary);
@@ -624,6 +657,13 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     } catch (error) {
       this.#storeFailed(error);
     }
+  }
+
+  // A call that was waited for in the run is given up with it.
+  #pendingCalls(): readonly string[] {
+    const calls = this.#guard.pendingCalls();
+    const inline = this.#clientTools;
+    return inline ? calls.filter((id) => !inline.hasAsked(id)) : calls;
   }
 
   #tell(terminal: SizedEntry): void {

@@ -2,15 +2,17 @@ import { Observable } from "rxjs/internal/Observable";
 import type { Subscriber } from "rxjs";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import { describeValue, isClass } from "./check-options.ts";
-import { bindContext, modeOf, standaloneContext } from "./context.ts";
+import { bindContext, modeOf, settleClaims, standaloneContext } from "./context.ts";
 import type { RunMode } from "./context.ts";
 import { ended } from "./context-session.ts";
 import { createGuard } from "./guard.ts";
-import type { Guard } from "./guard.ts";
+import type { CallOrigins, Guard } from "./guard.ts";
 import { isPlainObject } from "./guard-json.ts";
+import { callIdsOf } from "./pending.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
 import { reportRepairs } from "./repairs.ts";
+import { serverToolsOf } from "./server-tools.ts";
 import type { AgentLike, Run, RunContext } from "./types.ts";
 import { Voice } from "./voice.ts";
 import type { Listener } from "./voice.ts";
@@ -56,7 +58,7 @@ export function toRun(agent: AgentLike): Run {
   assertAgent(agent);
   return (input, context) =>
     new Observable<BaseEvent>((subscriber) => {
-      const run = new ObservedRun(input, context, subscriber);
+      const run = new ObservedRun(withoutClaims(agent, input, context), context, subscriber);
       try {
         run.begin(agent);
       } catch (error) {
@@ -66,8 +68,16 @@ export function toRun(agent: AgentLike): Run {
     });
 }
 
+// Here the tools are known that middleware has added and those that the agent declares.
+function withoutClaims(agent: AgentLike, input: RunAgentInput, context: RunContext): RunAgentInput {
+  const { tools } = context;
+  const declared = serverToolsOf(agent);
+  if (tools.length === 0 && declared.length === 0) return input;
+  return settleClaims(input, context, [...tools.map(({ name }) => name), ...declared]);
+}
+
 /** A run that is told to a subscriber. */
-class ObservedRun implements Listener {
+class ObservedRun implements Listener, CallOrigins {
   readonly #subscriber: Subscriber<BaseEvent>;
   readonly #context: RunContext;
   readonly #mode: RunMode;
@@ -88,8 +98,23 @@ class ObservedRun implements Listener {
       emit: (event) => subscriber.next(event),
       state: this.#voice.tracker,
       ending: this.#voice.ending,
+      calls: this,
       strict: this.#mode.strict,
     });
+  }
+
+  isClientTool(name: string): boolean {
+    const { tools } = this.#voice.input;
+    if (this.#context.tools.some((tool) => tool.name === name)) return false;
+    if (tools.some((tool) => tool.name === name)) return true;
+    return this.#mode.isClientTool?.(name) ?? tools.length === 0;
+  }
+
+  isEarlierCall(toolCallId: string): boolean {
+    return (
+      this.#mode.isEarlierCall?.(toolCallId) ??
+      callIdsOf(this.#voice.input.messages).has(toolCallId)
+    );
   }
 
   begin(agent: AgentLike): void {
