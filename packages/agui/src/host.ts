@@ -104,6 +104,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       },
       // Who sends no history cannot own it.
       owner: protocol.history === "server" ? "server" : (settings.history ?? "client"),
+      isWhole: protocol.history === "client",
       mayCreate: request.isNewThread === true || onUnknownThread !== "reject",
       checked: undefined,
       replaced: undefined,

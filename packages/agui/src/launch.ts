@@ -1,9 +1,19 @@
 // Longer than our usual file: all that a run needs before its agent is called, in the order it is got.
-import { AgentError, EventType, foldRun, LiveRun } from "@holodeck/agui-core";
+import {
+  AgentError,
+  EventType,
+  foldRun,
+  LiveRun,
+  serverToolsOf,
+  toPendingAfterLoss,
+} from "@holodeck/agui-core";
 import type {
+  AgentLike,
   Awaitable,
+  HistoryOwner,
   Lease,
   Message,
+  RunAgentInput,
   RunContextInit,
   RunKey,
   RunRequest,
@@ -11,8 +21,8 @@ import type {
 } from "@holodeck/agui-core";
 import type { LoadedAgent } from "./agents.ts";
 import { createQuestions } from "./answer.ts";
-import { asRead, asStored, prepareInput } from "./history.ts";
-import type { PreparedInput } from "./history.ts";
+import { asRead, asStored, isAddedTo, prepareInput } from "./history.ts";
+import type { HistoryOptions, PreparedInput } from "./history.ts";
 import { isPromise } from "./is-promise.ts";
 import { asideId } from "./registry.ts";
 import { emptySession, markIncomplete } from "./thread-record.ts";
@@ -25,8 +35,10 @@ export interface Launch {
   readonly request: RunRequest;
   readonly loaded: LoadedAgent;
   readonly context: RunContextInit;
-  /** Who owns the messages of its thread. */
-  readonly owner: "client" | "server";
+  /** Who owns the messages of its thread, if that has no owner yet. */
+  readonly owner: HistoryOwner;
+  /** Whether its protocol sends all messages, and not only what is new. */
+  readonly isWhole: boolean;
   /** Whether its thread is made when there is none. */
   readonly mayCreate: boolean;
   /** What was found in the thread before it was taken. */
@@ -58,6 +70,18 @@ export function createLauncher(options: HostOptions): Launcher {
   const { settings, runs, runSettings, resources, onRun } = options;
   const { sessions, logger, clock, exposeSessionState } = settings;
   const trust = settings.trustClientHistory;
+  const ownTools = new Set(
+    settings.tools.flatMap(({ name, location }) => (location === "client" ? [] : name)),
+  );
+
+  function toolsWith(agent: AgentLike): ReadonlySet<string> {
+    const declared = serverToolsOf(agent);
+    return declared.length === 0 ? ownTools : new Set([...ownTools, ...declared]);
+  }
+
+  function historyOf({ owner, isWhole }: Launch, agent: AgentLike): HistoryOptions {
+    return { owner, isWhole, trust, serverTools: toolsWith(agent), clock };
+  }
 
   function find(asked: Launch): Awaitable<Session> {
     const found = sessions.get(asked.key);
@@ -93,11 +117,13 @@ export function createLauncher(options: HostOptions): Launcher {
     return active !== undefined && active.runId !== runId;
   }
 
-  async function recover(key: RunKey, session: Session, lease: Lease): Promise<Session> {
+  async function recover(asked: Launch, session: Session, lease: Lease): Promise<Session> {
+    const { key, loaded } = asked;
     const active = session.active!;
     const record = await sessions.runs.find(key.principal, active.runId);
     if (!record) return sessions.update(key, { active: null }, { lease });
     const { view } = await foldRun(sessions.runs, record, session);
+    const serverTools = toolsWith(loaded.agent);
     logger.warn(
       { threadId: key.threadId, runId: active.runId },
       "A run that was cut short was recovered.",
@@ -106,6 +132,11 @@ export function createLauncher(options: HostOptions): Launcher {
       key,
       {
         messages: markIncomplete(view.messages, session.messages),
+        pending: toPendingAfterLoss(
+          active.runId,
+          { messages: view.messages, pending: session.pending },
+          (name) => serverTools.has(name),
+        ),
         times: view.times,
         state: view.state,
         lastRunId: active.runId,
@@ -117,20 +148,21 @@ export function createLauncher(options: HostOptions): Launcher {
 
   // With a store in this process nothing here waits.
   async function prepare(asked: Launch, lease: Lease): Promise<LiveRun> {
-    const { key, request, loaded, owner } = asked;
+    const { key, request, loaded } = asked;
     const { maxMessages } = request;
     const finding = find(asked);
     const found = isPromise(finding) ? await finding : finding;
-    const session = isCutShort(found, key) ? await recover(key, found, lease) : found;
+    const session = isCutShort(found, key) ? await recover(asked, found, lease) : found;
+    const own = resources && (await resources.of(key, asked.context.principal));
+    const agent = own?.agent ?? loaded.agent;
     const { checked } = asked;
     // Nobody has touched the thread since, as nearly always: what was found then is true.
     const prepared =
-      checked?.session === session && asked.replaced === undefined
+      checked?.session === session && asked.replaced === undefined && agent === loaded.agent
         ? checked.prepared
-        : prepareInput(request.input, session, { owner, trust, clock });
+        : prepareInput(readInput(asked, session), session, historyOf(asked, agent));
     warnOf(key, prepared);
-    const { pending, answers } = prepared;
-    const own = resources && (await resources.of(key, asked.context.principal));
+    const { pending, answers, claimed } = prepared;
     // Before the agent says a word: what the user said is kept, also if the run then fails.
     const storing = sessions.update(
       key,
@@ -139,18 +171,21 @@ export function createLauncher(options: HostOptions): Launcher {
         maxMessages,
         metadata: request.metadata,
         pending,
+        claimed,
+        historyOwner: prepared.owner,
         active: { runId: key.runId, offset: 0, open: nothing },
       },
       { lease },
     );
     const stored = isPromise(storing) ? await storing : storing;
-    const { input, history } =
-      owner === "server" ? asStored(prepared, stored) : asRead(prepared, asked.replaced);
+    const { input, history } = prepared.isAdded
+      ? asStored(prepared, stored)
+      : asRead(prepared, asked.replaced);
     const exposed = exposeSessionState?.(session);
     const { threadId, runId, agentId, principal, requestId, tools, files } = asked.context;
     return begin(
       {
-        agent: own?.agent ?? loaded.agent,
+        agent,
         input,
         history,
         // Written out: what is added to a copy gets a new shape each time, and whoever reads it
@@ -167,11 +202,12 @@ export function createLauncher(options: HostOptions): Launcher {
           metadata: stored.metadata,
           data: own?.data,
           answers,
+          claimed,
         },
         prologue: exposed === undefined ? nothing : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
         questions: request.clientTools === "inline" ? createQuestions(sessions, lease) : undefined,
       },
-      new ThreadRun({ lease, history, maxMessages }, sessions, runs),
+      new ThreadRun({ lease, history, pending, maxMessages }, sessions, runs),
     );
   }
 
@@ -218,8 +254,8 @@ export function createLauncher(options: HostOptions): Launcher {
   return {
     check(asked) {
       const note = (session: Session): void => {
-        const { request, owner } = asked;
-        const prepared = prepareInput(request.input, session, { owner, trust, clock });
+        const { request, loaded } = asked;
+        const prepared = prepareInput(request.input, session, historyOf(asked, loaded.agent));
         asked.checked = { session, prepared };
       };
       const found = find(asked);
@@ -237,7 +273,11 @@ export function createLauncher(options: HostOptions): Launcher {
       const { key, request, loaded, context } = asked;
       // Without a thread to hold it against, the input is believed as on one that nobody knows.
       const unknown = emptySession(key, loaded.id);
-      const prepared = prepareInput(request.input, unknown, { owner: "client", trust, clock });
+      const prepared = prepareInput(request.input, unknown, {
+        ...historyOf(asked, loaded.agent),
+        owner: "client",
+        isWhole: true,
+      });
       warnOf(key, prepared);
       const { input, history } = asRead(prepared, asked.replaced);
       const { runMiddleware: middleware } = settings;
@@ -249,7 +289,7 @@ export function createLauncher(options: HostOptions): Launcher {
           input,
           history,
           middleware,
-          context,
+          context: { ...context, claimed: prepared.claimed },
           onEnd: (ended) => {
             place = linger(runs, id, ended);
           },
@@ -261,6 +301,14 @@ export function createLauncher(options: HostOptions): Launcher {
       return admit(run);
     },
   };
+}
+
+// What a thread keeps by itself, it keeps as its agents read it: the file itself is gone with the run.
+function readInput(asked: Launch, session: Session): RunAgentInput {
+  const { input } = asked.request;
+  const { replaced } = asked;
+  if (!replaced?.size || !isAddedTo(session, asked)) return input;
+  return { ...input, messages: input.messages.map((one) => replaced.get(one) ?? one) };
 }
 
 export function shuttingDown(): AgentError {
