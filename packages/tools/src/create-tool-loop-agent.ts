@@ -62,6 +62,7 @@ export function createToolLoopAgent(options: ToolLoopOptions): AgentObject {
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
+    serverTools: tools.flatMap(({ name: tool, location }) => (location === "client" ? [] : tool)),
     async *run(given, outer): AsyncGenerator<BaseEvent, unknown> {
       const { input, context } = withTools(given, outer, tools);
       const allowed = [...context.tools.map(toDefinition), ...input.tools];

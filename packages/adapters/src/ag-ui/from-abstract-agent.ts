@@ -1,4 +1,4 @@
-import { PROTOCOL_VERSION, describeValue, isReturned } from "@holodeck/agui-core";
+import { PROTOCOL_VERSION, assertOptions, describeValue, isReturned } from "@holodeck/agui-core";
 import type {
   AgentEvent,
   AgentObject,
@@ -21,6 +21,13 @@ export interface AguiAgent {
 /** Makes the agent of one run, with headers for the user who asks, for instance. */
 export type AguiAgentFactory = (input: RunAgentInput, context: RunContext) => Awaitable<AguiAgent>;
 
+export interface FromAbstractAgentOptions {
+  /** Names of the tools that run behind the agent: no result of theirs is taken from a client. */
+  readonly serverTools?: readonly string[];
+}
+
+const known = ["serverTools"];
+
 /**
  * An agent of `@ag-ui/client`, `HttpAgent` included, which makes the handler a gateway: an AG-UI server
  * in any language, served on every protocol. Each run has a copy of the agent, with its thread, history and
@@ -31,13 +38,22 @@ export type AguiAgentFactory = (input: RunAgentInput, context: RunContext) => Aw
  * createAgentHandler(fromAbstractAgent(new HttpAgent({ url: "http://10.0.0.7:8000/agui" })));
  * ```
  */
-export function fromAbstractAgent(agent: AguiAgent | AguiAgentFactory): AgentObject {
+export function fromAbstractAgent(
+  agent: AguiAgent | AguiAgentFactory,
+  options: FromAbstractAgentOptions = {},
+): AgentObject {
+  assertOptions("fromAbstractAgent", options, known);
+  const { serverTools = [] } = options;
   if (typeof agent === "function") {
-    return { run: async (input, context) => runOnce(await agent(input, context), input, context) };
+    return {
+      serverTools,
+      run: async (input, context) => runOnce(await agent(input, context), input, context),
+    };
   }
   assertAguiAgent(agent);
   const { agentId, description } = agent;
   return {
+    serverTools,
     ...(agentId === undefined ? {} : { name: agentId }),
     ...(description ? { description } : {}),
     run: (input, context) => runOnce(copyOf(agent), input, context),
