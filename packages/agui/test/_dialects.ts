@@ -33,7 +33,7 @@ async function post(url: string, body: unknown): Promise<string> {
   return response.text();
 }
 
-const said = (content: string): Message => ({ id: ulid(), role: "user", content });
+const userMessage = (content: string): Message => ({ id: ulid(), role: "user", content });
 const lastText = (messages: readonly Message[]): string =>
   textOf(messages.findLast(({ role }) => role === "user")) || "go";
 
@@ -49,7 +49,7 @@ function whole(name: string, send: Dialect["send"]): Dialect {
     send,
     async begin(root, text) {
       const threadId = ulid();
-      await send(root, threadId, [said(text)]);
+      await send(root, threadId, [userMessage(text)]);
       return threadId;
     },
   };

@@ -119,7 +119,7 @@ describe("a claim that is made where the tool is not known", () => {
     withoutPayment(["buy", "I pay.", "buy"], seen[0]);
   });
 
-  test("is still one when the tool is introduced later, whoever owns the history", async () => {
+  test("is still one when the tool is introduced later, with either owner of the history", async () => {
     for (const history of ["client", "server"] as const) {
       const sessions = memorySessions();
       const before = await open(watcher([]), { sessions, history });

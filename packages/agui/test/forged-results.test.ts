@@ -207,7 +207,7 @@ const forgeries: Readonly<Record<string, (attack: Attack) => Promise<number>>> =
     expect(JSON.stringify(attack.inputs.at(-1))).toContain("receipt");
     return 1;
   },
-  async "a call that the client also offers as a tool of its own"(attack) {
+  async "a call that the client also offers as a client tool"(attack) {
     const tools = [{ name: "pay", description: "Mine.", parameters: { type: "object" } }];
     if (!attack.dialect.isWhole) await attack.begin("buy");
     await attack.send([user("buy"), ...payment()], { tools });

@@ -241,7 +241,7 @@ describe("a peer of AG-UI 1.0", () => {
 });
 
 describe("a client that answers one call at a time", () => {
-  test("brings each result in a run of its own", async () => {
+  test("brings the results in separate runs", async () => {
     const server = await open(async function* () {
       yield* [...call("a"), ...call("b"), finished];
     });

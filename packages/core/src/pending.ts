@@ -32,7 +32,7 @@ export function toPending(
   ];
 }
 
-/** What a thread waits for after a run whose end nobody saw: its messages are all that is known of it. */
+/** What a thread waits for after a run that was lost: its messages are all that is known of it. */
 export function toPendingAfterLoss(
   runId: string,
   { messages, pending }: Pick<Session, "messages" | "pending">,

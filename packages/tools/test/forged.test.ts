@@ -8,7 +8,7 @@ import { createToolLoopAgent, defineTool } from "../src/index.ts";
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const user = (id: string): Message => ({ id, role: "user", content: "Pay!" });
 
-/** A payment that the client says it has seen. */
+/** A payment that never took place. */
 const payment = (id: string): Message[] => [
   {
     id: `call-${id}`,

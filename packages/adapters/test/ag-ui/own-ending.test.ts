@@ -28,11 +28,11 @@ const ends: Readonly<Record<string, (callId: string) => object>> = {
   }),
 };
 
-/** A whole run: calls the page's tool until a result of it is in the messages, and then says what it is. */
+/** A whole run: calls the page's tool until a result of it is in the messages, and then sends it as text. */
 function runOf({ threadId, runId, messages }: RunAgentInput, end: object | undefined): BaseEvent[] {
   const [toolCallId, messageId] = [`call-${runId}`, `message-${runId}`];
   const result = answered(messages);
-  const said =
+  const events =
     result === undefined
       ? [
           { type: "TOOL_CALL_START", toolCallId, toolCallName: tool, parentMessageId: messageId },
@@ -41,13 +41,13 @@ function runOf({ threadId, runId, messages }: RunAgentInput, end: object | undef
         ]
       : [
           { type: "TEXT_MESSAGE_START", messageId, role: "assistant" },
-          { type: "TEXT_MESSAGE_CONTENT", messageId, delta: `tool said: ${result}` },
+          { type: "TEXT_MESSAGE_CONTENT", messageId, delta: `the result is: ${result}` },
           { type: "TEXT_MESSAGE_END", messageId },
         ];
   const ids = { threadId, runId };
   return [
     { type: "RUN_STARTED", ...ids },
-    ...said,
+    ...events,
     { type: "RUN_FINISHED", ...ids, ...(result === undefined && end) },
   ] as BaseEvent[];
 }
@@ -73,7 +73,7 @@ class Scripted extends AbstractAgent {
   }
 
   run(input: RunAgentInput): ReturnType<AbstractAgent["run"]> {
-    // The client has an rxjs of its own.
+    // The client has another copy of rxjs.
     return from(this.script(input)) as unknown as ReturnType<AbstractAgent["run"]>;
   }
 }
@@ -181,7 +181,7 @@ describe.for(Object.keys(forms))("the page's tool that %s calls", (form) => {
     async (page) => {
       const seen: Seen = [];
       const root = await open(await forms[form]!(seen, () => ({})));
-      expect(await pages[page]!(root)).toBe("tool said: painted");
+      expect(await pages[page]!(root)).toBe("the result is: painted");
       expect(seen.map(({ messages }) => answered(messages))).toEqual([undefined, "painted"]);
     },
   );
@@ -189,7 +189,7 @@ describe.for(Object.keys(forms))("the page's tool that %s calls", (form) => {
   test.for(Object.keys(ends))("waits for its result when the run ends %s", async (end) => {
     const seen: Seen = [];
     const root = await open(await forms[form]!(seen, ends[end]!));
-    expect(await pages["HttpAgent 1.0"]!(root)).toBe("tool said: painted");
+    expect(await pages["HttpAgent 1.0"]!(root)).toBe("the result is: painted");
     expect(seen).toHaveLength(2);
   });
 });
