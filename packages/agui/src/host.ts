@@ -27,6 +27,7 @@ import { answerQuestion } from "./answer.ts";
 import { createLauncher } from "./launch.ts";
 import type { Launch } from "./launch.ts";
 import { isPromise } from "./is-promise.ts";
+import { assertNewMessages } from "./new-messages.ts";
 import { createQueue } from "./queue.ts";
 import { readFiles } from "./read-files.ts";
 import { liveId } from "./registry.ts";
@@ -50,6 +51,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     patienceMs: limits.appendMs,
     mayBeUnfollowed: settings.onDisconnect !== "abort",
   };
+  const newMessageRules = { limits, sessions, hasProcessor: settings.files !== undefined };
   let starting = 0;
 
   // With a store in this process only the last step waits, and for nothing.
@@ -65,6 +67,11 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     starting++;
     try {
       const launch = toLaunch(protocol, call, { request, loaded });
+      const asserting =
+        protocol.history === "server"
+          ? undefined
+          : assertNewMessages(request, launch.key, newMessageRules);
+      if (asserting) await asserting;
       if (admitting.length > 0) await admit(request, { ...launch.context, logger });
       const checking = request.ephemeral ? undefined : launcher.check(launch);
       if (isPromise(checking)) await checking;
