@@ -3,6 +3,7 @@ import {
   assertReadable,
   createRunContext,
   foldRun,
+  jsonBytes,
   replayReply,
 } from "@holodeck/agui-core";
 import type {
@@ -112,6 +113,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       // Who sends no history cannot own it.
       owner: protocol.history === "server" ? "server" : (settings.history ?? "client"),
       mayCreate: request.isNewThread === true || onUnknownThread !== "reject",
+      sentHistory: sentHistoryOf(protocol, call, request),
       checked: undefined,
       replaced: undefined,
     };
@@ -228,6 +230,20 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     }
     return false;
   }
+}
+
+// Known from its length as a rule: counting takes a look at all of it.
+function sentHistoryOf(
+  protocol: Protocol,
+  call: Call,
+  { clientKeeps, input, ephemeral }: RunRequest,
+): Launch["sentHistory"] {
+  const keeps = clientKeeps ?? (protocol.history === "server" ? "nothing" : "messages");
+  if (keeps === "nothing" || ephemeral) return undefined;
+  const length = call.header("content-encoding") ? undefined : call.header("content-length");
+  const declared = Number(length ?? Number.NaN);
+  const bytes = declared > 0 ? declared : jsonBytes(call.body);
+  return { bytes, messages: input.messages.length, keepsData: keeps === "data" };
 }
 
 function toRecord({ key, request, loaded }: Launch): RunRecord {

@@ -29,6 +29,8 @@ export interface Launch {
   readonly owner: "client" | "server";
   /** Whether its thread is made when there is none. */
   readonly mayCreate: boolean;
+  /** What its client sends with every request; absent when that is only what is new. */
+  readonly sentHistory: RunInit["sentHistory"];
   /** What was found in the thread before it was taken. */
   checked?: { readonly session: Session; readonly prepared: PreparedInput } | undefined;
   /** The messages that its agent reads in another form than they were sent in. */
@@ -38,7 +40,10 @@ export interface Launch {
 type RunInit = ConstructorParameters<typeof LiveRun>[0];
 
 /** What a run on a thread is made of. */
-type RunParts = Pick<RunInit, "agent" | "input" | "context" | "prologue" | "questions"> & {
+type RunParts = Pick<
+  RunInit,
+  "agent" | "input" | "context" | "prologue" | "questions" | "sentHistory"
+> & {
   readonly history: readonly Message[];
 };
 
@@ -162,6 +167,7 @@ export function createLauncher(options: HostOptions): Launcher {
         },
         prologue: exposed === undefined ? nothing : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
         questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
+        sentHistory: asked.sentHistory,
       },
       new ThreadRun({ lease, history, maxMessages }, sessions, runs),
     );
@@ -176,10 +182,10 @@ export function createLauncher(options: HostOptions): Launcher {
   }
 
   function begin(parts: RunParts, thread: ThreadRun): LiveRun {
-    const { agent, input, history, context, prologue, questions } = parts;
+    const { agent, input, history, context, prologue, questions, sentHistory } = parts;
     const { runMiddleware: middleware } = settings;
     const run = new LiveRun(
-      { agent, input, history, middleware, context, prologue, questions, log: thread },
+      { agent, input, history, middleware, context, prologue, questions, sentHistory, log: thread },
       runSettings,
       thread,
     );

@@ -3,6 +3,8 @@ import type { Message } from "@ag-ui/core";
 import type { Exit, LooseEvent } from "./guard-events.ts";
 import { kinds, Known } from "./guard-known.ts";
 import type { OpenPart, Owner, OwnerOf, PartKind } from "./guard-known.ts";
+import { BudgetError } from "./history-budget.ts";
+import type { HistoryBudget } from "./history-budget.ts";
 import { ulid } from "./ids.ts";
 
 // A span has no content of its own.
@@ -17,6 +19,7 @@ const closingOrder = ["text", "reasoning", "span", "tool"] as const;
  */
 export class Parts {
   readonly #exit: Exit;
+  readonly #budget: HistoryBudget | undefined;
   // Many a run names one thing only, which needs no map.
   #first: Known | undefined;
   #others: Map<string, Known> | undefined;
@@ -25,8 +28,9 @@ export class Parts {
   #calls: Set<string> | undefined;
   #answered: Set<string> | undefined;
 
-  constructor(exit: Exit) {
+  constructor(exit: Exit, budget?: HistoryBudget) {
     this.#exit = exit;
+    this.#budget = budget;
   }
 
   isOpen(kind: PartKind, id: string): boolean {
@@ -66,8 +70,15 @@ export class Parts {
       (this.#calls ??= new Set()).add(known.id);
     }
     if (known[field] === null) known[field] = owner;
-    this.#open(known, kind, ours);
-    this.#exit.send(opener);
+    if (this.#budget && kind !== "span") this.#count(kind, opener.parentMessageId, known);
+    const part = this.#open(known, kind, ours);
+    try {
+      this.#exit.send(opener);
+    } catch (reason) {
+      // Nothing was sent, so there is nothing to end.
+      if (reason instanceof BudgetError) this.#shut(part);
+      throw reason;
+    }
   }
 
   /** A content event; opens what is not open. Returns the id it went to. */
@@ -113,6 +124,7 @@ export class Parts {
         // Makes the message anew, and who ran the tool need not be who called it.
         (this.#answered ??= new Set()).add(event.toolCallId!);
         this.#know(id).messageOwner = tag;
+        this.#budget?.begin(false);
         return event;
       case EventType.ACTIVITY_SNAPSHOT:
         if (event.replace !== false || this.#ownerOf("activityOwner", id) === null) {
@@ -135,6 +147,7 @@ export class Parts {
     for (const message of messages) {
       const { id, role, subagentRunId } = message;
       const known = this.#know(id);
+      known.isMessage = true;
       if (role === "reasoning") known.reasoningOwner = subagentRunId;
       else if (role === "activity") known.activityOwner = subagentRunId;
       else known.messageOwner = subagentRunId;
@@ -165,6 +178,14 @@ export class Parts {
     }
   }
 
+  // A call is in its parent, or in a message of its own.
+  #count(kind: SpokenKind, parent: string | undefined, known: Known): void {
+    const message = kind === "tool" && parent !== undefined ? this.#know(parent) : known;
+    if (message.isMessage) return;
+    this.#budget!.begin(kind === "reasoning");
+    message.isMessage = true;
+  }
+
   #find(id: string): Known | undefined {
     return this.#first?.id === id ? this.#first : this.#others?.get(id);
   }
@@ -183,13 +204,14 @@ export class Parts {
     return known ? known[field] : null;
   }
 
-  #open(known: Known, kind: PartKind, ours: boolean): void {
+  #open(known: Known, kind: PartKind, ours: boolean): OpenPart {
     const older = this.#newest;
     const part: OpenPart = { kind, known, ours, older, newer: undefined };
     if (older) older.newer = part;
     else this.#oldest = part;
     this.#newest = part;
     known[kind] = part;
+    return part;
   }
 
   #shut(part: OpenPart): void {

@@ -19,6 +19,8 @@ import { Reader } from "./guard-reader.ts";
 import type { Listener } from "./guard-reader.ts";
 import { Violation } from "./guard-repairs.ts";
 import type { RepairKind } from "./guard-repairs.ts";
+import { BudgetError } from "./history-budget.ts";
+import type { HistoryBudget } from "./history-budget.ts";
 import type { StateTracker } from "./state.ts";
 
 export type { RunEnding } from "./guard-ending.ts";
@@ -36,6 +38,8 @@ export interface GuardOptions {
   readonly ending: RunEnding;
   /** The first repair ends the run with RUN_ERROR `protocol-violation`. */
   readonly strict?: boolean;
+  /** What a client can send back; more than that ends the run with RUN_ERROR. */
+  readonly budget?: HistoryBudget | undefined;
 }
 
 export interface Guard {
@@ -78,7 +82,8 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   readonly #emit: GuardOptions["emit"];
   readonly #state: StateTracker;
   readonly #hot = new Hot();
-  readonly #parts = new Parts(this);
+  readonly #parts: Parts;
+  readonly #budget: HistoryBudget | undefined;
   #chunks: Chunks | undefined;
   #brackets: Brackets | undefined;
   #reader: Reader | undefined;
@@ -96,6 +101,8 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
     this.#emit = options.emit;
     this.#state = options.state;
     this.#isStrict = options.strict ?? false;
+    this.#budget = options.budget;
+    this.#parts = new Parts(this, options.budget);
   }
 
   get repairs(): ReadonlyMap<RepairKind, number> {
@@ -113,13 +120,14 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   push(value: unknown): void {
     if (typeof value === "string") {
       const event = this.#hot.expandText(value);
-      if (event) this.#emit(event, true);
-      else this.#pushText(value);
-      return;
+      if (event && this.#fits(value)) return this.#emit(event, true);
+      return this.#pushText(value);
     }
-    if (this.#hot.isNext(value)) return this.#emit(value, isBare(value));
+    if (this.#hot.isNext(value) && this.#fits(value.delta)) {
+      return this.#emit(value, isBare(value));
+    }
     const event = this.#hot.expandChunk(value);
-    if (event) return this.#emit(event, isBare(event));
+    if (event && this.#fits(event.delta)) return this.#emit(event, isBare(event));
     this.subject = "the run";
     try {
       this.#pushEvent(value);
@@ -164,7 +172,15 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   }
 
   send(event: LooseEvent): void {
-    if (!this.ended) this.#emit(event);
+    if (this.ended) return;
+    // What closes the run adds nothing to it.
+    if (this.#budget && !this.#closing) this.#budget.take(event, this.#state);
+    this.#emit(event);
+  }
+
+  // A delta that goes on with what is open. What may be too much takes the longer way, which counts it.
+  #fits(delta: unknown): boolean {
+    return this.#budget === undefined || this.#budget.spend(delta as string);
   }
 
   #start(event: LooseEvent): void {
@@ -181,7 +197,12 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
     if (this.#closing) return this.repair("after-end");
     if (delta === "") return;
     this.#ensureStarted();
-    if (!this.#closing) this.#pushChunk({ type: EventType.TEXT_MESSAGE_CHUNK, delta });
+    if (this.#closing) return;
+    try {
+      this.#pushChunk({ type: EventType.TEXT_MESSAGE_CHUNK, delta });
+    } catch (reason) {
+      this.#violated(reason);
+    }
   }
 
   #pushEvent(value: unknown): void {
@@ -330,6 +351,7 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   }
 
   #violated(reason: unknown): void {
+    if (reason instanceof BudgetError) return this.#failNow(reason);
     if (!(reason instanceof Violation)) throw reason;
     this.#failNow({ code: "protocol-violation", message: reason.message });
   }

@@ -23,6 +23,7 @@ export type { Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
 export { isMessageId, isOpaqueId, toMessageId, ulid } from "./ids.ts";
 export { createInputFile, fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "./input-file.ts";
 export { isEqualJson } from "./json.ts";
+export { isDeeperThan, jsonBytes } from "./json-bytes.ts";
 export { needsEscape } from "./json-text.ts";
 export { createRunView, foldRun } from "./join.ts";
 export type { FoldedRun, RunView, RunViewStart } from "./join.ts";

@@ -17,6 +17,8 @@ export interface RunView {
   readonly state: unknown;
   /** The START events of what is open, owners first. */
   open(): readonly BaseEvent[];
+  /** Whether all of the run is in the messages; past its bound some is not. */
+  readonly isWhole: boolean;
   /** Whether an earlier list of these messages may have been in another order. */
   readonly isReordered: boolean;
   /** When each message of the run was begun and each tool call was complete, by their ids. */
@@ -68,6 +70,10 @@ class View implements RunView {
     // Past its bound the reducer begins nothing new.
     if (at !== undefined && this.#reducer.bytes <= 2 * this.#maxBytes) this.#times.note(event, at);
     this.#reducer.apply(event);
+  }
+
+  get isWhole(): boolean {
+    return this.#reducer.bytes <= this.#maxBytes;
   }
 
   get state(): unknown {

@@ -2,6 +2,7 @@ import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
 import type { Questions } from "./client-tools.ts";
 import type { Ticker } from "./clock.ts";
 import type { RunContextInit } from "./context.ts";
+import type { SentHistory } from "./history-budget.ts";
 import type { RunView } from "./join.ts";
 import type { LiveRun } from "./run.ts";
 import type {
@@ -58,6 +59,8 @@ export interface RunInit extends RunKeeper {
   readonly history?: readonly Message[];
   /** Absent: nothing of the run is kept. */
   readonly log?: RunLease | undefined;
+  /** Set when the client sends the conversation with every request. Absent: it does not. */
+  readonly sentHistory?: SentHistory | undefined;
   /** Set when client tools are answered while the run goes on. Absent: they are not. */
   readonly questions?: Questions | undefined;
 }

@@ -4,7 +4,7 @@
  * (append, deliver, end) is decided, and it reads best in one piece.
  */
 import { EventType } from "@ag-ui/core";
-import type { BaseEvent } from "@ag-ui/core";
+import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import { Audience } from "./audience.ts";
 import type { Stage } from "./audience.ts";
 import { ClientToolBroker } from "./client-tools.ts";
@@ -17,6 +17,8 @@ import { AgentError, describeError } from "./errors.ts";
 import { noOffset } from "./follower.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
+import { HistoryBudget } from "./history-budget.ts";
+import type { BudgetedRun } from "./history-budget.ts";
 import { atTurnEnd, hop } from "./hop.ts";
 import type { TurnMember } from "./hop.ts";
 import { addToLine, continues, sealLine } from "./line.ts";
@@ -46,7 +48,7 @@ const turnBytes = 64 * 1024;
 const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
 
 // Each server has one of these per open stream, so what a run may never need is made when it does.
-export class LiveRun implements Listener, RunMode, Stage, TurnMember {
+export class LiveRun implements Listener, RunMode, Stage, TurnMember, BudgetedRun {
   readonly settings: RunSettings;
   readonly context: RunContext;
   status: RunStatus = "running";
@@ -63,6 +65,8 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   /** What the clients have been told; the guard is ahead of it while a store is asked. */
   readonly #view: RunView;
   readonly #guard: Guard;
+  /** Where the client has to send back what it receives. */
+  readonly #budget: HistoryBudget | undefined;
   readonly #voice: Voice;
   readonly #audience: Audience;
   readonly #began: number;
@@ -78,6 +82,8 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   /** The last of them, while it can take up what follows. */
   #tail: OpenEntry | undefined = undefined;
   #appending = false;
+  /** What the store was asked to keep and has not yet. */
+  #stored: readonly SizedEntry[] | undefined;
   #unacknowledged = 0;
   #sinceCheckpoint = 0;
   #turnOpen = false;
@@ -141,6 +147,8 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
       this,
       this.#voice,
     );
+    const { sentHistory } = init;
+    this.#budget = sentHistory && new HistoryBudget(this, sentHistory, settings.limits);
     this.#guard = createGuard({
       threadId: this.context.threadId,
       runId: this.context.runId,
@@ -149,6 +157,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
       state: this.#voice.tracker,
       ending: this.#voice.ending,
       strict: settings.strict,
+      budget: this.#budget,
     });
     this.#audience = new Audience(this);
     this.#leaveLease = init.log && onLost(init.log.lease, () => this.#leaseLost());
@@ -209,6 +218,22 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   /** The end of a run whose store failed: no log has it. */
   get unstored(): SizedEntry | undefined {
     return this.#unstored;
+  }
+
+  /** What the client sent. */
+  get sent(): RunAgentInput {
+    return this.#voice.input;
+  }
+
+  /** All that its clients hold or are about to. */
+  held(): ReturnType<BudgetedRun["held"]> {
+    if (!this.#view.isWhole) return undefined;
+    const events: BaseEvent[] = [];
+    for (const { event } of this.#stored ?? []) events.push(event);
+    for (const { event, deltas } of this.#unlogged ?? []) {
+      events.push(deltas ? { ...event, delta: deltas.join("") } : event);
+    }
+    return { messages: this.#view.messages, events };
   }
 
   get followers(): number {
@@ -393,7 +418,9 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     }
     if (typeof delta !== "string") return false;
     const size = sizeOfText(type, (messageId ?? toolCallId) as string, delta);
-    return size <= this.settings.limits.eventBytes && this.#prolong(tail, delta, size);
+    if (size > this.settings.limits.eventBytes) return false;
+    if (this.#budget && !this.#budget.spend(delta)) return false;
+    return this.#prolong(tail, delta, size);
   }
 
   completed(): void {
@@ -543,10 +570,12 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     }
     if (!stored) return this.#acknowledged(batch);
     this.#appending = true;
+    this.#stored = batch;
     this.#storingSince = this.settings.clock.now();
     stored.then(
       () => {
         this.#appending = false;
+        this.#stored = undefined;
         this.#storingSince = undefined;
         if (!this.#over) this.#acknowledged(batch);
       },

@@ -749,6 +749,12 @@ export interface RunRequest {
   readonly protocolVersion?: string | undefined;
   /** No thread, no lease, no log kept. */
   readonly ephemeral?: boolean;
+  /**
+   * What the client keeps of the conversation and sends with its next request, which the run leaves room
+   * for: its messages, these with custom events and state among them, or nothing. By default its messages
+   * where the protocol's `history` is the client's, else nothing.
+   */
+  readonly clientKeeps?: "messages" | "data" | "nothing";
   /** What was uploaded beside the input, for `context.files`. */
   readonly files?: readonly InputFile[];
   /**

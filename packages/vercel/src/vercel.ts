@@ -143,6 +143,7 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
     protocolVersion: "1.0",
     // Nobody could come back to a thread that nobody named, and each would count against the limit.
     ephemeral: isCompletion(body) && !("id" in body),
+    clientKeeps: isSingle ? "nothing" : "data",
   });
   const encoder = createStreamEncoder({
     wire,
