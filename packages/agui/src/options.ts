@@ -123,7 +123,7 @@ export interface Settings extends Required<
 export function resolveOptions(options: AgentHandlerOptions): Settings {
   checkOptions(options);
   const limits = resolveLimits(options.limits ?? {});
-  const { debug = false, clock = systemClock, heartbeatMs = 15_000, strict = false } = options;
+  const { debug = false, clock = systemClock, heartbeatMs = 8_000, strict = false } = options;
   const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
   const { onBusy = "reject", trustClientHistory = false } = options;
   const { health = {}, openapi = {} } = options;

@@ -351,9 +351,11 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   }
 
   #violated(reason: unknown): void {
-    if (reason instanceof BudgetError) return this.#failNow(reason);
-    if (!(reason instanceof Violation)) throw reason;
-    this.#failNow({ code: "protocol-violation", message: reason.message });
+    if (reason instanceof BudgetError) {
+      this.#failNow({ code: reason.code, message: reason.message });
+    } else if (reason instanceof Violation) {
+      this.#failNow({ code: "protocol-violation", message: reason.message });
+    } else throw reason;
   }
 
   #failNow(error: RunFailure): void {

@@ -46,6 +46,35 @@ const perPart = 256;
 const stateLevels = 2;
 const dataLevels = 5;
 
+const kept: ReadonlySet<string> = new Set([
+  EventType.TEXT_MESSAGE_START,
+  EventType.TEXT_MESSAGE_CONTENT,
+  EventType.TEXT_MESSAGE_END,
+  EventType.REASONING_MESSAGE_START,
+  EventType.REASONING_MESSAGE_CONTENT,
+  EventType.REASONING_MESSAGE_END,
+  EventType.REASONING_ENCRYPTED_VALUE,
+  EventType.TOOL_CALL_START,
+  EventType.TOOL_CALL_ARGS,
+  EventType.TOOL_CALL_END,
+  EventType.TOOL_CALL_RESULT,
+  EventType.ACTIVITY_SNAPSHOT,
+  EventType.ACTIVITY_DELTA,
+  EventType.MESSAGES_SNAPSHOT,
+  EventType.STATE_SNAPSHOT,
+  EventType.STATE_DELTA,
+]);
+
+// Where a client keeps data, these are parts of its messages.
+const asData: ReadonlySet<string> = new Set([
+  EventType.CUSTOM,
+  EventType.STEP_STARTED,
+  EventType.STEP_FINISHED,
+  EventType.SUBAGENT_STARTED,
+  EventType.SUBAGENT_FINISHED,
+  EventType.SUBAGENT_ERROR,
+]);
+
 /**
  * What a run may still tell a client that keeps the conversation itself: the next request has to fit
  * `bodyBytes`, `jsonDepth` and `messages`. Most runs are far from all of them, which a count of characters
@@ -60,6 +89,8 @@ export class HistoryBudget {
   readonly #maxMessages: number;
   #count: number;
   #thoughts = 0;
+  /** The bytes of what a client keeps as data. */
+  #data = 0;
   /** Characters that fit whatever they are. */
   #room: number;
   #exact: ExactCount | undefined = undefined;
@@ -99,17 +130,21 @@ export class HistoryBudget {
 
   /** Anything but a delta that was spent. Throws when the client could not send it back. */
   take(event: BaseEvent, state: { readonly value: unknown }): void {
+    if (!kept.has(event.type) && !(this.#keepsData && asData.has(event.type))) return;
     this.#checkDepth(event, state);
-    if (event.type === EventType.MESSAGES_SNAPSHOT) this.#recount(event.messages as Message[]);
-    if (!this.#exact) {
-      const chars = this.#room - charsOf(event, this.#keepsData);
+    const isSnapshot = event.type === EventType.MESSAGES_SNAPSHOT;
+    if (isSnapshot) this.#recount(event.messages as Message[]);
+    // A snapshot replaces nothing in a client that has it as parts, so what it has is counted before.
+    if (!this.#exact && !(isSnapshot && this.#keepsData)) {
+      const chars = this.#room - sizeOf(event);
       if (chars >= 0) {
         this.#room = chars;
+        if (asData.has(event.type)) this.#data += dataBytes(event);
         return;
       }
-      this.#exact = this.#countExactly(state.value);
-      this.#room = -1;
     }
+    this.#exact ??= this.#countExactly(state.value);
+    this.#room = -1;
     this.#takeExactly(this.#exact, event, state);
   }
 
@@ -119,7 +154,7 @@ export class HistoryBudget {
     // Some of it may have been replaced since.
     exact.state = jsonBytes(state.value);
     if (exact.total <= this.#maxBytes) return;
-    const held = this.#run.held();
+    const held = this.#keepsData ? undefined : this.#run.held();
     if (held) exact.recount(held, event);
     if (exact.total > this.#maxBytes) throw tooLarge(this.#limits.bodyBytes);
   }
@@ -130,6 +165,7 @@ export class HistoryBudget {
     const before = jsonBytes(sent.messages) + jsonBytes(sent.state);
     exact.rest = Math.max(0, this.#sentBytes - before);
     exact.state = jsonBytes(state);
+    exact.custom = this.#data;
     const held = this.#run.held();
     if (held) exact.recount(held, undefined);
     else exact.messages = Infinity;
@@ -149,7 +185,7 @@ export class HistoryBudget {
     const dataDepth = jsonDepth - dataLevels;
     if (
       isDeeperThan(event.metadata, dataDepth) ||
-      isPayloadDeep(event, { stateDepth, dataDepth, keepsData: this.#keepsData, state })
+      isPayloadDeep(event, { stateDepth, dataDepth, state })
     ) {
       throw tooDeep(event.type, jsonDepth);
     }
@@ -159,12 +195,11 @@ export class HistoryBudget {
 interface Depths {
   readonly stateDepth: number;
   readonly dataDepth: number;
-  readonly keepsData: boolean;
   readonly state: { readonly value: unknown };
 }
 
 function isPayloadDeep(event: BaseEvent, depths: Depths): boolean {
-  const { stateDepth, dataDepth, keepsData, state } = depths;
+  const { stateDepth, dataDepth, state } = depths;
   switch (event.type) {
     case EventType.STATE_SNAPSHOT:
       return isDeeperThan(event.snapshot, stateDepth);
@@ -179,11 +214,9 @@ function isPayloadDeep(event: BaseEvent, depths: Depths): boolean {
     case EventType.MESSAGES_SNAPSHOT:
       return isDeeperThan(event.messages, dataDepth + 1);
     case EventType.CUSTOM:
-      return keepsData && isDeeperThan(event.value, dataDepth);
-    case EventType.RAW:
-      return false;
+      return isDeeperThan(event.value, dataDepth);
     default:
-      return isDeeperThan(event.content, dataDepth);
+      return isDeeperThan(event.content, dataDepth) || isDeeperThan(event.result, dataDepth - 1);
   }
 }
 
@@ -203,6 +236,8 @@ class ExactCount {
   state = 0;
   custom = 0;
   readonly #keepsData: boolean;
+  #activities: Map<string, number> | undefined;
+  #ids: Set<string> | undefined;
 
   constructor(keepsData: boolean) {
     this.#keepsData = keepsData;
@@ -220,12 +255,36 @@ class ExactCount {
       case EventType.STATE_DELTA:
         this.state += jsonBytes(event.delta);
         return;
-      case EventType.CUSTOM:
-        if (this.#keepsData) this.custom += perPart + jsonBytes(event.value);
+      case EventType.ACTIVITY_SNAPSHOT:
+        return this.#replaceActivity(event);
+      case EventType.MESSAGES_SNAPSHOT:
+        this.messages += this.#keepsData
+          ? this.#newIn(event.messages as Message[])
+          : bytesOf(event);
         return;
       default:
-        this.messages += bytesOf(event);
+        if (asData.has(event.type)) this.custom += dataBytes(event);
+        else this.messages += bytesOf(event);
     }
+  }
+
+  #replaceActivity(event: BaseEvent): void {
+    const activities = (this.#activities ??= new Map());
+    const id = event.messageId as string;
+    const bytes = bytesOf(event);
+    this.messages += bytes - (activities.get(id) ?? 0);
+    activities.set(id, bytes);
+  }
+
+  // Each is a part of the client's message once.
+  #newIn(messages: readonly Message[]): number {
+    const ids = (this.#ids ??= new Set());
+    let bytes = 0;
+    for (const message of messages) {
+      if (!ids.has(message.id)) bytes += 2 * perPart + message.id.length + jsonBytes(message);
+      ids.add(message.id);
+    }
+    return bytes;
   }
 
   /** Counts the messages again; those of a snapshot stand for all before it but thoughts and activities. */
@@ -239,7 +298,7 @@ class ExactCount {
     this.messages = 0;
     for (const message of held.messages) {
       if (message.role === "activity" ? this.#keepsData : stays(message)) {
-        this.messages += 1 + jsonBytes(message);
+        this.messages += 1 + jsonBytes(message) + (this.#keepsData ? perPart : 0);
       }
     }
     for (const event of events.slice(Math.max(0, at))) this.messages += bytesOf(event);
@@ -257,10 +316,11 @@ function bytesOf(event: BaseEvent): number {
     case EventType.TEXT_MESSAGE_START:
     case EventType.REASONING_MESSAGE_START:
     case EventType.TOOL_CALL_START:
-      return more + perPart + jsonBytes(event);
+      return more + perPart + 2 * jsonBytes(event);
     case EventType.TOOL_CALL_RESULT:
+      return more + perPart + 2 * jsonBytes(event.toolCallId) + jsonBytes(event);
     case EventType.ACTIVITY_SNAPSHOT:
-      return more + perPart + jsonBytes(event.content);
+      return more + perPart + jsonBytes(event);
     case EventType.ACTIVITY_DELTA:
       return more + jsonBytes(event.patch);
     case EventType.REASONING_ENCRYPTED_VALUE:
@@ -272,18 +332,8 @@ function bytesOf(event: BaseEvent): number {
   }
 }
 
-// At least a sixth of the bytes.
-function charsOf(event: BaseEvent, keepsData: boolean): number {
-  switch (event.type) {
-    case EventType.RAW:
-    case EventType.STEP_STARTED:
-    case EventType.STEP_FINISHED:
-      return 0;
-    case EventType.CUSTOM:
-      return keepsData ? sizeOf(event) : 0;
-    default:
-      return sizeOf(event);
-  }
+function dataBytes(event: BaseEvent): number {
+  return perPart + 2 * jsonBytes(event);
 }
 
 function isThought({ role }: Message): boolean {

@@ -80,7 +80,7 @@ export function toVercelResponse(
     );
   }
   const { protocol: wire = "ui", logger = silentLogger, debug = false, onError } = options;
-  const { threadId = ulid(), runId = ulid(), heartbeatMs = 15_000 } = options;
+  const { threadId = ulid(), runId = ulid(), heartbeatMs = 8_000 } = options;
   const encoder = createStreamEncoder({
     ...options,
     wire,

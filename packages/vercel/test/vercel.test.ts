@@ -199,7 +199,7 @@ describe("vercel", () => {
     [{ messages: [{ role: "robot", parts: [] }] }, 400, "messages.0.role"],
     [{ messages: [1] }, 400, "messages.0"],
     [{ ...body, id: "a b" }, 400, "id must be"],
-    [{ messages: [{ ...user, id: "\u0000" }] }, 400, "messages.0.id"],
+    [{ messages: [{ ...user, id: "x".repeat(1_025) }] }, 400, "messages.0.id"],
     [{ messages: Array.from({ length: 1_001 }, () => user) }, 400, "1001 entries"],
     [
       { messages: [{ ...user, parts: [{ type: "text", text: "x".repeat(100_001) }] }] },
@@ -237,7 +237,7 @@ describe("vercel", () => {
       { type: "reasoning", text: "b", ...agui("m:1") },
       { type: "text", text: "c" },
       { type: "text", text: "d", ...agui("m") },
-      { type: "text", text: "e", ...agui("\u0000") },
+      { type: "text", text: "e", ...agui("") },
       { type: "tool-x", toolCallId: "", state: "output-available", output: 1 },
       null,
       { type: "tomorrow" },
