@@ -27,9 +27,33 @@ export function describeHandler({ agents, settings, hosts, routes }: HandlerPart
     agents: Object.fromEntries(agents.all.map((one) => [one.id, describeAgent(one, shared)])),
     defaultAgent: agents.get(undefined).id,
     ...rest,
+    ...(isRecord(rest.protocols) && { protocols: withBase(rest.protocols, basePath) }),
     // Protocols that tell their bodies apart may share one.
     routes: [...new Set(routes.map(({ route }) => `${route.method} ${basePath}${route.path}`))],
   };
+}
+
+// A protocol knows its paths below the handler's; clients call them below the server's.
+function withBase(protocols: Json, basePath: string): Json {
+  return Object.fromEntries(
+    Object.entries(protocols).map(([name, facts]) => [
+      name,
+      isRecord(facts)
+        ? Object.fromEntries(
+            Object.entries(facts).map(([key, value]) => [
+              key,
+              /path$/i.test(key) ? below(basePath, value) : value,
+            ]),
+          )
+        : facts,
+    ]),
+  );
+}
+
+function below(basePath: string, path: unknown): unknown {
+  if (Array.isArray(path)) return path.map((one) => below(basePath, one));
+  if (typeof path !== "string" || basePath === "") return path;
+  return path === "/" ? basePath : `${basePath}${path}`;
 }
 
 // Every field the host gave is told, and has the last word over what we know ourselves.

@@ -70,7 +70,7 @@ export interface AgentHandlerOptions {
    * `@holodeck/agui-files`. By default uploads are passed through as they are.
    */
   files?: FileProcessor;
-  /** Idle time after which a keep-alive is sent. By default 15 s. */
+  /** Idle time after which a keep-alive is sent. By default 8 s. */
   heartbeatMs?: number;
   /** By default JSON lines on standard error; pino fits. */
   logger?: Logger;

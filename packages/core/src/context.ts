@@ -1,6 +1,7 @@
 import type { RunAgentInput } from "@ag-ui/core";
 import type { ClientTools } from "./client-tools.ts";
 import { ContextSession } from "./context-session.ts";
+import type { BegunParts } from "./guard-begun.ts";
 import { ulid } from "./ids.ts";
 import { GivenSignal, LazyAbort } from "./lazy-abort.ts";
 import type { Stopping } from "./lazy-abort.ts";
@@ -63,6 +64,8 @@ export interface RunMode {
   aborting?(): boolean;
   /** What the tools of the run share, made when it is asked for. */
   desk?(): ToolDesk;
+  /** Where the agent's own guard takes down what it begins. Absent: no guard follows. */
+  readonly begun?: BegunParts | undefined;
 }
 
 /** What a context carries that is not for agents. */

@@ -1,5 +1,6 @@
 import { EventType } from "@ag-ui/core";
 import type { Message } from "@ag-ui/core";
+import type { BegunParts } from "./guard-begun.ts";
 import type { Exit, LooseEvent } from "./guard-events.ts";
 import { kinds, Known } from "./guard-known.ts";
 import type { OpenPart, Owner, OwnerOf, PartKind } from "./guard-known.ts";
@@ -11,7 +12,15 @@ import { ulid } from "./ids.ts";
 type SpokenKind = Exclude<PartKind, "span">;
 
 const none: readonly string[] = [];
+const callKinds: readonly PartKind[] = ["tool"];
+const messageKinds: readonly PartKind[] = ["text", "reasoning"];
 const closingOrder = ["text", "reasoning", "span", "tool"] as const;
+
+interface PartsOptions {
+  readonly budget?: HistoryBudget | undefined;
+  readonly begins?: BegunParts | undefined;
+  readonly begun?: BegunParts | undefined;
+}
 
 /**
  * The open parts of a run and the owners of everything it has named. Keeps the rules of everything
@@ -20,6 +29,8 @@ const closingOrder = ["text", "reasoning", "span", "tool"] as const;
 export class Parts {
   readonly #exit: Exit;
   readonly #budget: HistoryBudget | undefined;
+  readonly #begins: BegunParts | undefined;
+  readonly #begun: BegunParts | undefined;
   // Many a run names one thing only, which needs no map.
   #first: Known | undefined;
   #others: Map<string, Known> | undefined;
@@ -28,9 +39,11 @@ export class Parts {
   #calls: Set<string> | undefined;
   #answered: Set<string> | undefined;
 
-  constructor(exit: Exit, budget?: HistoryBudget) {
+  constructor(exit: Exit, { budget, begins, begun }: PartsOptions) {
     this.#exit = exit;
     this.#budget = budget;
+    this.#begins = begins;
+    this.#begun = begun;
   }
 
   isOpen(kind: PartKind, id: string): boolean {
@@ -71,6 +84,7 @@ export class Parts {
     }
     if (known[field] === null) known[field] = owner;
     if (this.#budget && kind !== "span") this.#count(kind, opener.parentMessageId, known);
+    this.#begins?.add(kind, known.id);
     const part = this.#open(known, kind, ours);
     try {
       this.#exit.send(opener);
@@ -88,6 +102,7 @@ export class Parts {
     const id = whole[key]!;
     const known = this.#find(id);
     if (!known?.[kind]) {
+      if (this.#isTaken(kind, id)) return id;
       this.#exit.repair(known?.[kind] === null ? "reopened" : "not-started");
       const owner = this.#ownerOf(field, id);
       this.start(kind, this.#opening(kind, id, owner === null ? event.subagentRunId : owner), true);
@@ -100,7 +115,10 @@ export class Parts {
     const { key, owner: field } = kinds[kind];
     const id = event[key] ?? this.#latest(kind, event.subagentRunId);
     const part = id === undefined ? undefined : this.#find(id)?.[kind];
-    if (!part) return this.#exit.repair("not-open");
+    if (!part) {
+      if (id === undefined || !this.#isTaken(kind, id)) this.#exit.repair("not-open");
+      return;
+    }
     const closer = this.#retag(this.#identify(kind, event), field, part.known.id);
     this.#shut(part);
     this.#exit.send(closer);
@@ -115,12 +133,16 @@ export class Parts {
     this.#exit.send(withTag(named(type, key, id), this.ownerOf(kind, id)));
   }
 
-  /** A tool result, an activity or an encrypted value, attributed as its predecessors were. */
-  attribute(event: LooseEvent): LooseEvent {
+  /**
+   * A tool result, an activity or an encrypted value, attributed as its predecessors were. Nothing when it
+   * belongs to what a middleware took out.
+   */
+  attribute(event: LooseEvent): LooseEvent | undefined {
     const id = event.messageId!;
     const tag = event.subagentRunId;
     switch (event.type) {
       case EventType.TOOL_CALL_RESULT:
+        if (this.#isTaken("tool", event.toolCallId!)) return undefined;
         // Makes the message anew, and who ran the tool need not be who called it.
         (this.#answered ??= new Set()).add(event.toolCallId!);
         this.#know(id).messageOwner = tag;
@@ -135,6 +157,8 @@ export class Parts {
         return this.#retag(event, "activityOwner", id);
       default: {
         const entity = event.entityId!;
+        const kinds = event.subtype === "tool-call" ? callKinds : messageKinds;
+        if (kinds.some((kind) => this.#isTaken(kind, entity))) return undefined;
         if (event.subtype === "tool-call") return this.#retag(event, "toolOwner", entity);
         const isMessage = this.#ownerOf("messageOwner", entity) !== null;
         return this.#retag(event, isMessage ? "messageOwner" : "reasoningOwner", entity);
@@ -142,8 +166,26 @@ export class Parts {
     }
   }
 
-  /** A snapshot restates who owns the messages and calls in it. */
-  learn(messages: readonly Message[]): void {
+  /** A snapshot restates who owns the messages and calls in it. Returns it without what was taken out. */
+  learn(event: LooseEvent): LooseEvent {
+    if (!Array.isArray(event.messages)) return event;
+    const sent = event.messages as readonly Message[];
+    const messages = this.#begun ? sent.flatMap((one) => this.#withoutTaken(one)) : sent;
+    this.#learn(messages);
+    const isWhole = messages.length === sent.length && messages.every((one, at) => one === sent[at]);
+    return isWhole ? event : { ...event, messages };
+  }
+
+  /** The end of a run without the calls that were taken out. */
+  withoutTaken(event: LooseEvent): LooseEvent {
+    const outcome = event.outcome as { pendingToolCallIds?: readonly string[] } | undefined;
+    const ids = outcome?.pendingToolCallIds;
+    if (!ids?.some((id) => this.#isTaken("tool", id))) return event;
+    const pendingToolCallIds = ids.filter((id) => !this.#isTaken("tool", id));
+    return { ...event, outcome: { ...outcome, pendingToolCallIds } };
+  }
+
+  #learn(messages: readonly Message[]): void {
     for (const message of messages) {
       const { id, role, subagentRunId } = message;
       const known = this.#know(id);
@@ -176,6 +218,25 @@ export class Parts {
         this.close(kind, part.known.id);
       }
     }
+  }
+
+  // The agent began it, and nothing of it came through the middleware.
+  #isTaken(kind: PartKind, id: string): boolean {
+    return this.#begun?.has(kind, id) === true && this.#find(id)?.[kind] === undefined;
+  }
+
+  #withoutTaken(message: Message): Message[] {
+    const { id, role } = message;
+    if (role === "tool") return this.#isTaken("tool", message.toolCallId) ? [] : [message];
+    const kind = role === "reasoning" ? "reasoning" : "text";
+    const isTaken = role !== "activity" && this.#isTaken(kind, id);
+    if (role !== "assistant" || !message.toolCalls) return isTaken ? [] : [message];
+    const calls = message.toolCalls.filter((call) => !this.#isTaken("tool", call.id));
+    if (!isTaken && calls.length === message.toolCalls.length) return [message];
+    const { toolCalls: _, content, ...rest } = message;
+    const text = isTaken || content === undefined ? {} : { content };
+    if (calls.length === 0 && !text.content) return [];
+    return [{ ...rest, ...text, ...(calls.length > 0 && { toolCalls: calls }) }];
   }
 
   // A call is in its parent, or in a message of its own.

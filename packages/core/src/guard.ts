@@ -1,6 +1,7 @@
 // Longer than our usual file: the one list of what happens to each kind of value; the rules are in guard-*.ts.
 import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
+import type { BegunParts } from "./guard-begun.ts";
 import { Brackets } from "./guard-brackets.ts";
 import { Chunks } from "./guard-chunks.ts";
 import {
@@ -21,6 +22,7 @@ import { Violation } from "./guard-repairs.ts";
 import type { RepairKind } from "./guard-repairs.ts";
 import { BudgetError } from "./history-budget.ts";
 import type { HistoryBudget } from "./history-budget.ts";
+import { isOpaqueId } from "./ids.ts";
 import type { StateTracker } from "./state.ts";
 
 export type { RunEnding } from "./guard-ending.ts";
@@ -38,6 +40,12 @@ export interface GuardOptions {
   readonly ending: RunEnding;
   /** The first repair ends the run with RUN_ERROR `protocol-violation`. */
   readonly strict?: boolean;
+  /** The ids that the agent gives its run in RUN_STARTED, in place of these. By default they are replaced. */
+  readonly adopts?: { readonly threadId: boolean; readonly runId: boolean } | undefined;
+  /** Takes down what the agent begins, for the guard behind the middleware. */
+  readonly begins?: BegunParts | undefined;
+  /** What the agent began before the middleware: what that took out is not started again. */
+  readonly begun?: BegunParts | undefined;
   /** What a client can send back; more than that ends the run with RUN_ERROR. */
   readonly budget?: HistoryBudget | undefined;
 }
@@ -72,14 +80,15 @@ export function createGuard(options: GuardOptions): Guard {
 
 // Each server has one of these per open stream, so what a run may never need is made when it does.
 class RunGuard implements Guard, EndingRun, Exit, Listener {
-  readonly threadId: string;
-  readonly runId: string;
+  threadId: string;
+  runId: string;
   readonly ending: RunEnding;
   subject = "";
   ended = false;
   firstRepair: string | undefined;
   readonly #parentRunId: string | undefined;
   readonly #emit: GuardOptions["emit"];
+  readonly #adopts: GuardOptions["adopts"];
   readonly #state: StateTracker;
   readonly #hot = new Hot();
   readonly #parts: Parts;
@@ -99,10 +108,11 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
     this.ending = options.ending;
     this.#parentRunId = options.parentRunId;
     this.#emit = options.emit;
+    this.#adopts = options.adopts;
     this.#state = options.state;
     this.#isStrict = options.strict ?? false;
     this.#budget = options.budget;
-    this.#parts = new Parts(this, options.budget);
+    this.#parts = new Parts(this, options);
   }
 
   get repairs(): ReadonlyMap<RepairKind, number> {
@@ -178,6 +188,10 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
     this.#emit(event);
   }
 
+  #sendIf(event: LooseEvent | undefined): void {
+    if (event) this.send(event);
+  }
+
   // A delta that goes on with what is open. What may be too much takes the longer way, which counts it.
   #fits(delta: unknown): boolean {
     return this.#budget === undefined || this.#budget.spend(delta as string);
@@ -227,6 +241,8 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
 
   #pushStart(event: LooseEvent): void {
     if (this.#started) return this.repair("run-started");
+    if (this.#adopts?.threadId && isOpaqueId(event.threadId)) this.threadId = event.threadId;
+    if (this.#adopts?.runId && isOpaqueId(event.runId)) this.runId = event.runId;
     const own = withRunIds(event, this);
     if (own.input === undefined && own.protocolVersion !== undefined) return this.#start(own);
     // The input holds what the server added for the agent's eyes only.
@@ -314,10 +330,9 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
       case EventType.TOOL_CALL_RESULT:
       case EventType.ACTIVITY_SNAPSHOT:
       case EventType.ACTIVITY_DELTA:
-        return this.send(parts.attribute(event));
+        return this.#sendIf(parts.attribute(event));
       case EventType.MESSAGES_SNAPSHOT:
-        if (Array.isArray(event.messages)) parts.learn(event.messages);
-        return this.send(event);
+        return this.send(parts.learn(event));
       case EventType.STEP_STARTED:
       case EventType.STEP_FINISHED:
       case EventType.SUBAGENT_STARTED:
@@ -347,7 +362,8 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   #finish(own?: LooseEvent): void {
     this.#beginEnd();
     this.#closeAll(true);
-    this.#terminate(own ? adoptFinish(own, this) : finished(this, this.#parts.pendingCalls()));
+    const kept = own && this.#parts.withoutTaken(own);
+    this.#terminate(kept ? adoptFinish(kept, this) : finished(this, this.#parts.pendingCalls()));
   }
 
   #violated(reason: unknown): void {

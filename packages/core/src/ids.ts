@@ -65,6 +65,14 @@ export function isMessageId(value: unknown): value is string {
 }
 
 /**
+ * A header with an id, or none: headers carry visible ASCII, and ids may have more. Clients find every id in
+ * the body, too.
+ */
+export function idHeader(name: string, id: string): Record<string, string> {
+  return /^[\x21-\x7e]+$/.test(id) ? { [name]: id } : {};
+}
+
+/**
  * The id under which clients know a message, a tool call, an interrupt or a subagent: the same id when they
  * may send it back, else a short one that depends on nothing but the old one.
  *

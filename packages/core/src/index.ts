@@ -20,7 +20,7 @@ export { createFetchSink } from "./fetch-sink.ts";
 export type { FetchSink } from "./fetch-sink.ts";
 export { createGuard } from "./guard.ts";
 export type { Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
-export { isMessageId, isOpaqueId, toMessageId, ulid } from "./ids.ts";
+export { idHeader, isMessageId, isOpaqueId, toMessageId, ulid } from "./ids.ts";
 export { createInputFile, fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "./input-file.ts";
 export { isEqualJson } from "./json.ts";
 export { isDeeperThan, jsonBytes } from "./json-bytes.ts";

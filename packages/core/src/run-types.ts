@@ -59,6 +59,8 @@ export interface RunInit extends RunKeeper {
   readonly history?: readonly Message[];
   /** Absent: nothing of the run is kept. */
   readonly log?: RunLease | undefined;
+  /** Which ids of the run the agent may give it in RUN_STARTED. Absent: none. */
+  readonly adopts?: { readonly threadId: boolean; readonly runId: boolean } | undefined;
   /** Set when the client sends the conversation with every request. Absent: it does not. */
   readonly sentHistory?: SentHistory | undefined;
   /** Set when client tools are answered while the run goes on. Absent: they are not. */

@@ -15,6 +15,7 @@ import { ended } from "./context-session.ts";
 import type { RunMode } from "./context.ts";
 import { AgentError, describeError } from "./errors.ts";
 import { noOffset } from "./follower.ts";
+import { BegunParts } from "./guard-begun.ts";
 import { createGuard } from "./guard.ts";
 import type { Guard } from "./guard.ts";
 import { HistoryBudget } from "./history-budget.ts";
@@ -58,6 +59,8 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember, BudgetedRu
   /** Only until it begins. */
   #init: RunInit | undefined;
   readonly #hasMiddleware: boolean;
+  /** What the agent began, before its middleware. */
+  readonly begun: BegunParts | undefined;
   readonly #log: RunLease | undefined;
   readonly #keeper: RunKeeper;
   readonly #stopping = new LazyAbort();
@@ -115,6 +118,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember, BudgetedRu
     const input = settleTools(init.input, { runId, tools, logger: settings.logger });
     this.#init = init;
     this.#hasMiddleware = init.middleware.length > 0;
+    this.begun = this.#hasMiddleware ? new BegunParts() : undefined;
     this.#log = init.log;
     this.#keeper = keeper;
     this.settings = settings;
@@ -158,6 +162,8 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember, BudgetedRu
       ending: this.#voice.ending,
       strict: settings.strict,
       budget: this.#budget,
+      begun: this.begun,
+      adopts: init.adopts,
     });
     this.#audience = new Audience(this);
     this.#leaveLease = init.log && onLost(init.log.lease, () => this.#leaseLost());

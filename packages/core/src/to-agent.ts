@@ -89,6 +89,7 @@ class ObservedRun implements Listener {
       state: this.#voice.tracker,
       ending: this.#voice.ending,
       strict: this.#mode.strict,
+      begins: this.#mode.begun,
     });
   }
 

@@ -16,6 +16,7 @@ import { loadZod } from "./chat-schemas.ts";
 import { composeMessage } from "./compose-message.ts";
 import { decodePlainChat } from "./decode-plain-chat.ts";
 import { idRules } from "./ids.ts";
+import { overheadBytes } from "./read-multipart.ts";
 import { chatOperation, deleteOperation } from "./operations.ts";
 import { createChatReader } from "./read-chat.ts";
 import type { Upload } from "./read-chat.ts";
@@ -72,7 +73,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
     limits,
   );
 
-  const newShare = createUploadBudget(uploadsAtOnce * limits.uploadBytes);
+  const newShare = createUploadBudget(uploadsAtOnce * (limits.uploadBytes + overheadBytes));
 
   // Only a form has files that are read as they come.
   function uploadOf({ body }: Call): (Upload & { release(): void }) | undefined {
@@ -114,7 +115,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
   function start(call: Call, asked: Asked, askedId: string): Promise<ActiveRun> {
     const { content, sessionId, files } = asked;
     const input: RunAgentInput = {
-      threadId: sessionId ?? ulid(),
+      threadId: sessionId === undefined ? ulid() : idRules[idFormat].fold(sessionId),
       runId: ulid(),
       messages: [{ id: askedId, role: "user", content }],
       tools: [],
@@ -164,7 +165,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
     const { id = "" } = call.params;
     const rule = idRules[idFormat];
     if (!rule.isId(id)) throw new AgentError("invalid-request", rule.message);
-    const key = { principal: call.principal?.id ?? "", threadId: id };
+    const key = { principal: call.principal?.id ?? "", threadId: rule.fold(id) };
     await silence(call, key);
     await host.sessions.delete(key);
     return { status: 204 };
