@@ -52,7 +52,7 @@ export class MultipartParser {
   /** Throws unless the last boundary was read. */
   assertDone(): void {
     if (this.isDone) return;
-    if (this.#state === "start" || this.#state === "preamble") throw withoutBoundary();
+    if (this.#state === "preamble") throw withoutBoundary();
     throw malformedForm("it ends before its last boundary.");
   }
 

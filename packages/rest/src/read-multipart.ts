@@ -37,8 +37,7 @@ export type MultipartLimits = Pick<Limits, "files" | "fileBytes" | "uploadBytes"
 const KiB = 1024;
 // Fields, and boundaries and headers of the parts, far above what real forms need.
 const fieldBytes = 512 * KiB;
-/** What a form may have besides its files. */
-export const overheadBytes: number = fieldBytes + 256 * KiB;
+const overheadBytes = fieldBytes + 256 * KiB;
 const maxFields = 16;
 
 /** Reads a form as it arrives, and no further than its limits. */

@@ -16,7 +16,6 @@ import { loadZod } from "./chat-schemas.ts";
 import { composeMessage } from "./compose-message.ts";
 import { decodePlainChat } from "./decode-plain-chat.ts";
 import { idRules } from "./ids.ts";
-import { overheadBytes } from "./read-multipart.ts";
 import { chatOperation, deleteOperation } from "./operations.ts";
 import { createChatReader } from "./read-chat.ts";
 import type { Upload } from "./read-chat.ts";
@@ -73,7 +72,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
     limits,
   );
 
-  const newShare = createUploadBudget(uploadsAtOnce * (limits.uploadBytes + overheadBytes));
+  const newShare = createUploadBudget(uploadsAtOnce * limits.uploadBytes);
 
   // Only a form has files that are read as they come.
   function uploadOf({ body }: Call): (Upload & { release(): void }) | undefined {
