@@ -1,4 +1,10 @@
-import { AgentError, essenceOf, isEqualJson, sizeOfBase64, SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
+import {
+  AgentError,
+  essenceOf,
+  isEqualJson,
+  sizeOfBase64,
+  SUPPORTED_MIME_TYPES,
+} from "@holodeck/agui-core";
 import type { Limits, Message, RunRequest, ThreadKey, SessionStore } from "@holodeck/agui-core";
 
 type UserMessage = Extract<Message, { role: "user" }>;

@@ -1,3 +1,5 @@
+import { HttpAgent } from "@ag-ui/client";
+import type { AgentLike } from "@holodeck/agui-core";
 import { isMessageId, isOpaqueId, silentLogger, toMessageId } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
 import express from "express";
@@ -47,6 +49,71 @@ describe("an id", () => {
     expect(new Set(replaced).size).toBe(long.length);
     expect(replaced.every((id) => /^id-[0-9a-f]{32}$/.test(id))).toBe(true);
     expect(toMessageId("x".repeat(2_000))).not.toBe(toMessageId("x".repeat(2_001)));
+  });
+});
+
+describe("an agent with an id of 2,000 characters", () => {
+  const long = "i".repeat(2_000);
+  const short = toMessageId(long);
+
+  async function client(agent: AgentLike): Promise<HttpAgent> {
+    const handler = createAgentHandler(agent, { logger: silentLogger });
+    const { url, close } = await serve(handler, { port: 0, signals: false });
+    onTestFinished(() => close());
+    return new HttpAgent({ url: `${url}/agui` });
+  }
+
+  test("asks under a shorter one, and is answered under that", async () => {
+    const answers: unknown[] = [];
+    const agent = await client(async (input, { emit, session }) => {
+      answers.push(...session.answers.map(({ interrupt, payload }) => [interrupt.id, payload]));
+      if (input.messages.length === 1) emit.interrupt({ id: long, reason: "input_required" });
+      return "said";
+    });
+    agent.addMessage({ id: "u1", role: "user", content: "go" });
+    let end: { outcome?: unknown } = {};
+    await agent.runAgent({}, { onRunFinishedEvent: ({ event }) => void (end = event) });
+    expect(end.outcome).toMatchObject({ type: "interrupt", interrupts: [{ id: short }] });
+    const resume = [{ interruptId: short, status: "resolved" as const, payload: "yes" }];
+    await agent.runAgent({ resume });
+    expect(answers).toEqual([[short, "yes"]]);
+  });
+
+  test("names the same call in a later run, whose result goes to it", async () => {
+    const agent = await client(async function* (input) {
+      if (input.messages.length === 1) {
+        yield { type: "TOOL_CALL_START", toolCallId: long, toolCallName: "look" };
+        yield { type: "TOOL_CALL_END", toolCallId: long };
+      } else {
+        yield { type: "TOOL_CALL_RESULT", messageId: "t", toolCallId: long, content: "seen" };
+      }
+    } as AgentLike);
+    for (const id of ["u1", "u2"]) {
+      agent.addMessage({ id, role: "user", content: "go" });
+      await agent.runAgent();
+    }
+    const [, call, result] = agent.messages;
+    expect(call).toMatchObject({ role: "assistant", toolCalls: [{ id: short }] });
+    expect(result).toMatchObject({ role: "tool", toolCallId: short, content: "seen" });
+  });
+
+  test("fails with a violation in strict mode", async () => {
+    const handler = createAgentHandler(
+      async function* () {
+        yield { type: "TEXT_MESSAGE_START", messageId: long, role: "assistant" };
+      } as AgentLike,
+      { logger: silentLogger, strict: true },
+    );
+    const response = await handler.fetch(
+      new Request("http://test.local/agui", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ messages: [] }),
+      }),
+    );
+    expect(await response.text()).toContain(
+      "The agent broke the protocol: id, TEXT_MESSAGE_START.",
+    );
   });
 });
 

@@ -47,7 +47,10 @@ function toAgui(said: readonly Said[], isBinary: boolean): object {
       id: `u${at}`,
       role: "user",
       content: files
-        ? [{ type: "text", text }, ...files.map((file) => (isBinary ? toBinary(file) : toMedia(file)))]
+        ? [
+            { type: "text", text },
+            ...files.map((file) => (isBinary ? toBinary(file) : toMedia(file))),
+          ]
         : text,
     },
     ...(at < said.length - 1 ? [{ id: `a${at}`, role: "assistant", content: "fine" }] : []),
@@ -152,10 +155,23 @@ const large = { mimeType: "image/png", data: "A".repeat(404) };
 
 const refusals: readonly (readonly [string, readonly Said[], number, string])[] = [
   ["eleven files", [{ text: "hi", files: Array(11).fill(png) }], 400, "invalid-request"],
-  ["files of more than the limit in all", [{ text: "hi", files: [large] }], 413, "payload-too-large"],
+  [
+    "files of more than the limit in all",
+    [{ text: "hi", files: [large] }],
+    413,
+    "payload-too-large",
+  ],
   [
     "several files of more than the limit in all",
-    [{ text: "hi", files: [{ ...png, data: "A".repeat(240) }, { ...png, data: "A".repeat(240) }] }],
+    [
+      {
+        text: "hi",
+        files: [
+          { ...png, data: "A".repeat(240) },
+          { ...png, data: "A".repeat(240) },
+        ],
+      },
+    ],
     413,
     "payload-too-large",
   ],

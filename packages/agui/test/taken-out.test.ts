@@ -65,9 +65,11 @@ const kinds: Readonly<Record<string, (events: readonly object[]) => AgentLike>> 
     async function* () {
       yield* events as AgentEvent[];
     },
-  emit: (events) => async (_input, { emit }) => {
-    for (const event of events) await emit.event(event as AgentEvent);
-  },
+  emit:
+    (events) =>
+    async (_input, { emit }) => {
+      for (const event of events) await emit.event(event as AgentEvent);
+    },
   Observable: (events) => () =>
     new Observable((subscriber) => {
       for (const event of events) subscriber.next(event);
@@ -100,29 +102,35 @@ async function open(
   return { client, handler, inputs, seen };
 }
 
-describe.for(Object.keys(kinds))("an agent as %s, behind a filter that drops TOOL_CALL_START", (kind) => {
-  test.for(Object.keys(runs))("leaks nothing of %s", async (name) => {
-    const { client, handler, inputs, seen } = await open(kinds[kind]!(runs[name]!), [naive]);
-    for (const turn of [1, 2]) {
-      client.addMessage({ id: `u${turn}`, role: "user", content: "go" });
-      await client.runAgent();
-    }
-    const session = await handler.sessions.get({ principal: "", threadId: "thread" });
-    for (const place of [seen, client.messages, inputs, session]) {
-      const text = JSON.stringify(place);
-      expect(text).not.toContain("secret");
-      expect(text).not.toContain("danger");
-      expect(text).not.toContain('"c1"');
-      expect(text).not.toContain("unknown");
-    }
-    expect(JSON.stringify(seen)).toContain("seen");
-    expect(client.messages.some(({ id }) => id === "t2")).toBe(true);
-  });
-});
+describe.for(Object.keys(kinds))(
+  "an agent as %s, behind a filter that drops TOOL_CALL_START",
+  (kind) => {
+    test.for(Object.keys(runs))("leaks nothing of %s", async (name) => {
+      const { client, handler, inputs, seen } = await open(kinds[kind]!(runs[name]!), [naive]);
+      for (const turn of [1, 2]) {
+        client.addMessage({ id: `u${turn}`, role: "user", content: "go" });
+        await client.runAgent();
+      }
+      const session = await handler.sessions.get({ principal: "", threadId: "thread" });
+      for (const place of [seen, client.messages, inputs, session]) {
+        const text = JSON.stringify(place);
+        expect(text).not.toContain("secret");
+        expect(text).not.toContain("danger");
+        expect(text).not.toContain('"c1"');
+        expect(text).not.toContain("unknown");
+      }
+      expect(JSON.stringify(seen)).toContain("seen");
+      expect(client.messages.some(({ id }) => id === "t2")).toBe(true);
+    });
+  },
+);
 
 test("a text whose start a middleware took out goes with it, and the next one does not", async () => {
   const agent = async function* (): AsyncGenerator<AgentEvent> {
-    for (const [messageId, delta] of [["m1", "secret"], ["m2", "public"]] as const) {
+    for (const [messageId, delta] of [
+      ["m1", "secret"],
+      ["m2", "public"],
+    ] as const) {
       yield { type: "TEXT_MESSAGE_START", messageId, role: "assistant" };
       yield { type: "TEXT_MESSAGE_CONTENT", messageId, delta };
       yield { type: "TEXT_MESSAGE_END", messageId };

@@ -8,7 +8,10 @@ import { copilotkit } from "../src/index.ts";
 import type { Stage } from "./_agent.ts";
 
 /** A handler of the agents "default" and "other", and a way to ask it without a socket. */
-export function createHandler(stage: Pick<Stage, "agent">, options: AgentHandlerOptions = {}): AgentHandler {
+export function createHandler(
+  stage: Pick<Stage, "agent">,
+  options: AgentHandlerOptions = {},
+): AgentHandler {
   const handler = createAgentHandler(
     { default: { agent: stage.agent, description: "Echoes" }, other: stage.agent },
     {

@@ -172,7 +172,8 @@ export class Parts {
     const sent = event.messages as readonly Message[];
     const messages = this.#begun ? sent.flatMap((one) => this.#withoutTaken(one)) : sent;
     this.#learn(messages);
-    const isWhole = messages.length === sent.length && messages.every((one, at) => one === sent[at]);
+    const isWhole =
+      messages.length === sent.length && messages.every((one, at) => one === sent[at]);
     return isWhole ? event : { ...event, messages };
   }
 

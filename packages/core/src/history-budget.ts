@@ -174,7 +174,9 @@ export class HistoryBudget {
 
   #recount(messages: readonly Message[]): void {
     const hasThoughts = messages.some(({ role }) => role === "reasoning");
-    const kept = hasThoughts ? 0 : this.#thoughts + this.#run.sent.messages.filter(isThought).length;
+    const kept = hasThoughts
+      ? 0
+      : this.#thoughts + this.#run.sent.messages.filter(isThought).length;
     this.#count = kept + messages.filter(({ role }) => role !== "activity").length;
     if (this.#count > this.#maxMessages) throw tooMany(this.#limits.messages);
   }

@@ -118,7 +118,8 @@ export class MultipartParser {
     // Gateways may pad the line.
     let end = at;
     while (bytes[end] === space || bytes[end] === tab) end++;
-    if (end - at > maxPadding) throw malformedForm("a boundary is followed by too much white space.");
+    if (end - at > maxPadding)
+      throw malformedForm("a boundary is followed by too much white space.");
     if (bytes.length - end < 2) return undefined;
     if (bytes[end] !== CR || bytes[end + 1] !== LF) {
       throw malformedForm("a boundary is followed by something else.");

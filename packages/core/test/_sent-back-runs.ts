@@ -41,7 +41,10 @@ const renaming: fc.Arbitrary<Renaming> = fc
 
 /** Three turns of an agent that names things strangely, speaks at length and nests deeply. */
 export const strangeTurns: fc.Arbitrary<readonly (readonly unknown[])[]> = fc
-  .tuple(renaming, fc.array(fc.array(turnValue(), { maxLength: 12 }), { minLength: 3, maxLength: 3 }))
+  .tuple(
+    renaming,
+    fc.array(fc.array(turnValue(), { maxLength: 12 }), { minLength: 3, maxLength: 3 }),
+  )
   .map(([ids, turns]) => turns.map((values) => values.map((value) => rename(value, ids))));
 
 function turnValue(): fc.Arbitrary<unknown> {
@@ -75,15 +78,15 @@ function turnValue(): fc.Arbitrary<unknown> {
     },
     {
       weight: 1,
-      arbitrary: fc.tuple(long, fc.constantFrom("user", "assistant", "reasoning")).map(
-        ([content, role]) => ({
+      arbitrary: fc
+        .tuple(long, fc.constantFrom("user", "assistant", "reasoning"))
+        .map(([content, role]) => ({
           type: "MESSAGES_SNAPSHOT",
           messages: [
             { id: "a", role: "user", content: "" },
             { id: "b", role, content },
           ],
-        }),
-      ),
+        })),
     },
     {
       weight: 1,

@@ -34,7 +34,12 @@ const thought = (messageId: string, delta = "hm"): object[] => [
   { type: "REASONING_MESSAGE_START", messageId, role: "reasoning" },
   { type: "REASONING_MESSAGE_CONTENT", messageId, delta },
   { type: "REASONING_MESSAGE_END", messageId },
-  { type: "REASONING_ENCRYPTED_VALUE", subtype: "message", entityId: messageId, encryptedValue: "e" },
+  {
+    type: "REASONING_ENCRYPTED_VALUE",
+    subtype: "message",
+    entityId: messageId,
+    encryptedValue: "e",
+  },
   { type: "REASONING_END", messageId },
 ];
 
@@ -47,7 +52,9 @@ const snapshot = (id: string, text = "hello"): object[] => [
         id,
         role: "assistant",
         content: text,
-        toolCalls: [{ id: `${id}c`, type: "function", function: { name: "look", arguments: "{}" } }],
+        toolCalls: [
+          { id: `${id}c`, type: "function", function: { name: "look", arguments: "{}" } },
+        ],
       },
       { id: `${id}t`, role: "tool", toolCallId: `${id}c`, content: text },
       { id: `${id}r`, role: "reasoning", content: text },
@@ -75,7 +82,10 @@ const ids: readonly (readonly [string, string])[] = [
 /** The table: each is taken back, or refused before the client has it. */
 export const sentBack: readonly SentBack[] = [
   { name: "an answer of 100,001 characters", values: () => ["y".repeat(100_001)] },
-  { name: "a tool result of 100,001 characters", values: () => call("c", "m", "y".repeat(100_001)) },
+  {
+    name: "a tool result of 100,001 characters",
+    values: () => call("c", "m", "y".repeat(100_001)),
+  },
   { name: "reasoning of 100,001 characters", values: () => thought("r", "y".repeat(100_001)) },
   ...ids.flatMap(([what, id]): SentBack[] => [
     { name: `a message id of ${what}`, values: () => message(id) },
@@ -104,9 +114,14 @@ export const sentBack: readonly SentBack[] = [
   },
   {
     name: "a user's message without text in a snapshot, last",
-    values: () => [{ type: "MESSAGES_SNAPSHOT", messages: [{ id: "u0", role: "user", content: "" }] }],
+    values: () => [
+      { type: "MESSAGES_SNAPSHOT", messages: [{ id: "u0", role: "user", content: "" }] },
+    ],
   },
-  { name: "state that is 50 deep", values: () => [{ type: "STATE_SNAPSHOT", snapshot: nested(50) }] },
+  {
+    name: "state that is 50 deep",
+    values: () => [{ type: "STATE_SNAPSHOT", snapshot: nested(50) }],
+  },
   {
     name: "state that is 70 deep",
     values: () => [{ type: "STATE_SNAPSHOT", snapshot: nested(70) }],

@@ -67,15 +67,10 @@ function isNothing(value: unknown): boolean {
 }
 
 /** Copies, since what is in the body may be somebody else's. Nothing: one of them is not plain. */
-function copyAll<T>(
-  list: unknown,
-  copy: (entry: Json) => T | undefined,
-): T[] | undefined {
+function copyAll<T>(list: unknown, copy: (entry: Json) => T | undefined): T[] | undefined {
   if (!Array.isArray(list) || list.length > maxEntries) return undefined;
   // Not pushed one by one: that makes room for sixteen, and a run keeps its input to the end.
-  const copies = (list as unknown[]).map((entry) =>
-    isRecord(entry) ? copy(entry) : undefined,
-  );
+  const copies = (list as unknown[]).map((entry) => (isRecord(entry) ? copy(entry) : undefined));
   return copies.includes(undefined) ? undefined : (copies as T[]);
 }
 

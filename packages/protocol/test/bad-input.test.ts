@@ -375,7 +375,9 @@ describe("limits", () => {
     expect((await faultsOf(given, { messageChars: 4 })).map((fault) => fault.message)).toEqual([
       "messages.2.content has 5 characters of text; this server accepts 4.",
     ]);
-    const answered = body({ messages: [text("abcde"), { ...(text("abcde") as object), role: "assistant" }] });
+    const answered = body({
+      messages: [text("abcde"), { ...(text("abcde") as object), role: "assistant" }],
+    });
     expect(await faultsOf(answered, { messageChars: 4 })).toEqual([]);
   });
 });

@@ -298,7 +298,9 @@ describe("a form", () => {
   });
 
   test("may have a preamble and padded boundaries, as gateways write them", async () => {
-    const server = await serveRest(async ({ messages }) => JSON.stringify(messages.at(-1)?.content));
+    const server = await serveRest(async ({ messages }) =>
+      JSON.stringify(messages.at(-1)?.content),
+    );
     const text =
       'This is a form.\r\n--b \t\r\ncontent-disposition: form-data; name="message"\r\n\r\nHi\r\n--b--\r\n';
     const response = await fetch(`${server.url}${path}`, {

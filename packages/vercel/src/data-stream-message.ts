@@ -170,7 +170,8 @@ export class DataStreamMessage {
   /** Closes what is open and the last step. */
   end(finishReason: string, usage: DataStreamUsage): string {
     let lines = "";
-    for (const [id, call] of this.#calls ?? []) if (call.state === "open") lines += endOf(id, call, this.#jsonDepth);
+    for (const [id, call] of this.#calls ?? [])
+      if (call.state === "open") lines += endOf(id, call, this.#jsonDepth);
     // A last step whose calls are all answered makes the client send the whole chat again.
     if (this.#step.calls > 0 && this.#step.waiting === 0) {
       lines += this.#finishStep("tool-calls", noUsage);

@@ -109,7 +109,10 @@ export class DataStreamTeller {
         return message.endCall(text(event.toolCallId));
       case EventType.TOOL_CALL_RESULT:
         unsaid.isNew(text(event.messageId));
-        return message.result(text(event.toolCallId), toResult(event.content, this.#options.jsonDepth));
+        return message.result(
+          text(event.toolCallId),
+          toResult(event.content, this.#options.jsonDepth),
+        );
       case EventType.MESSAGES_SNAPSHOT:
         return unsaid
           .take(event.messages as readonly Message[])

@@ -140,7 +140,10 @@ export class UiTeller {
     const { id, role } = message;
     if (role === "tool") {
       this.#told.add(id);
-      this.#parts.result(message.toolCallId, toToolOutput(message.content, this.#options.jsonDepth));
+      this.#parts.result(
+        message.toolCallId,
+        toToolOutput(message.content, this.#options.jsonDepth),
+      );
     } else if (role === "reasoning" || (role === "assistant" && message.content)) {
       const kind = role === "reasoning" ? role : "text";
       this.#told.add(id);

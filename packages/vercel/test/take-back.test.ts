@@ -5,7 +5,10 @@ import { createChat, sdks, serveChat, textOf } from "./_chat.ts";
 import type { Chat, Sdk } from "./_chat.ts";
 
 /** A chat with an agent that says the values first, and an answer in every later turn. */
-async function open(sdk: Sdk, { values, limits }: Pick<SentBack, "values" | "limits">): Promise<Chat> {
+async function open(
+  sdk: Sdk,
+  { values, limits }: Pick<SentBack, "values" | "limits">,
+): Promise<Chat> {
   let turns = 0;
   const { api } = await serveChat(
     async function* () {
@@ -54,11 +57,15 @@ describe.for(newest)("Chat of AI SDK $name", (sdk) => {
   });
 
   test("sends back data that fits, and is sent none that does not", async () => {
-    const fits = await open(sdk, { values: () => [{ type: "CUSTOM", name: "n", value: nested(50) }] });
+    const fits = await open(sdk, {
+      values: () => [{ type: "CUSTOM", name: "n", value: nested(50) }],
+    });
     await fits.chat.sendMessage({ text: "one" });
     expect(fits.chat.error).toBeUndefined();
     await takesTwoMore(fits);
-    const deep = await open(sdk, { values: () => [{ type: "CUSTOM", name: "n", value: nested(70) }] });
+    const deep = await open(sdk, {
+      values: () => [{ type: "CUSTOM", name: "n", value: nested(70) }],
+    });
     await deep.chat.sendMessage({ text: "one" });
     expect(deep.chat.error).toBeDefined();
     await takesTwoMore(deep);
