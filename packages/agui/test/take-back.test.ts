@@ -48,7 +48,7 @@ async function say(
   agent.addMessage({ id, role: "user", content });
   const seen: BaseEvent[] = [];
   await agent
-    .runAgent({}, { onEvent: ({ event }) => void seen.push(event as unknown as BaseEvent) })
+    .runAgent({}, { onEvent: ({ event }) => void seen.push(event) })
     .catch((error: unknown) => {
       // A run that ends with RUN_ERROR rejects; a request that is refused has no events.
       if (seen.length === 0) throw error;

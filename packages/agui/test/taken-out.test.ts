@@ -71,8 +71,8 @@ const kinds: Readonly<Record<string, (events: readonly object[]) => AgentLike>> 
       for (const event of events) await emit.event(event as AgentEvent);
     },
   Observable: (events) => () =>
-    new Observable((subscriber) => {
-      for (const event of events) subscriber.next(event);
+    new Observable<AgentEvent>((subscriber) => {
+      for (const event of events) subscriber.next(event as AgentEvent);
       subscriber.complete();
     }),
 };

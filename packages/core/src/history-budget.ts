@@ -295,7 +295,7 @@ class ExactCount {
     last: BaseEvent | undefined,
   ): void {
     const events = last ? [...held.events, last] : held.events;
-    const at = events.findLastIndex(({ type }) => type === EventType.MESSAGES_SNAPSHOT);
+    const at = events.map(({ type }) => type).lastIndexOf(EventType.MESSAGES_SNAPSHOT);
     const stays = ({ role }: Message): boolean => at === -1 || role === "reasoning";
     this.messages = 0;
     for (const message of held.messages) {
