@@ -124,7 +124,7 @@ function checkFile(
   return new AgentError("payload-too-large", `A file is larger than ${limits.fileBytes} bytes.`);
 }
 
-// Audio and video have parts of their own, which only agents that know them read.
+// Only agents that know audio and video parts read them.
 function isAccepted(part: FilePart["type"], mimeType: string): boolean {
   if (part === "audio" || part === "video") return mimeType.startsWith(`${part}/`);
   return SUPPORTED_MIME_TYPES.includes(mimeType);

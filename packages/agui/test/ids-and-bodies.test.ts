@@ -68,7 +68,7 @@ describe("an agent with an id of 2,000 characters", () => {
     const agent = await client(async (input, { emit, session }) => {
       answers.push(...session.answers.map(({ interrupt, payload }) => [interrupt.id, payload]));
       if (input.messages.length === 1) emit.interrupt({ id: long, reason: "input_required" });
-      return "said";
+      return "done";
     });
     agent.addMessage({ id: "u1", role: "user", content: "go" });
     let end: { outcome?: unknown } = {};
@@ -197,7 +197,7 @@ describe("useChat", () => {
   });
 });
 
-test("a body that a parser of the host's consumed is said to be that", async () => {
+test("a refusal names the parser that consumed the body", async () => {
   const handler = createAgentHandler(async () => "hello", { logger: silentLogger });
   onTestFinished(() => handler.close());
   const app = express();

@@ -27,7 +27,7 @@ afterAll(() => close());
 
 type File = { readonly mimeType: string; readonly data?: string; readonly id?: string };
 
-interface Said {
+interface Sent {
   readonly text: string;
   readonly files?: readonly File[];
 }
@@ -36,13 +36,13 @@ interface Wire {
   readonly name: string;
   readonly path: string;
   /** A conversation of a user's messages and answers, in turn. */
-  body(said: readonly Said[]): object;
+  body(sent: readonly Sent[]): object;
 }
 
 let threads = 0;
 
-function toAgui(said: readonly Said[], isBinary: boolean): object {
-  const messages = said.flatMap(({ text, files }, at) => [
+function toAgui(sent: readonly Sent[], isBinary: boolean): object {
+  const messages = sent.flatMap(({ text, files }, at) => [
     {
       id: `u${at}`,
       role: "user",
@@ -53,7 +53,7 @@ function toAgui(said: readonly Said[], isBinary: boolean): object {
           ]
         : text,
     },
-    ...(at < said.length - 1 ? [{ id: `a${at}`, role: "assistant", content: "fine" }] : []),
+    ...(at < sent.length - 1 ? [{ id: `a${at}`, role: "assistant", content: "fine" }] : []),
   ]);
   return { threadId: `thread-${++threads}`, runId: `run-${threads}`, messages };
 }
@@ -68,16 +68,16 @@ const toMedia = ({ mimeType, data, id }: File): object => ({
 });
 
 const aguiWires: readonly Wire[] = [
-  { name: "AG-UI", path: "/agui", body: (said) => toAgui(said, false) },
-  { name: "AG-UI, binary parts", path: "/agui", body: (said) => toAgui(said, true) },
-  { name: "CopilotKit", path: "/agui/agent/default/run", body: (said) => toAgui(said, false) },
+  { name: "AG-UI", path: "/agui", body: (sent) => toAgui(sent, false) },
+  { name: "AG-UI, binary parts", path: "/agui", body: (sent) => toAgui(sent, true) },
+  { name: "CopilotKit", path: "/agui/agent/default/run", body: (sent) => toAgui(sent, false) },
   {
     name: "CopilotKit's single endpoint",
     path: "/agui",
-    body: (said) => ({
+    body: (sent) => ({
       method: "agent/run",
       params: { agentId: "default" },
-      body: toAgui(said, false),
+      body: toAgui(sent, false),
     }),
   },
 ];
@@ -87,9 +87,9 @@ const wires: readonly Wire[] = [
   {
     name: "useChat 5 to 7",
     path: "/api/chat",
-    body: (said) => ({
+    body: (sent) => ({
       id: `chat-${++threads}`,
-      messages: said.flatMap(({ text, files = [] }, at) => [
+      messages: sent.flatMap(({ text, files = [] }, at) => [
         {
           id: `u${at}`,
           role: "user",
@@ -102,7 +102,7 @@ const wires: readonly Wire[] = [
             })),
           ],
         },
-        ...(at < said.length - 1
+        ...(at < sent.length - 1
           ? [{ id: `a${at}`, role: "assistant", parts: [{ type: "text", text: "fine" }] }]
           : []),
       ]),
@@ -111,9 +111,9 @@ const wires: readonly Wire[] = [
   {
     name: "useChat 4",
     path: "/api/chat",
-    body: (said) => ({
+    body: (sent) => ({
       id: `chat-${++threads}`,
-      messages: said.flatMap(({ text, files = [] }, at) => [
+      messages: sent.flatMap(({ text, files = [] }, at) => [
         {
           id: `u${at}`,
           role: "user",
@@ -123,7 +123,7 @@ const wires: readonly Wire[] = [
             url: `data:${mimeType};base64,${data}`,
           })),
         },
-        ...(at < said.length - 1 ? [{ id: `a${at}`, role: "assistant", content: "fine" }] : []),
+        ...(at < sent.length - 1 ? [{ id: `a${at}`, role: "assistant", content: "fine" }] : []),
       ]),
     }),
   },
@@ -132,10 +132,10 @@ const wires: readonly Wire[] = [
 const rest: Wire = {
   name: "REST",
   path: "/agent/default/chat",
-  body: (said) => {
-    const { text, files = [] } = said.at(-1)!;
-    const sent = files.map(({ mimeType, data }) => ({ mime_type: mimeType, content: data }));
-    return { message: text, files: sent };
+  body: (sent) => {
+    const { text, files = [] } = sent.at(-1)!;
+    const list = files.map(({ mimeType, data }) => ({ mime_type: mimeType, content: data }));
+    return { message: text, files: list };
   },
 };
 
@@ -153,7 +153,7 @@ async function post(path: string, body: object): Promise<{ status: number; probl
 const png = { mimeType: "image/png", data: "AAAA" };
 const large = { mimeType: "image/png", data: "A".repeat(404) };
 
-const refusals: readonly (readonly [string, readonly Said[], number, string])[] = [
+const refusals: readonly (readonly [string, readonly Sent[], number, string])[] = [
   ["eleven files", [{ text: "hi", files: Array(11).fill(png) }], 400, "invalid-request"],
   [
     "files of more than the limit in all",
@@ -192,9 +192,9 @@ const refusals: readonly (readonly [string, readonly Said[], number, string])[] 
 ];
 
 describe.for([...wires, rest])("over $name, without extractFiles(), a user", ({ path, body }) => {
-  test.for(refusals)("is refused %s", async ([, said, status, code]) => {
+  test.for(refusals)("is refused %s", async ([, sent, status, code]) => {
     runs = 0;
-    const answer = await post(path, body(said));
+    const answer = await post(path, body(sent));
     expect([answer.status, answer.problem.code]).toEqual([status, code]);
     expect(runs).toBe(0);
   });
@@ -247,7 +247,7 @@ test("two new messages in one request are both looked at", async () => {
 test("audio goes to an agent that reads it", async () => {
   const source = { type: "data", value: "AAAA", mimeType: "audio/wav" };
   const messages = [{ id: "a", role: "user", content: [{ type: "audio", source }] }];
-  expect(await post("/agui", { threadId: "hear", runId: "hear", messages })).toMatchObject({
+  expect(await post("/agui", { threadId: "audio", runId: "audio", messages })).toMatchObject({
     status: 200,
   });
 });

@@ -18,14 +18,14 @@ const servers: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
-// The official clients write to the console what they are told.
+// The official clients write to the console what they receive.
 beforeAll(() => {
   vi.spyOn(console, "warn").mockReturnValue(undefined);
   vi.spyOn(console, "error").mockReturnValue(undefined);
 });
 afterAll(() => void vi.restoreAllMocks());
 
-/** A server whose agent says the values first, and an answer in every later turn. */
+/** A server whose agent sends the values first, and an answer in every later turn. */
 async function serveFirst({ values, limits }: SentBack): Promise<string> {
   let turns = 0;
   const handler = createAgentHandler(
@@ -40,7 +40,7 @@ async function serveFirst({ values, limits }: SentBack): Promise<string> {
   return `${server.url}/agui`;
 }
 
-async function say(
+async function send(
   agent: HttpAgent,
   id: string,
   content: string,
@@ -59,13 +59,13 @@ async function say(
 describe.for(clients)("HttpAgent $version", ({ Client }) => {
   test.for(sentBack)("sends back $name, in a second and a third turn", async (row) => {
     const agent = new Client({ url: await serveFirst(row) });
-    const first = await say(agent, "u1", "one");
+    const first = await send(agent, "u1", "one");
     if (row.error) {
       expect(first.end).toMatchObject({ type: "RUN_ERROR", code: row.error.code });
       expect(first.end?.message).toContain(row.error.limit);
     } else expect(first.end).toMatchObject({ type: "RUN_FINISHED" });
     for (const turn of [2, 3]) {
-      const { end } = await say(agent, `u${turn}`, "more");
+      const { end } = await send(agent, `u${turn}`, "more");
       expect(end).toMatchObject({ type: "RUN_FINISHED" });
       expect(agent.messages.at(-1)).toMatchObject({ role: "assistant", content: `answer ${turn}` });
     }

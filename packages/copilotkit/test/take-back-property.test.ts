@@ -37,7 +37,7 @@ describe.for(clients)("CopilotKit $version over $transport", ({ module, transpor
           await client.say(agent, "go on");
           expect(client.errors.filter(({ message }) => message.includes("HTTP 4"))).toEqual([]);
         }
-        // A frontend tool that the page does not have is answered by the client, in a run of its own.
+        // A frontend tool that the page does not have is answered by the client, in another run.
         expect(runs).toBeGreaterThanOrEqual(3);
       };
       await fc.assert(fc.asyncProperty(strangeTurns, check), { numRuns, endOnFailure: true });

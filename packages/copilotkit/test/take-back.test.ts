@@ -6,7 +6,7 @@ import { host } from "./_host.ts";
 
 prepareClients();
 
-/** Says the values first, and an answer in every later turn. */
+/** Sends the values first, and an answer in every later turn. */
 function firstly({ values }: SentBack): () => AsyncGenerator<string> {
   let turns = 0;
   return async function* () {

@@ -240,7 +240,7 @@ export class Parts {
     return [{ ...rest, ...text, ...(calls.length > 0 && { toolCalls: calls }) }];
   }
 
-  // A call is in its parent, or in a message of its own.
+  // A call is in its parent, or in a message that has no text.
   #count(kind: SpokenKind, parent: string | undefined, known: Known): void {
     const message = kind === "tool" && parent !== undefined ? this.#know(parent) : known;
     if (message.isMessage) return;

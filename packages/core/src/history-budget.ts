@@ -76,7 +76,7 @@ const asData: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a run may still tell a client that keeps the conversation itself: the next request has to fit
+ * What a run may still send to a client that keeps the conversation itself: the next request has to fit
  * `bodyBytes`, `jsonDepth` and `messages`. Most runs are far from all of them, which a count of characters
  * shows; the bytes are counted from where that is not enough.
  */

@@ -22,7 +22,7 @@ export function textBytes(text: string): number {
     if (code >= 0x20 && code < 0x80) {
       if (code === 0x22 || code === 0x5c) bytes++;
     } else if (code < 0x20) {
-      // The five that have a letter of their own: \b \t \n \f \r.
+      // Five are written with a letter: \b \t \n \f \r.
       bytes += code >= 8 && code <= 13 && code !== 11 ? 1 : 5;
     } else if (code < 0x800) bytes++;
     else if (code < 0xd800 || code > 0xdfff) bytes += 2;

@@ -1,4 +1,4 @@
-/** What agents say in a first turn that clients have to send back with the second and the third. */
+/** What agents send in a first turn that clients have to send back with the second and the third. */
 export interface SentBack {
   readonly name: string;
   readonly values: () => readonly unknown[];

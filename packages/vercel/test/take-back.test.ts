@@ -4,7 +4,7 @@ import type { SentBack } from "../../core/test/_sent-back.ts";
 import { createChat, sdks, serveChat, textOf } from "./_chat.ts";
 import type { Chat, Sdk } from "./_chat.ts";
 
-/** A chat with an agent that says the values first, and an answer in every later turn. */
+/** A chat with an agent that sends the values first, and an answer in every later turn. */
 async function open(
   sdk: Sdk,
   { values, limits }: Pick<SentBack, "values" | "limits">,
