@@ -22,7 +22,7 @@ function main() {
   process.exitCode = faults.length === 0 ? 0 : 1;
 }
 
-/** The rows of the tables whose first column is `code`: `{ code, proof, tests: [{ path, name }] }`. */
+/** The rows of the tables whose first column is `code`: `{ code, proof, needs, tests: [{ path, name }] }`. */
 export function readRows(text) {
   const rows = [];
   let inTable = false;
@@ -35,7 +35,8 @@ export function readRows(text) {
         .slice(1, -1)
         .map((cell) => cell.trim());
       const proof = cells[3] ?? "";
-      rows.push({ code: cells[0], cells: cells.length, proof, tests: readTests(proof) });
+      const needs = /\bneeds [A-Z]\w+/.exec(`${cells[2]} ${proof}`)?.[0];
+      rows.push({ code: cells[0], cells: cells.length, proof, needs, tests: readTests(proof) });
     }
   }
   return rows;
@@ -48,16 +49,26 @@ export function findFaults(rows, { required: wanted, read: readFile }) {
     const found = rows.filter((row) => row.code === code).length;
     if (found !== 1) faults.push(`${code} has ${found} rows; one is wanted.`);
   }
-  for (const { code, cells, proof, tests } of rows) {
+  for (const { code, cells, proof, needs, tests } of rows) {
     if (cells !== 4) faults.push(`${code} has ${cells} cells; four are wanted.`);
     const isOwned = /\bissue [6-9]\b/.test(proof) || proof.startsWith("background:");
     if (tests.length === 0 && !isOwned) {
       faults.push(`${code} names no test, no issue from 6 to 9, and is no background.`);
     }
+    let isAlwaysShown = tests.length === 0;
     for (const { path, name } of tests) {
       const text = readFile(path);
+      const places = text === undefined ? [] : findTest(text, name);
       if (text === undefined) faults.push(`${code} names ${path}, which is not there.`);
-      else if (!hasTest(text, name)) faults.push(`${code}: ${path} has no test "${name}".`);
+      else if (places.length === 0) faults.push(`${code}: ${path} has no test "${name}".`);
+      const conditions = text === undefined ? [] : findConditions(text);
+      const isFree = (at) => !conditions.some(([from, to]) => from <= at && at < to);
+      if (places.length === 0 || places.some(isFree)) isAlwaysShown = true;
+    }
+    if (!isAlwaysShown && needs === undefined) {
+      faults.push(
+        `${code} names only tests that run under a condition; name one that always runs, or what they need, as in "needs Redis".`,
+      );
     }
   }
   return faults;
@@ -74,10 +85,41 @@ function readTests(cell) {
     }));
 }
 
-// The name as the first argument of a call that is not skipped.
-function hasTest(text, name) {
+// Where the name is the first argument of a call that is not skipped.
+function findTest(text, name) {
   const source = name.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&").replaceAll(/["'`]/g, "\\\\?$&");
-  return new RegExp(`(?<!\\.(?:skip|todo|fails))\\(\\s*(["'\`])${source}\\1`).test(text);
+  const call = new RegExp(`(?<!\\.(?:skip|todo|fails))\\(\\s*(["'\`])${source}\\1`, "g");
+  return [...text.matchAll(call)].map(({ index }) => index);
+}
+
+// From where to where tests run only if something is so: `describe.skipIf(…)(…)` and its like.
+function findConditions(text) {
+  const starts = text.matchAll(/\b(?:describe|test|it)\.(?:skipIf|runIf|skip|todo)\b/g);
+  return [...starts].map(({ index }) => [index, endOfCalls(text, index)]);
+}
+
+// Past the last of the calls that follow each other: `a.b(…).for(…)("name", () => {…})`.
+function endOfCalls(text, start) {
+  let at = text.indexOf("(", start);
+  while (at >= 0) {
+    at = closing(text, at) + 1;
+    const next = /^(?:\s*\.\w+)?\s*\(/.exec(text.slice(at));
+    if (!next) return at;
+    at += next[0].length - 1;
+  }
+  return text.length;
+}
+
+// The bracket that closes the one at `open`; strings, comments and templates are passed over.
+function closing(text, open) {
+  let depth = 0;
+  const token = /\/\/[^\n]*|\/\*[^]*?\*\/|(["'`])(?:\\[^]|(?!\1)[^\\])*\1|[()]/g;
+  token.lastIndex = open;
+  for (let match = token.exec(text); match; match = token.exec(text)) {
+    if (match[0] === "(") depth++;
+    else if (match[0] === ")" && --depth === 0) return match.index;
+  }
+  return text.length - 1;
 }
 
 function codes(letter, ...ranges) {

@@ -1,9 +1,11 @@
 // What a store can take, and what keeping a log costs a stream: appended events per second in memory,
-// on SQLite and on Redis, and the time of one streamed delta with a log against one without.
+// on SQLite and on Redis, the time of one streamed delta with a log against one without, and how often a log is
+// read for a client that resumes at its end through another process.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { createAgentHandler } from "@holodeck/agui";
 import { createTicker, defaultLimits, LiveRun, systemClock } from "@holodeck/agui-core";
 import { aguiSseEncoder } from "@holodeck/agui-protocol";
 import { memorySessions } from "@holodeck/agui-sessions";
@@ -27,6 +29,7 @@ const stores = [memory(), await sqlite(), await redis()].filter(Boolean);
 try {
   await measureAppends();
   await measureStream();
+  await measureResume();
 } finally {
   for (const { store, end } of stores) {
     await store.close();
@@ -125,6 +128,63 @@ async function streamRun(store) {
     const { error } = await run.done;
     if (error) throw error;
   });
+}
+
+// A run of 12,000 events that goes on, and a second server that does not own it.
+async function measureResume() {
+  const last = 12_000;
+  console.log(`resume at the last of ${last} events through another process:`);
+  const reads = new Map();
+  const times = await inTurns(stores, async ({ name, store }) => {
+    const key = nextKey();
+    const lease = await store.runs.open(key, { agentId: "bench" });
+    for (let from = 1; from <= last; from += 500) {
+      const entries = Array.from({ length: 500 }, (_, at) => {
+        const offset = from + at;
+        const event = { type: "CUSTOM", name: "n", value: offset };
+        return { from: offset, to: offset, at: offset, event };
+      });
+      await store.runs.append(lease, entries);
+    }
+    const counted = countReads(store);
+    const handler = createAgentHandler(() => [], { sessions: counted.store, logger: silent });
+    const headers = { "last-event-id": String(last - 1) };
+    const url = `http://bench.local/agui/runs/${key.runId}/events`;
+    const ms = await timed(async () => {
+      const response = await handler.fetch(new Request(url, { headers }));
+      const reader = response.body.getReader();
+      await reader.read();
+      await reader.cancel();
+    });
+    reads.set(name, counted.reads());
+    const terminal = { type: "RUN_FINISHED", threadId: key.threadId, runId: key.runId };
+    const end = { from: last + 1, to: last + 1, at: last, event: terminal };
+    await store.runs.close(lease, end, "finished");
+    return ms;
+  });
+  for (const { name } of stores) {
+    const ms = times.get(name).toFixed(2);
+    console.log(`  ${name.padEnd(8)}${reads.get(name)} reads and ${ms} ms until the frame`);
+  }
+}
+
+// What is read with `read`, and what `follow` gives out: for each there is one look at the log.
+function countReads(store) {
+  let reads = 0;
+  const runs = {
+    ...store.runs,
+    read(...args) {
+      reads += 1;
+      return store.runs.read(...args);
+    },
+    async *follow(...args) {
+      for await (const entries of store.runs.follow(...args)) {
+        reads += 1;
+        yield entries;
+      }
+    },
+  };
+  return { store: { ...store, runs }, reads: () => reads };
 }
 
 // Every kind once per round, so that noise hits all alike; the first round only warms up.

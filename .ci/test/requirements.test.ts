@@ -8,6 +8,12 @@ const files: Record<string, string> = {
     'test.for([1])("takes %s (twice)", () => {});',
     'test.skip("sleeps", () => {});',
     'test.for([\n  1,\n])(\n  "it\'s \\"long\\"",\n  () => {},\n);',
+    'describe.skipIf(!hasRedis("(")).for(kinds)("with %s", () => {',
+    "  // A bracket :) of no meaning.",
+    '  test("asks Redis", () => {});',
+    "});",
+    'describe.runIf(browser)("x", () => void test("asks a browser", () => {}));',
+    'test("asks nobody", () => {});',
   ].join("\n"),
 };
 const page = (...rows: string[]): string =>
@@ -23,6 +29,12 @@ describe("the check of the requirements", () => {
     ["a later issue", "issue 7"],
     ["a test and an issue", "`a.test.ts › takes %s (twice)`<br>the rest: issue 7"],
     ["background", "background: nothing to build"],
+    ["a test after one under a condition", "`a.test.ts › asks nobody`"],
+    [
+      "one under a condition beside another",
+      "`a.test.ts › asks Redis`<br>`a.test.ts › asks nobody`",
+    ],
+    ["one under a condition that says what it needs", "`a.test.ts › asks Redis`, needs Redis"],
   ])("accepts %s", ([, proof]) => {
     expect(faultsOf(page(`| M1 | x | y | ${proof} |`))).toEqual([]);
   });
@@ -33,6 +45,16 @@ describe("the check of the requirements", () => {
     ["a file that is not there", "`b.test.ts › x`", "M1 names b.test.ts, which is not there."],
     ["a test that is not there", "`a.test.ts › says`", 'M1: a.test.ts has no test "says".'],
     ["a test that is skipped", "`a.test.ts › sleeps`", 'M1: a.test.ts has no test "sleeps".'],
+    [
+      "only tests in describe.skipIf",
+      "`a.test.ts › asks Redis`",
+      "M1 names only tests that run under",
+    ],
+    [
+      "only tests in describe.runIf",
+      "`a.test.ts › asks a browser`",
+      "M1 names only tests that run under",
+    ],
   ])("refuses %s", ([, proof, fault]) => {
     expect(faultsOf(page(`| M1 | x | y | ${proof} |`))).toEqual([expect.stringContaining(fault!)]);
   });

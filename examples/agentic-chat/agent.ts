@@ -1,3 +1,4 @@
+import { lastUserText } from "@holodeck/agui";
 import type { AgentFunction } from "@holodeck/agui";
 
 /** Chats, and changes the page's background when the page offers a tool for it. */
@@ -10,7 +11,7 @@ export const agenticChat: AgentFunction = function* (input, { emit }) {
     return;
   }
 
-  const asked = last?.role === "user" && typeof last.content === "string" ? last.content : "";
+  const asked = lastUserText(input);
   const colour = /\b(blue|green|red)\b/i.exec(asked)?.[1]?.toLowerCase();
   const background = asked.includes("background") ? colour : undefined;
   const canChange = input.tools?.some((tool) => tool.name === "change_background");

@@ -1,8 +1,9 @@
-import type { AgentFunction, Message } from "@holodeck/agui";
+import { lastUserText } from "@holodeck/agui";
+import type { AgentFunction, RunAgentInput } from "@holodeck/agui";
 
 /** Runs a tool on the server and streams call and result, which the page renders as a card. */
 export const streamed: AgentFunction = async function* (input, { emit }) {
-  const city = cityOf(input.messages);
+  const city = cityOf(input);
   const call = emit.toolCall("get_weather", { city });
   const weather = await getWeather(city);
   await emit.toolResult(call, weather);
@@ -11,7 +12,7 @@ export const streamed: AgentFunction = async function* (input, { emit }) {
 
 /** The same with one snapshot: for agents whose framework hands over whole messages. */
 export const snapshot: AgentFunction = async (input, { emit, runId }) => {
-  const city = cityOf(input.messages);
+  const city = cityOf(input);
   const id = `call-${runId}`;
   const weather = await getWeather(city);
   // A snapshot replaces what the client has, so the history comes first.
@@ -45,8 +46,6 @@ async function getWeather(city: string): Promise<Weather> {
   return { city, temperature: 21, conditions: "sunny", humidity: 40, wind_speed: 12 };
 }
 
-function cityOf(messages: readonly Message[]): string {
-  const last = messages.at(-1);
-  const asked = last?.role === "user" && typeof last.content === "string" ? last.content : "";
-  return /\bin (\p{Lu}\p{L}+)/u.exec(asked)?.[1] ?? "Berlin";
+function cityOf(input: RunAgentInput): string {
+  return /\bin (\p{Lu}\p{L}+)/u.exec(lastUserText(input))?.[1] ?? "Berlin";
 }

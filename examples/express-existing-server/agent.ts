@@ -1,10 +1,9 @@
+import { lastUserText } from "@holodeck/agui";
 import type { AgentFunction } from "@holodeck/agui";
 
 /** The shop's assistant: two tools on the server, one of which is nobody else's business. */
 export const shopAgent: AgentFunction = async function* (input, { emit }) {
-  const last = input.messages.at(-1);
-  const asked = last?.role === "user" && typeof last.content === "string" ? last.content : "";
-  const id = /\d+/.exec(asked)?.[0];
+  const id = /\d+/.exec(lastUserText(input))?.[0];
   if (id === undefined) {
     yield "Which order? Tell me its number.";
     return;

@@ -1,4 +1,4 @@
-import { createAgentHandler } from "@holodeck/agui";
+import { createAgentHandler, lastUserText } from "@holodeck/agui";
 import type { AgentFunction } from "@holodeck/agui";
 import { serve } from "@holodeck/agui-node";
 
@@ -11,8 +11,7 @@ const agent: AgentFunction = async function* (input, { emit, state }) {
     yield approved ? "Your pizza is on its way." : "No pizza, then.";
     return;
   }
-  const last = input.messages.at(-1);
-  const text = typeof last?.content === "string" ? last.content : "";
+  const text = lastUserText(input);
   yield `Message ${input.messages.length}: `;
   yield text;
   await state.set({ last: text });

@@ -1,3 +1,4 @@
+import { lastUserText } from "@holodeck/agui";
 import type { AgentFunction } from "@holodeck/agui";
 
 interface Draft {
@@ -18,8 +19,7 @@ export const predictiveStateUpdates: AgentFunction = async function* (input, con
     return;
   }
 
-  const asked = last?.role === "user" && typeof last.content === "string" ? last.content : "";
-  const document = `A story about ${asked}. It begins well and ends better.`;
+  const document = `A story about ${lastUserText(input)}. It begins well and ends better.`;
 
   // Before the call: this argument of that tool is going to be `state.document`.
   await emit.predictState([

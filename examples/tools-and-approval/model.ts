@@ -1,19 +1,18 @@
-import { ulid } from "@holodeck/agui";
+import { lastUserText, ulid } from "@holodeck/agui";
 import type { AgentEvent, AgentFunction } from "@holodeck/agui";
 
 /** Stands for a language model: it looks up the order that was named, refunds it, and reports. */
-export const model: AgentFunction = async function* ({ messages }) {
-  const last = messages.at(-1);
-  const said = typeof last?.content === "string" ? last.content : "";
-  const order = last?.role === "tool" ? readOrder(said) : undefined;
-  if (last?.role === "user") {
+export const model: AgentFunction = async function* (input) {
+  const last = input.messages.at(-1);
+  if (last?.role !== "tool") {
     yield "Let me look that up. ";
-    yield* call("find_order", { id: /\d+/.exec(said)?.[0] ?? "?" });
-  } else if (order) {
-    yield* call("refund", { id: order.id, amount: order.cost });
-  } else {
-    yield said.includes("approval-denied") ? "I was not allowed to refund it." : said;
+    yield* call("find_order", { id: /\d+/.exec(lastUserText(input))?.[0] ?? "?" });
+    return;
   }
+  const result = typeof last.content === "string" ? last.content : JSON.stringify(last.content);
+  const order = readOrder(result);
+  if (order) yield* call("refund", { id: order.id, amount: order.cost });
+  else yield result.includes("approval-denied") ? "I was not allowed to refund it." : result;
 };
 
 // As models do: the name first, then the arguments piece by piece.

@@ -1,6 +1,7 @@
 import { AgentError } from "@holodeck/agui-core";
-import type { Awaitable, Clock, Lease, RunKey, RunLog, RunRecord } from "@holodeck/agui-core";
+import type { Awaitable, Clock, Lease, RunLog, RunRecord } from "@holodeck/agui-core";
 import { isPromise } from "./is-promise.ts";
+import type { Launch } from "./launch.ts";
 
 /** What happens to a second run on a thread. */
 export type BusyPolicy = "reject" | "queue" | "replace";
@@ -13,6 +14,8 @@ export interface AcquireOptions {
   readonly patienceMs: number;
   /** Runs here may go on without anybody following. */
   readonly mayBeUnfollowed: boolean;
+  /** Throws when the run may not begin after all; asked before another run is stopped for it. */
+  confirm(launch: Launch): Promise<void>;
 }
 
 /** What is told of a run that is opened. */
@@ -24,31 +27,34 @@ interface RunOpening {
 // An owner in another process that has nobody following answers within this, or not at all.
 const askMs = 500;
 
-/** The lease of a thread, or who holds it. Whoever is in the way is asked to leave as the policy says. */
+/**
+ * The lease of a thread, or who holds it. A run in the way is stopped as the policy requires. A busy run with
+ * the same id has been started, and perhaps has ended, before.
+ */
 export function acquire(
-  key: RunKey,
+  launch: Launch,
   init: RunOpening,
   options: AcquireOptions,
 ): Awaitable<Lease | { busy: RunRecord }> {
-  const first = options.runs.open(key, init);
-  if (isPromise(first)) return first.then((opened) => contend(opened, { key, init }, options));
-  return "busy" in first ? contend(first, { key, init }, options) : first;
+  const first = options.runs.open(launch.key, init);
+  if (isPromise(first)) return first.then((opened) => contend(opened, { launch, init }, options));
+  return "busy" in first ? contend(first, { launch, init }, options) : first;
 }
 
 async function contend(
   first: Lease | { busy: RunRecord },
-  { key, init }: { key: RunKey; init: RunOpening },
+  { launch, init }: { launch: Launch; init: RunOpening },
   options: AcquireOptions,
 ): Promise<Lease | { busy: RunRecord }> {
   if (!("busy" in first)) return first;
+  const { key } = launch;
   const { runs, policy, mayBeUnfollowed, patienceMs } = options;
   const { busy } = first;
-  if (busy.runId === key.runId) {
-    throw new AgentError("run-exists", `Run "${key.runId}" is running already.`);
-  }
+  if (busy.runId === key.runId) return first;
   const isReplaced = policy === "replace";
   // A run that nobody follows any more yields to one that somebody wants to see, whatever the policy.
   if (!isReplaced && !mayBeUnfollowed) return first;
+  await options.confirm(launch);
   const command = { type: "stop", reason: "replaced", ifUnfollowed: !isReplaced } as const;
   if (!(await runs.send(busy, command))) return runs.open(key, init);
   await ended(busy, { ...options, patienceMs: isReplaced ? patienceMs : askMs });

@@ -1,5 +1,6 @@
 import { AgentError, foldRun, isAgentError } from "@holodeck/agui-core";
 import type {
+  Lease,
   Pending,
   Questions,
   RunRecord,
@@ -13,16 +14,25 @@ const attempts = 50;
 
 /**
  * The questions of a run, in `pending` of its session. Whoever takes one out of there may answer it: that
- * happens by version, so of several answers exactly one wins, whichever processes they come to.
+ * happens by version, so of several answers exactly one wins, whichever processes they come to. A run that
+ * has lost its lease asks nothing.
  */
-export function createQuestions(sessions: SessionStore, key: ThreadKey): Questions {
+export function createQuestions(sessions: SessionStore, lease: Lease): Questions {
+  const thread = { sessions, key: lease, lease };
   return {
     open: (question) =>
-      changePending(sessions, key, (pending) => [...pending, question]).then((isOpen) => {
+      changePending(thread, (pending) => [...pending, question]).then((isOpen) => {
         if (!isOpen) throw gone(question.id);
       }),
-    close: (id) => take(sessions, key, id),
+    close: (id) => take(thread, id),
   };
+}
+
+/** Where questions stand, and the lease of the run that changes them, if one does. */
+interface Thread {
+  readonly sessions: SessionStore;
+  readonly key: ThreadKey;
+  readonly lease?: Lease;
 }
 
 /**
@@ -36,27 +46,24 @@ export async function answerQuestion(
 ): Promise<true> {
   const { toolCallId } = command;
   if (!record) throw unknown(toolCallId);
-  const question = record.status === "running" && (await take(sessions, record, toolCallId));
+  const thread = { sessions, key: record };
+  const question = record.status === "running" && (await take(thread, toolCallId));
   if (!question) throw await explain(sessions, record, toolCallId);
   let isSent = false;
   try {
     isSent = await sessions.runs.send(record, command);
   } catch (error) {
     // Nobody has the answer: the client may try again.
-    await changePending(sessions, record, (pending) => [...pending, question]);
+    await changePending(thread, (pending) => [...pending, question]);
     throw error;
   }
   if (!isSent) throw unknown(toolCallId);
   return true;
 }
 
-async function take(
-  sessions: SessionStore,
-  key: ThreadKey,
-  id: string,
-): Promise<Pending | undefined> {
+async function take(thread: Thread, id: string): Promise<Pending | undefined> {
   let taken: Pending | undefined;
-  const isTaken = await changePending(sessions, key, (pending) => {
+  const isTaken = await changePending(thread, (pending) => {
     taken = pending.find((one) => one.kind === "tool" && one.id === id);
     return taken && pending.filter((one) => one !== taken);
   });
@@ -65,8 +72,7 @@ async function take(
 
 /** False: there is no session, or nothing to change in it. */
 async function changePending(
-  sessions: SessionStore,
-  key: ThreadKey,
+  { sessions, key, lease }: Thread,
   change: (pending: readonly Pending[]) => readonly Pending[] | undefined,
 ): Promise<boolean> {
   for (let attempt = 0; ; attempt++) {
@@ -74,7 +80,8 @@ async function changePending(
     const pending = session && change(session.pending);
     if (!session || !pending) return false;
     try {
-      await sessions.update(key, { pending }, { ifVersion: session.version });
+      const condition = { ifVersion: session.version, ...(lease ? { lease } : {}) };
+      await sessions.update(key, { pending }, condition);
       return true;
     } catch (error) {
       if (!isAgentError(error)) throw error;

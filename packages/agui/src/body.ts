@@ -25,10 +25,21 @@ export async function readJson(
   const bytes = await readBytes(exchange, limits.bodyBytes);
   if (bytes.length === 0) {
     if (isOptional) return undefined;
-    throw new AgentError("invalid-request", "The body is empty; send a JSON object.");
+    throw new AgentError("invalid-request", emptiness(exchange));
   }
   assertJsonType(type);
   return parse(bytes, limits.jsonDepth);
+}
+
+// What was announced and is not there, something else has read.
+function emptiness(exchange: Exchange): string {
+  const isAnnounced =
+    Number(exchange.header("content-length") ?? 0) > 0 ||
+    exchange.header("transfer-encoding") !== undefined;
+  return isAnnounced
+    ? "The body was read before it came here: a body parser consumed it and left nothing in its place. " +
+        "Mount this handler before the parser, or let the parser put the JSON on the request."
+    : "The body is empty; send a JSON object.";
 }
 
 /** Whether a route that takes multipart is to read this body itself. */

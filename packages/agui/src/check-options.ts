@@ -73,6 +73,7 @@ const checks: Record<keyof AgentHandlerOptions, Check> = {
   },
   tools: (value, name) => assertTools(name, value),
   strict: assertBoolean,
+  development: assertBoolean,
   exposeSessionState: (value, name) =>
     assertFunction(value, `${name} must be a function (session) => state`),
   files: (value, name) =>

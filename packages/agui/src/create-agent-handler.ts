@@ -10,12 +10,14 @@ import type {
   LiveRun,
   Principal,
   Reply,
+  RequestFacts,
   RunStatus,
   SessionStore,
 } from "@holodeck/agui-core";
 import { loadAgents } from "./agents.ts";
 import type { AgentMap } from "./agents.ts";
 import { isMultipart, readJson } from "./body.ts";
+import { createCapabilities } from "./capabilities.ts";
 import { notAllowed, notFound, notUnderstood, wantedOf, yieldTo } from "./choose-route.ts";
 import { createHost } from "./host.ts";
 import { createRegistry } from "./registry.ts";
@@ -92,6 +94,7 @@ export function createAgentHandler(
     : resolved;
   const { protocols, sessions, limits, logger, debug, clock, heartbeatMs, basePath } = settings;
   const agents = loadAgents(agent, options.defaultAgent);
+  const capabilities = createCapabilities(agents, settings);
   const runs = createRegistry();
   const graceMs = typeof settings.onDisconnect === "object" ? settings.onDisconnect.graceMs : 1e9;
   const shortest = Math.min(
@@ -111,6 +114,7 @@ export function createAgentHandler(
     runSettings: { ...settings, ticker },
     resources,
     info,
+    discover,
     onRun: lifecycle.ran,
   });
   const hosts = protocols.map((protocol) => host(protocol));
@@ -129,7 +133,12 @@ export function createAgentHandler(
   let document: Promise<Json> | undefined;
 
   function info(): Json {
-    return describeHandler({ agents, settings, hosts, routes: router.routes });
+    return describeHandler({ agents, capabilities, settings, hosts, routes: router.routes });
+  }
+
+  function discover(): Awaitable<Json> {
+    const asking = capabilities.ask();
+    return isPromise(asking) ? asking.then(info) : info();
   }
 
   function openapi(): Promise<Json> {
@@ -151,7 +160,8 @@ export function createAgentHandler(
       const routes = match && wantedOf(match.routes, exchange);
       if (!routes && !exchange.isLast) return false;
       if (!match || !routes) throw notFound(exchange);
-      const asked: Asked = { exchange, routes, match, requestId };
+      const protocol = routes.length === 1 ? routes[0]!.owner : undefined;
+      const asked: Asked = { exchange, routes, match, requestId, protocol };
       reply = await (layers.length === 0 ? respond(asked) : respondThroughLayers(asked));
     } catch (error) {
       const refusal = explain(exchange, requestId, error);
@@ -159,7 +169,7 @@ export function createAgentHandler(
       reply =
         layers.length === 0
           ? refusal
-          : await throughLayers(exchange, requestId, async () => refusal);
+          : await throughLayers({ exchange, requestId }, async () => refusal);
     }
     try {
       sendReply(exchange, reply, requestId);
@@ -183,7 +193,7 @@ export function createAgentHandler(
 
   async function respondThroughLayers(asked: Asked): Promise<Reply> {
     const started: Reply[] = [];
-    const reply = await throughLayers(asked.exchange, asked.requestId, async () => {
+    const reply = await throughLayers(asked, async () => {
       const made = await respond(asked);
       started.push(made);
       return made;
@@ -195,15 +205,12 @@ export function createAgentHandler(
     return reply;
   }
 
-  function throughLayers(
-    exchange: Exchange,
-    requestId: string,
-    answer: () => Promise<Reply>,
-  ): Promise<Reply> {
+  function throughLayers(facts: LayerFacts, answer: () => Promise<Reply>): Promise<Reply> {
+    const { exchange, requestId } = facts;
     const next = layers.reduceRight<() => Promise<Reply>>(
       (inner, layer) => async () => {
         try {
-          return await layer.request!(exchange.request, inner);
+          return await layer.request!(exchange.request, inner, facts as RequestFacts);
         } catch (error) {
           return explain(exchange, requestId, error);
         }
@@ -233,6 +240,7 @@ export function createAgentHandler(
       if (!chosen) {
         throw notUnderstood(exchange, routes);
       }
+      asked.protocol = chosen.owner;
       return await chosen.route.handle(call);
     } catch (error) {
       const fail = chosen?.route.fail;
@@ -316,7 +324,11 @@ interface Asked {
   readonly routes: readonly MountedRoute[];
   readonly match: RouteMatch;
   readonly requestId: string;
+  /** Which protocol answers, once that is known. */
+  protocol: string | undefined;
 }
+
+type LayerFacts = Pick<Asked, "exchange" | "requestId"> & Partial<RequestFacts>;
 
 function hasBody(routes: readonly MountedRoute[]): boolean {
   for (const { route } of routes) if (route.body !== undefined) return true;

@@ -1,18 +1,25 @@
 import { AgentError, toAnswers } from "@holodeck/agui-core";
 import type {
   Clock,
+  HistoryOwner,
   InterruptAnswer,
   Message,
   Pending,
   RunAgentInput,
   Session,
 } from "@holodeck/agui-core";
+import { believe, withoutForged } from "./believed.ts";
+import type { Believed } from "./believed.ts";
 
 export interface HistoryOptions {
-  /** Who owns the messages. */
-  readonly owner: "client" | "server";
+  /** Who owns the messages of a thread that has no owner yet. */
+  readonly owner: HistoryOwner;
+  /** Whether the request holds all messages, and not only what is new. */
+  readonly isWhole: boolean;
   /** Take tool results and system messages as sent. */
   readonly trust: boolean;
+  /** Names of the tools that run on the server: their results never come from a client. */
+  readonly serverTools: ReadonlySet<string>;
   readonly clock: Clock;
 }
 
@@ -21,6 +28,12 @@ export interface PreparedInput {
   readonly input: RunAgentInput;
   /** What the thread holds from now on. */
   readonly history: readonly Message[];
+  /** Who owns it. */
+  readonly owner: HistoryOwner;
+  /** Whether the request was added to what the thread held, instead of replacing it. */
+  readonly isAdded: boolean;
+  /** Ids of the calls in it that only a client vouches for. */
+  readonly claimed: readonly string[];
   /** What is still unanswered once this input is in. */
   readonly pending: readonly Pending[];
   /** What the server asked and this input answers. */
@@ -29,34 +42,44 @@ export interface PreparedInput {
   readonly dropped: readonly string[];
 }
 
-/**
- * The input as far as it is believed. Trust is relative to what the store knows: on a thread it knows,
- * a tool result must answer a call that waits or be one it has seen; on one it does not know (another
- * instance, a restart), the call must be in the same request.
- */
+/** Whether a request is added to what its thread holds: the server owns that, or the request is not whole. */
+export function isAddedTo(
+  { historyOwner }: Session,
+  { owner, isWhole }: Pick<HistoryOptions, "owner" | "isWhole">,
+): boolean {
+  return !isWhole || (historyOwner ?? owner) === "server";
+}
+
+/** The input as far as it is believed, and what it makes of its thread. */
 export function prepareInput(
   input: RunAgentInput,
   session: Session,
   options: HistoryOptions,
 ): PreparedInput {
   assertResume(input, session, options.clock);
-  const { owner } = options;
+  const { trust, serverTools } = options;
   const isKnown = session.messages.length > 0 || session.lastRunId !== undefined;
-  const { sent, dropped } = options.trust
-    ? { sent: input.messages, dropped: nothing }
-    : isSimple(input, session)
-      ? { sent: input.messages, dropped: nothing }
-      : believed(input, session, { owner, isKnown });
-  const messages = owner === "server" ? added(sent, input, session) : sent;
+  const isAdded = isAddedTo(session, options);
+  const believed =
+    trust || isSimple(input, session)
+      ? { messages: input.messages, claimed: noClaims, dropped: nothing }
+      : believe(input.messages, session, { serverTools, isKnown });
+  const { messages: sent, dropped } = believed;
+  const kept = trust ? session.messages : withoutForged(session, serverTools);
+  const messages = isAdded && isKnown ? added(sent, input, { session, kept, trust }) : sent;
+  const history = isAdded ? messages : keepActivities(session.messages, sent);
   const state = hasState(input.state) ? input.state : (session.state ?? input.state ?? {});
   return {
     // A list of its own: what an agent does to it is not done to the thread.
     input: { ...input, messages: spokenOf(messages), state },
-    history: owner === "server" ? messages : keepActivities(session.messages, sent),
+    history,
+    owner: session.historyOwner ?? options.owner,
+    isAdded,
+    claimed: trust ? nothing : claimsIn(history, session, believed),
     pending:
       session.pending.length === 0
         ? session.pending
-        : session.pending.filter(({ id, kind }) => !isAnswered(id, kind, input)),
+        : session.pending.filter((one) => !isAnswered(one, input, messages)),
     answers: toAnswers(session.pending, input.resume),
     dropped,
   };
@@ -117,12 +140,17 @@ function isExpired({ value }: Pending, clock: Clock): boolean {
   return typeof expiresAt === "string" && Date.parse(expiresAt) <= clock.now();
 }
 
-function isAnswered(id: string, kind: Pending["kind"], input: RunAgentInput): boolean {
-  if (kind === "interrupt") return (input.resume ?? []).some((entry) => entry.interruptId === id);
-  return input.messages.some((message) => message.role === "tool" && message.toolCallId === id);
+function isAnswered(
+  { id, kind }: Pending,
+  { resume = [] }: RunAgentInput,
+  sent: readonly Message[],
+): boolean {
+  if (kind === "interrupt") return resume.some(({ interruptId }) => interruptId === id);
+  return sent.some((message) => message.role === "tool" && message.toolCallId === id);
 }
 
-const nothing: readonly string[] = [];
+const nothing: readonly string[] = Object.freeze([]);
+const noClaims: ReadonlySet<string> = new Set();
 
 // A new thread, and only people speak in it: there is nothing to hold against anything.
 function isSimple({ messages }: RunAgentInput, session: Session): boolean {
@@ -131,93 +159,56 @@ function isSimple({ messages }: RunAgentInput, session: Session): boolean {
   return true;
 }
 
-function believed(
-  input: RunAgentInput,
-  session: Session,
-  { isKnown, owner }: Pick<HistoryOptions, "owner"> & { isKnown: boolean },
-): { sent: readonly Message[]; dropped: readonly string[] } {
-  const known = new Map(session.messages.map((message) => [message.id, message]));
-  const results = new Map(session.messages.flatMap(toResult));
-  const waiting = new Set(session.pending.flatMap(({ id, kind }) => (kind === "tool" ? id : [])));
-  // What a person was asked about: the result is the server's to give.
-  const asked = new Set(session.pending.map(({ value }) => value.toolCallId));
-  const called = new Set<string>();
-  const repeated = new Set<string>();
-  const calls = knownCalls(session.messages);
-  const dropped: string[] = [];
-  const messages = input.messages.flatMap((message): Message[] => {
-    if (message.role === "assistant") {
-      for (const { id } of message.toolCalls ?? []) called.add(id);
-    }
-    if (message.role === "system" || message.role === "developer") {
-      dropped.push(`${message.role} message "${message.id}"`);
-      return [];
-    }
-    // Under ids of the client's own it would be there twice.
-    if (owner === "server" && isKnown && isSaidHere(message) && !known.has(message.id)) return [];
-    if (message.role === "assistant") return [withKnownCalls(message, calls)];
-    if (message.role !== "tool") return [message];
-    const { toolCallId } = message;
-    const same = known.get(message.id);
-    // Sent back as we know it: a result is not changed after the fact. Some clients keep no id of it.
-    const seen =
-      same?.role === "tool" && same.toolCallId === toolCallId ? same : results.get(toolCallId);
-    if (seen && !repeated.has(seen.id)) {
-      repeated.add(seen.id);
-      return [seen];
-    }
-    if (waiting.has(toolCallId)) return [message];
-    // Nobody here has seen the call, or what was seen has been pruned: the request must hold it.
-    const isTheirs = (!isKnown || isPruned(session)) && !asked.has(toolCallId);
-    if (isTheirs && called.has(toolCallId)) return [message];
-    dropped.push(`result "${message.id}" of the call "${message.toolCallId}"`);
-    return [];
-  });
-  return { sent: messages, dropped };
-}
-
-function isSaidHere({ role }: Message): boolean {
-  return role === "assistant" || role === "reasoning";
-}
-
-function toResult(message: Message): [string, Message][] {
-  return message.role === "tool" ? [[message.toolCallId, message]] : [];
-}
-
-type Assistant = Extract<Message, { role: "assistant" }>;
-type Calls = NonNullable<Assistant["toolCalls"]>;
-
-function knownCalls(messages: readonly Message[]): ReadonlyMap<string, Calls[number]> {
-  return new Map(
-    messages.flatMap((message) =>
-      message.role === "assistant" ? (message.toolCalls ?? []).map((call) => [call.id, call]) : [],
-    ),
+function claimsIn(
+  history: readonly Message[],
+  { claimed: before = nothing }: Session,
+  { claimed }: Believed,
+): readonly string[] {
+  if (before.length === 0 && claimed.size === 0) return nothing;
+  const claims = new Set([...before, ...claimed]);
+  return history.flatMap((message) =>
+    message.role === "assistant"
+      ? (message.toolCalls ?? []).flatMap(({ id }) => (claims.has(id) ? id : []))
+      : [],
   );
 }
 
-// A result belongs to the call it was given to, whatever a client calls that later.
-function withKnownCalls(message: Assistant, known: ReadonlyMap<string, Calls[number]>): Assistant {
-  const { toolCalls } = message;
-  if (!toolCalls?.some(({ id }) => known.has(id))) return message;
-  return { ...message, toolCalls: toolCalls.map((call) => known.get(call.id) ?? call) };
+interface Thread {
+  readonly session: Session;
+  /** Its messages that are believed. */
+  readonly kept: readonly Message[];
+  readonly trust: boolean;
 }
 
-function isPruned({ messages, messageCount }: Session): boolean {
-  const kept = messages.filter(({ role }) => role === "user" || role === "assistant");
-  return kept.length < messageCount;
-}
-
-// What is news to a thread that the server owns goes to its end.
+// Of a request that is added to its thread only the user's new messages and the answers to what waits are taken.
 function added(
   sent: readonly Message[],
   input: RunAgentInput,
-  session: Session,
+  { session, kept, trust }: Thread,
 ): readonly Message[] {
-  if (session.messages.length === 0 && session.messageCount === 0) return [...sent];
-  const base = rewound(session.messages, input);
-  const known = new Set(base.map(({ id }) => id));
-  const old = isPruned(session) ? oldMessages(input.messages, session) : known;
-  return [...base, ...sent.filter(({ id }) => !known.has(id) && !old.has(id))];
+  const base = rewound(kept, input);
+  const known = new Set(session.messages.map(({ id }) => id));
+  if (base !== kept) known.delete(input.messages.at(-1)!.id);
+  const old = session.pruned ? oldMessages(input.messages, session) : known;
+  const called = new Set(
+    base.flatMap((one) => (one.role === "assistant" ? (one.toolCalls ?? []) : [])).map(idOf),
+  );
+  const answered = new Set(base.flatMap((one) => (one.role === "tool" ? one.toolCallId : [])));
+  const news = sent.filter((message) => {
+    if (known.has(message.id) || old.has(message.id)) return false;
+    if (message.role === "user") return true;
+    if (message.role === "tool") {
+      // A call that waits may have been pruned; one that was rewound is gone.
+      const isCalled = base === kept || called.has(message.toolCallId);
+      return isCalled && !answered.has(message.toolCallId);
+    }
+    return trust && message.role !== "activity";
+  });
+  return [...base, ...news];
+}
+
+function idOf({ id }: { readonly id: string }): string {
+  return id;
 }
 
 // Who ends with a message of the user's that the thread has had wants another answer, or has edited

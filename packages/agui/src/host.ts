@@ -1,15 +1,8 @@
-import {
-  AgentError,
-  assertReadable,
-  createRunContext,
-  foldRun,
-  replayReply,
-} from "@holodeck/agui-core";
+import { AgentError, assertReadable, createRunContext, jsonBytes } from "@holodeck/agui-core";
 import type {
   ActiveRun,
   Call,
   Encoder,
-  FoldedRun,
   InputFile,
   LiveRun,
   Protocol,
@@ -24,13 +17,18 @@ import type {
 import { acquire, threadBusy } from "./acquire.ts";
 import type { LoadedAgent } from "./agents.ts";
 import { answerQuestion } from "./answer.ts";
+import { toForeign } from "./foreign-run.ts";
 import { createLauncher } from "./launch.ts";
 import type { Launch } from "./launch.ts";
 import { isPromise } from "./is-promise.ts";
+import { assertNewMessages } from "./new-messages.ts";
 import { createQueue } from "./queue.ts";
+import { runExists } from "./past-run.ts";
 import { readFiles } from "./read-files.ts";
 import { liveId } from "./registry.ts";
+import { repeat } from "./repeat.ts";
 import { requestOf } from "./request.ts";
+import { stopFirst } from "./stop-first.ts";
 import { stopped } from "./thread-run.ts";
 import type { HostOptions } from "./registry.ts";
 
@@ -38,7 +36,7 @@ const noFiles: readonly InputFile[] = Object.freeze([]);
 
 /** What a protocol may ask of the handler: start a run, attach to one, send it a command. */
 export function createHost(options: HostOptions): (protocol: Protocol) => ProtocolHost {
-  const { settings, agents, runs, runSettings, info } = options;
+  const { settings, agents, runs, runSettings, info, discover } = options;
   const { sessions, limits, logger, debug, tools, clock } = settings;
   const admitting = settings.handlerMiddleware.filter((one) => one.admit !== undefined);
   const launcher = createLauncher(options);
@@ -49,7 +47,12 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     clock,
     patienceMs: limits.appendMs,
     mayBeUnfollowed: settings.onDisconnect !== "abort",
+    confirm: launcher.confirm,
   };
+  const { patienceMs } = acquiring;
+  const stoppingFirst = stopFirst(sessions, { clock, patienceMs });
+  const repeating = { sessions, attach: toResumed };
+  const newMessageRules = { limits, sessions, hasProcessor: settings.files !== undefined };
   let starting = 0;
 
   // With a store in this process only the last step waits, and for nothing.
@@ -65,9 +68,21 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     starting++;
     try {
       const launch = toLaunch(protocol, call, { request, loaded });
+      const asserting =
+        protocol.history === "server"
+          ? undefined
+          : assertNewMessages(request, launch.key, newMessageRules);
+      if (asserting) await asserting;
       if (admitting.length > 0) await admit(request, { ...launch.context, logger });
       const checking = request.ephemeral ? undefined : launcher.check(launch);
       if (isPromise(checking)) await checking;
+      if (launch.past) {
+        const known = await repeat({ launch, call }, repeating);
+        if (known) return known;
+        launch.past = undefined;
+        launch.isRetry = true;
+        await launcher.check(launch);
+      }
       if (!settings.files) return await begin(launch, call, undefined);
       const read = await readFiles(launch, call, settings);
       try {
@@ -104,8 +119,12 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       },
       // Who sends no history cannot own it.
       owner: protocol.history === "server" ? "server" : (settings.history ?? "client"),
+      isWhole: protocol.history === "client",
       mayCreate: request.isNewThread === true || onUnknownThread !== "reject",
+      sentHistory: sentHistoryOf(protocol, call, request),
       checked: undefined,
+      past: undefined,
+      isRetry: false,
       replaced: undefined,
     };
   }
@@ -119,30 +138,43 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     let run: LiveRun;
     if (launch.request.ephemeral) run = launcher.ephemeral(launch);
     else {
-      const opening = take(record);
+      const opening = take(launch, record);
       const lease = isPromise(opening) ? await opening : opening;
-      if ("busy" in lease) return wait(launch, call, { record, release });
+      if ("busy" in lease) return occupied(launch, call, { record, busy: lease.busy, release });
       run = await launcher.leased(launch, lease);
     }
     if (release) void run.done.then(release);
     return toActive(record, run, call);
   }
 
-  function take(record: RunRecord): ReturnType<typeof acquire> {
-    const { principal, threadId, runId, agentId, protocolVersion } = record;
-    return acquire({ principal, threadId, runId }, { agentId, protocolVersion }, acquiring);
+  function take(
+    launch: Launch,
+    { agentId, protocolVersion }: RunRecord,
+  ): ReturnType<typeof acquire> {
+    return acquire(launch, { agentId, protocolVersion }, acquiring);
   }
 
   // Apart from `begin`, which so makes no functions for it.
-  function wait(
+  async function occupied(
     launch: Launch,
     call: Call,
-    { record, release }: { record: RunRecord; release: (() => void) | undefined },
-  ): ActiveRun {
+    { record, busy, release }: Occupied,
+  ): Promise<ActiveRun> {
+    if (busy.runId === record.runId) {
+      const known = await repeat({ launch, call, record: busy }, repeating);
+      if (!known) throw runExists(record.runId);
+      release?.();
+      return known;
+    }
     if (settings.onBusy !== "queue") throw threadBusy(record.threadId);
     return queue.enter(record, {
       client: call,
-      acquire: async () => take(record),
+      async acquire() {
+        const lease = await take(launch, record);
+        // A copy of it was quicker: the head of this answer is out, so it ends with an error.
+        if ("busy" in lease && lease.busy.runId === record.runId) throw runExists(record.runId);
+        return lease;
+      },
       begin: (granted) => launcher.leased(launch, granted),
       over: release ?? (() => {}),
     });
@@ -167,37 +199,25 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     if (run) return toActive(record, run, call);
     // The session first, then the log: what the run has put into it by then is not folded again.
     const session = await sessions.get(record);
-    const folded = await foldRun(sessions.runs, record, session);
-    return toForeign(record, folded);
+    return toForeign({ runs: sessions.runs, record, session, settings: runSettings });
   }
 
-  function toForeign(record: RunRecord, folded: FoldedRun): ActiveRun {
-    return {
-      record,
-      stream(encoder, from, headers = {}) {
-        const replay = { runs: sessions.runs, record, settings: runSettings };
-        return replayReply(
-          { encoder, headers },
-          from === "join"
-            ? { ...replay, from, folded }
-            : { ...replay, from: from === "start" ? 0 : from },
-        );
-      },
-      collect: () =>
-        Promise.reject(
-          new AgentError("run-not-found", `Run "${record.runId}" is not running here.`),
-        ),
-    };
+  function toResumed(record: RunRecord, call: Call): ActiveRun {
+    const run = runs.live.get(liveId(record));
+    if (run) return toActive(record, run, call);
+    const { runs: log } = sessions;
+    return toForeign({ runs: log, record, session: undefined, settings: runSettings });
   }
 
   return (protocol) => ({
-    sessions,
+    sessions: stoppingFirst,
     logger,
     limits,
     debug,
     hasAuthenticate: settings.authenticate !== undefined,
     files: settings.files,
     info,
+    discover,
     start: (call, request) => start(protocol, call, request),
     attach,
     async send(call, target, command) {
@@ -221,6 +241,28 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     }
     return false;
   }
+}
+
+/** A run whose thread, or whose id, is taken. */
+interface Occupied {
+  readonly record: RunRecord;
+  readonly busy: RunRecord;
+  /** Lets go of the files of its request. */
+  readonly release: (() => void) | undefined;
+}
+
+// Known from its length as a rule: counting takes a look at all of it.
+function sentHistoryOf(
+  protocol: Protocol,
+  call: Call,
+  { clientKeeps, input, ephemeral }: RunRequest,
+): Launch["sentHistory"] {
+  const keeps = clientKeeps ?? (protocol.history === "server" ? "nothing" : "messages");
+  if (keeps === "nothing" || ephemeral) return undefined;
+  const length = call.header("content-encoding") ? undefined : call.header("content-length");
+  const declared = Number(length ?? Number.NaN);
+  const bytes = declared > 0 ? declared : jsonBytes(call.body);
+  return { bytes, messages: input.messages.length, keepsData: keeps === "data" };
 }
 
 function toRecord({ key, request, loaded }: Launch): RunRecord {

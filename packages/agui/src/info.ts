@@ -1,5 +1,6 @@
 import type { Json, ProtocolHost, ServerTool } from "@holodeck/agui-core";
 import type { Agents, LoadedAgent } from "./agents.ts";
+import type { Capabilities } from "./capabilities.ts";
 import type { Settings } from "./options.ts";
 import type { MountedRoute } from "./router.ts";
 import { version } from "./version.ts";
@@ -7,6 +8,7 @@ import { version } from "./version.ts";
 /** What discovery is made from. */
 export interface HandlerParts {
   readonly agents: Agents;
+  readonly capabilities: Capabilities;
   readonly settings: Settings;
   /** Of each protocol, in their order. */
   readonly hosts: readonly ProtocolHost[];
@@ -14,35 +16,64 @@ export interface HandlerParts {
 }
 
 /** What discovery answers: one JSON for AG-UI tools, FlagPilot's clients and CopilotKit. */
-export function describeHandler({ agents, settings, hosts, routes }: HandlerParts): Json {
+export function describeHandler(parts: HandlerParts): Json {
+  const { agents, settings, hosts, routes } = parts;
   const { tools, protocols, basePath } = settings;
   const facts = protocols.map((protocol, index) => protocol.describe?.(hosts[index]!) ?? {});
   // What the wires can do holds for every agent behind them.
   const { capabilities = {}, ...rest } = merge(facts);
   const shared = { tools: tools.map(toDefinition), capabilities };
+  const describe = (one: LoadedAgent): Json =>
+    describeAgent(one, shared, parts.capabilities.of(one.id));
   return {
     service: "holodeck-agui",
     version,
     ...settings.info,
-    agents: Object.fromEntries(agents.all.map((one) => [one.id, describeAgent(one, shared)])),
+    agents: Object.fromEntries(agents.all.map((one) => [one.id, describe(one)])),
     defaultAgent: agents.get(undefined).id,
     ...rest,
+    ...(isRecord(rest.protocols) && { protocols: withBase(rest.protocols, basePath) }),
     // Protocols that tell their bodies apart may share one.
     routes: [...new Set(routes.map(({ route }) => `${route.method} ${basePath}${route.path}`))],
   };
 }
 
-// Every field the host gave is told, and has the last word over what we know ourselves.
+// A protocol knows its paths below the handler's; clients call them below the server's.
+function withBase(protocols: Json, basePath: string): Json {
+  return Object.fromEntries(
+    Object.entries(protocols).map(([name, facts]) => [
+      name,
+      isRecord(facts)
+        ? Object.fromEntries(
+            Object.entries(facts).map(([key, value]) => [
+              key,
+              /path$/i.test(key) ? below(basePath, value) : value,
+            ]),
+          )
+        : facts,
+    ]),
+  );
+}
+
+function below(basePath: string, path: unknown): unknown {
+  if (Array.isArray(path)) return path.map((one) => below(basePath, one));
+  if (typeof path !== "string" || basePath === "") return path;
+  return path === "/" ? basePath : `${basePath}${path}`;
+}
+
+// Every field the host gave is told, and has the last word over what the agent answers, and that over what
+// we know ourselves.
 function describeAgent(
   { agent, info }: LoadedAgent,
   shared: { tools: readonly Json[]; capabilities: unknown },
+  own: Json | undefined,
 ): Json {
   const tools = Array.isArray(info.tools) ? (info.tools as unknown[]) : shared.tools;
   const known =
     tools.length > 0 ? { tools, capabilities: { tools: { supported: true, items: tools } } } : {};
   const { id, name } = info;
   const ours = { id, name, className: classOf(agent), capabilities: shared.capabilities };
-  return merge([ours, known, info]);
+  return merge([ours, known, own ? { capabilities: own } : {}, info]);
 }
 
 // CopilotKit's word for what kind of agent it is.

@@ -1,20 +1,35 @@
 // Longer than our usual file: all that a run needs before its agent is called, in the order it is got.
-import { AgentError, EventType, foldRun, LiveRun } from "@holodeck/agui-core";
+import {
+  AgentError,
+  EventType,
+  foldRun,
+  isAgentError,
+  LiveRun,
+  serverToolsOf,
+  toPendingAfterLoss,
+} from "@holodeck/agui-core";
 import type {
+  AgentLike,
   Awaitable,
+  HistoryOwner,
   Lease,
   Message,
+  PastRun,
+  RunAgentInput,
   RunContextInit,
   RunKey,
   RunRequest,
   Session,
+  TakenCall,
 } from "@holodeck/agui-core";
 import type { LoadedAgent } from "./agents.ts";
 import { createQuestions } from "./answer.ts";
-import { asRead, asStored, prepareInput } from "./history.ts";
-import type { PreparedInput } from "./history.ts";
+import { asRead, asStored, isAddedTo, prepareInput } from "./history.ts";
+import type { HistoryOptions, PreparedInput } from "./history.ts";
 import { isPromise } from "./is-promise.ts";
+import { findPast, fingerprintOf, givenBack, runExists } from "./past-run.ts";
 import { asideId } from "./registry.ts";
+import { takenBy, withLosses } from "./taken-calls.ts";
 import { emptySession, markIncomplete } from "./thread-record.ts";
 import type { HostOptions } from "./registry.ts";
 import { linger, ThreadRun } from "./thread-run.ts";
@@ -25,12 +40,20 @@ export interface Launch {
   readonly request: RunRequest;
   readonly loaded: LoadedAgent;
   readonly context: RunContextInit;
-  /** Who owns the messages of its thread. */
-  readonly owner: "client" | "server";
+  /** Who owns the messages of its thread, if that has no owner yet. */
+  readonly owner: HistoryOwner;
+  /** Whether its protocol sends all messages, and not only what is new. */
+  readonly isWhole: boolean;
   /** Whether its thread is made when there is none. */
   readonly mayCreate: boolean;
+  /** What its client sends with every request; absent when that is only what is new. */
+  readonly sentHistory: RunInit["sentHistory"];
   /** What was found in the thread before it was taken. */
   checked?: { readonly session: Session; readonly prepared: PreparedInput } | undefined;
+  /** The run of the same id that its thread has accepted before. */
+  past?: PastRun | undefined;
+  /** That run never began: this one may. */
+  isRetry?: boolean;
   /** The messages that its agent reads in another form than they were sent in. */
   readonly replaced?: ReadonlyMap<Message, Message> | undefined;
 }
@@ -38,15 +61,29 @@ export interface Launch {
 type RunInit = ConstructorParameters<typeof LiveRun>[0];
 
 /** What a run on a thread is made of. */
-type RunParts = Pick<RunInit, "agent" | "input" | "context" | "prologue" | "questions"> & {
+type RunParts = Pick<
+  RunInit,
+  "agent" | "input" | "context" | "prologue" | "questions" | "sentHistory"
+> & {
   readonly history: readonly Message[];
 };
+
+/** A thread whose last run was cut short, and the calls of that run that have no result. */
+interface Recovered {
+  readonly session: Session;
+  readonly lost: readonly TakenCall[] | undefined;
+}
 
 const nothing: readonly never[] = Object.freeze([]);
 
 export interface Launcher {
-  /** Throws what can be said before the thread is taken: an unknown thread, a forged approval. */
+  /**
+   * Throws what is known before the thread is taken: an unknown thread, a forged approval. Notes in `past`
+   * that the thread has accepted a run of this id, and then looks no further.
+   */
   check(launch: Launch): Awaitable<void>;
+  /** Throws `run-exists` when the thread has accepted a run of this id since it was checked. */
+  confirm(launch: Launch): Promise<void>;
   /** Takes the thread's session along and makes the run. A failure gives the lease back. */
   leased(launch: Launch, lease: Lease): Promise<LiveRun>;
   /** A run without thread, lease or log. */
@@ -58,6 +95,18 @@ export function createLauncher(options: HostOptions): Launcher {
   const { settings, runs, runSettings, resources, onRun } = options;
   const { sessions, logger, clock, exposeSessionState } = settings;
   const trust = settings.trustClientHistory;
+  const ownTools = new Set(
+    settings.tools.flatMap(({ name, location }) => (location === "client" ? [] : name)),
+  );
+
+  function toolsWith(agent: AgentLike): ReadonlySet<string> {
+    const declared = serverToolsOf(agent);
+    return declared.length === 0 ? ownTools : new Set([...ownTools, ...declared]);
+  }
+
+  function historyOf({ owner, isWhole }: Launch, agent: AgentLike): HistoryOptions {
+    return { owner, isWhole, trust, serverTools: toolsWith(agent), clock };
+  }
 
   function find(asked: Launch): Awaitable<Session> {
     const found = sessions.get(asked.key);
@@ -93,56 +142,79 @@ export function createLauncher(options: HostOptions): Launcher {
     return active !== undefined && active.runId !== runId;
   }
 
-  async function recover(key: RunKey, session: Session): Promise<Session> {
+  async function recover(asked: Launch, session: Session, lease: Lease): Promise<Recovered> {
+    const { key, loaded } = asked;
     const active = session.active!;
     const record = await sessions.runs.find(key.principal, active.runId);
-    if (!record) return sessions.update(key, { active: null });
+    if (!record) {
+      const { messages, lost } = withLosses(session.messages, active.taken);
+      return { session: await sessions.update(key, { messages, active: null }, { lease }), lost };
+    }
     const { view } = await foldRun(sessions.runs, record, session);
-    logger.warn(
-      { threadId: key.threadId, runId: active.runId },
-      "A run that was cut short was recovered.",
+    const said = markIncomplete(view.messages, session.messages);
+    const { messages, lost } = withLosses(said, active.taken);
+    const { threadId } = key;
+    const serverTools = toolsWith(loaded.agent);
+    logger.warn({ threadId, runId: active.runId }, "A run that was cut short was recovered.");
+    const pending = toPendingAfterLoss(
+      active.runId,
+      { messages, pending: session.pending },
+      (name) => serverTools.has(name),
     );
-    return sessions.update(key, {
-      messages: markIncomplete(view.messages, session.messages),
-      times: view.times,
-      state: view.state,
-      lastRunId: active.runId,
-      active: null,
-    });
+    const { times, state } = view;
+    const change = { messages, pending, times, state, lastRunId: active.runId, active: null };
+    return { session: await sessions.update(key, change, { lease }), lost };
+  }
+
+  function isRepeated({ key, isRetry }: Launch, session: Session | undefined): boolean {
+    return !isRetry && findPast(session, key.runId) !== undefined;
   }
 
   // With a store in this process nothing here waits.
   async function prepare(asked: Launch, lease: Lease): Promise<LiveRun> {
-    const { key, request, loaded, owner } = asked;
+    const { key, request, loaded } = asked;
     const { maxMessages } = request;
     const finding = find(asked);
     const found = isPromise(finding) ? await finding : finding;
-    const session = isCutShort(found, key) ? await recover(key, found) : found;
+    if (isRepeated(asked, found)) throw runExists(key.runId);
+    const { session, lost } = isCutShort(found, key)
+      ? await recover(asked, found, lease)
+      : { session: found, lost: undefined };
+    const own = resources && (await resources.of(key, asked.context.principal));
+    const agent = own?.agent ?? loaded.agent;
     const { checked } = asked;
     // Nobody has touched the thread since, as nearly always: what was found then is true.
     const prepared =
-      checked?.session === session && asked.replaced === undefined
+      checked?.session === session && asked.replaced === undefined && agent === loaded.agent
         ? checked.prepared
-        : prepareInput(request.input, session, { owner, trust, clock });
+        : prepareInput(readInput(asked, session), session, historyOf(asked, agent));
     warnOf(key, prepared);
-    const { pending, answers } = prepared;
-    const own = resources && (await resources.of(key, asked.context.principal));
-    // Before the agent says a word: what the user said is kept, also if the run then fails.
-    const storing = sessions.update(key, {
-      messages: prepared.history,
-      maxMessages,
-      metadata: request.metadata,
-      pending,
-      active: { runId: key.runId, offset: 0, open: nothing },
-    });
-    const stored = isPromise(storing) ? await storing : storing;
-    const { input, history } =
-      owner === "server" ? asStored(prepared, stored) : asRead(prepared, asked.replaced);
+    const { pending, answers, claimed } = prepared;
+    const taken = takenBy(answers, prepared.history, lost);
     const exposed = exposeSessionState?.(session);
+    // Before the agent says a word: what the user said is kept, also if the run then fails.
+    const storing = sessions.update(
+      key,
+      {
+        messages: prepared.history,
+        maxMessages,
+        metadata: request.metadata,
+        pending,
+        claimed,
+        historyOwner: prepared.owner,
+        active: { runId: key.runId, offset: 0, open: nothing, taken },
+        run: { runId: key.runId, request: fingerprintOf(request.input, loaded.id) },
+      },
+      { lease },
+    );
+    const stored = isPromise(storing) ? await storing : storing;
+    const { input, history } = prepared.isAdded
+      ? asStored(prepared, stored)
+      : asRead(prepared, asked.replaced);
     const { threadId, runId, agentId, principal, requestId, tools, files } = asked.context;
     return begin(
       {
-        agent: own?.agent ?? loaded.agent,
+        agent,
         input,
         history,
         // Written out: what is added to a copy gets a new shape each time, and whoever reads it
@@ -159,11 +231,14 @@ export function createLauncher(options: HostOptions): Launcher {
           metadata: stored.metadata,
           data: own?.data,
           answers,
+          lost,
+          claimed,
         },
         prologue: exposed === undefined ? nothing : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
-        questions: request.clientTools === "inline" ? createQuestions(sessions, key) : undefined,
+        questions: request.clientTools === "inline" ? createQuestions(sessions, lease) : undefined,
+        sentHistory: asked.sentHistory,
       },
-      new ThreadRun({ lease, history, maxMessages }, sessions, runs),
+      new ThreadRun({ lease, history, pending, maxMessages, taken }, sessions, runs),
     );
   }
 
@@ -176,10 +251,10 @@ export function createLauncher(options: HostOptions): Launcher {
   }
 
   function begin(parts: RunParts, thread: ThreadRun): LiveRun {
-    const { agent, input, history, context, prologue, questions } = parts;
+    const { agent, input, history, context, prologue, questions, sentHistory } = parts;
     const { runMiddleware: middleware } = settings;
     const run = new LiveRun(
-      { agent, input, history, middleware, context, prologue, questions, log: thread },
+      { agent, input, history, middleware, context, prologue, questions, sentHistory, log: thread },
       runSettings,
       thread,
     );
@@ -200,8 +275,10 @@ export function createLauncher(options: HostOptions): Launcher {
       code: "internal",
     };
     const terminal = { from: 1, to: 1, at: clock.now(), event };
+    // A copy of an accepted request is not to be taken for a run that never began.
+    const isCopy = isAgentError(error) && error.code === "run-exists";
     try {
-      await sessions.runs.close(lease, terminal, "failed");
+      await sessions.runs.close(lease, terminal, isCopy ? "failed" : givenBack);
     } catch (second) {
       logger.error({ error: second, cause: error, runId: lease.runId }, "A lease was not freed.");
     }
@@ -210,26 +287,35 @@ export function createLauncher(options: HostOptions): Launcher {
   return {
     check(asked) {
       const note = (session: Session): void => {
-        const { request, owner } = asked;
-        const prepared = prepareInput(request.input, session, { owner, trust, clock });
+        const { request, loaded } = asked;
+        if (!asked.isRetry) asked.past = findPast(session, asked.key.runId);
+        if (asked.past) return;
+        const prepared = prepareInput(request.input, session, historyOf(asked, loaded.agent));
         asked.checked = { session, prepared };
       };
       const found = find(asked);
       return isPromise(found) ? found.then(note) : note(found);
+    },
+    async confirm(asked) {
+      if (isRepeated(asked, await sessions.get(asked.key))) throw runExists(asked.key.runId);
     },
     async leased(asked, lease) {
       try {
         return await prepare(asked, lease);
       } catch (error) {
         await giveBack(lease, error);
-        throw error;
+        throw isAgentError(error) && error.code === "run-lost" ? tooLate(error) : error;
       }
     },
     ephemeral(asked) {
       const { key, request, loaded, context } = asked;
       // Without a thread to hold it against, the input is believed as on one that nobody knows.
       const unknown = emptySession(key, loaded.id);
-      const prepared = prepareInput(request.input, unknown, { owner: "client", trust, clock });
+      const prepared = prepareInput(request.input, unknown, {
+        ...historyOf(asked, loaded.agent),
+        owner: "client",
+        isWhole: true,
+      });
       warnOf(key, prepared);
       const { input, history } = asRead(prepared, asked.replaced);
       const { runMiddleware: middleware } = settings;
@@ -241,7 +327,7 @@ export function createLauncher(options: HostOptions): Launcher {
           input,
           history,
           middleware,
-          context,
+          context: { ...context, claimed: prepared.claimed },
           onEnd: (ended) => {
             place = linger(runs, id, ended);
           },
@@ -253,6 +339,23 @@ export function createLauncher(options: HostOptions): Launcher {
       return admit(run);
     },
   };
+}
+
+// The process stood still between taking the thread and storing the request.
+function tooLate(cause: AgentError): AgentError {
+  return new AgentError("run-lost", "The run was lost before it began.", {
+    status: 503,
+    retryAfter: 1,
+    cause,
+  });
+}
+
+// What a thread keeps by itself, it keeps as its agents read it: the file itself is gone with the run.
+function readInput(asked: Launch, session: Session): RunAgentInput {
+  const { input } = asked.request;
+  const { replaced } = asked;
+  if (!replaced?.size || !isAddedTo(session, asked)) return input;
+  return { ...input, messages: input.messages.map((one) => replaced.get(one) ?? one) };
 }
 
 export function shuttingDown(): AgentError {

@@ -1,6 +1,7 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { AgentObject } from "@holodeck/agui-core";
 import type { Agents } from "./agents.ts";
+import { isProduction } from "./environment.ts";
 import type { RunRegistry } from "./registry.ts";
 import { shuttingDown } from "./launch.ts";
 import type { Settings } from "./options.ts";
@@ -206,10 +207,4 @@ export function createLifecycle(options: {
       return () => void listeners.delete(listener);
     },
   };
-}
-
-// Not every runtime has a process.
-function isProduction(): boolean {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  return process?.env?.NODE_ENV === "production";
 }

@@ -5,6 +5,7 @@ import type {
   Clock,
   DisconnectPolicy,
   FileProcessor,
+  HandlerFacts,
   HandlerMiddleware,
   Json,
   Limits,
@@ -17,6 +18,7 @@ import type {
   SessionStore,
 } from "@holodeck/agui-core";
 import { copilotkit } from "@holodeck/agui-copilotkit";
+import { logging } from "@holodeck/agui-middleware";
 import { agui } from "@holodeck/agui-protocol";
 import { rest, threads } from "@holodeck/agui-rest";
 import { memorySessions } from "@holodeck/agui-sessions";
@@ -24,6 +26,7 @@ import { vercel } from "@holodeck/agui-vercel";
 import type { MemorySessionsOptions } from "@holodeck/agui-sessions";
 import type { BusyPolicy } from "./acquire.ts";
 import { checkOptions } from "./check-options.ts";
+import { isDevelopment } from "./environment.ts";
 import type { HealthOptions } from "./health.ts";
 import { jsonLogger } from "./json-logger.ts";
 import type { OpenApiOptions } from "./openapi.ts";
@@ -63,6 +66,11 @@ export interface AgentHandlerOptions {
   tools?: readonly ServerTool[];
   /** A repair by the guard becomes RUN_ERROR `protocol-violation`. */
   strict?: boolean;
+  /**
+   * Whether the log has advice to who writes the agents, such as what to write where one returned nothing.
+   * By default true where there is a `process` whose `NODE_ENV` is not `production`.
+   */
+  development?: boolean;
   /** What a client is shown of its session, as a state snapshot at the start of each run. */
   exposeSessionState?: (session: Session) => unknown;
   /**
@@ -70,11 +78,14 @@ export interface AgentHandlerOptions {
    * `@holodeck/agui-files`. By default uploads are passed through as they are.
    */
   files?: FileProcessor;
-  /** Idle time after which a keep-alive is sent. By default 15 s. */
+  /** Idle time after which a keep-alive is sent. By default 8 s. */
   heartbeatMs?: number;
   /** By default JSON lines on standard error; pino fits. */
   logger?: Logger;
-  /** Full content in logs and real error messages to clients. Not for production. */
+  /**
+   * Full content in logs and real error messages to clients: `logging()` is there without being asked
+   * for, and writes what was asked and answered. Not for production.
+   */
   debug?: boolean;
   /** Service name, version and extra fields of discovery. */
   info?: Json;
@@ -99,6 +110,7 @@ export interface Settings extends Required<
     | "trustClientHistory"
     | "tools"
     | "strict"
+    | "development"
     | "heartbeatMs"
     | "logger"
     | "debug"
@@ -123,12 +135,12 @@ export interface Settings extends Required<
 export function resolveOptions(options: AgentHandlerOptions): Settings {
   checkOptions(options);
   const limits = resolveLimits(options.limits ?? {});
-  const { debug = false, clock = systemClock, heartbeatMs = 15_000, strict = false } = options;
+  const { debug = false, clock = systemClock, heartbeatMs = 8_000, strict = false } = options;
   const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
   const { onBusy = "reject", trustClientHistory = false } = options;
   const { health = {}, openapi = {} } = options;
-  const middleware = options.middleware ?? [];
   const logger = options.logger ?? jsonLogger({ debug });
+  const middleware = mountAll(options.middleware ?? [], { logger, debug });
   describeTools(tools, { strict, logger });
   return {
     protocols: options.protocols ?? [agui(), copilotkit(), vercel(), rest(), threads()],
@@ -141,6 +153,7 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     history: options.history,
     tools,
     strict,
+    development: options.development ?? isDevelopment(),
     heartbeatMs,
     logger,
     debug,
@@ -150,12 +163,23 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     problemTypeBase: options.problemTypeBase,
     clock,
     limits,
-    authenticate: toAuthenticate(options),
+    authenticate: toAuthenticate(options.authenticate, middleware),
     exposeSessionState: options.exposeSessionState,
     files: options.files,
     runMiddleware: middleware.flatMap((one) => (typeof one === "function" ? one : (one.run ?? []))),
     handlerMiddleware: middleware.filter((one) => typeof one !== "function"),
   };
+}
+
+// With `debug` the content is in the log, whether or not logging was asked for.
+function mountAll(
+  given: readonly (Middleware | HandlerMiddleware)[],
+  facts: HandlerFacts,
+): readonly (Middleware | HandlerMiddleware)[] {
+  const isLogging = (one: Middleware | HandlerMiddleware): boolean =>
+    typeof one !== "function" && one.name === "logging";
+  const all = facts.debug && !given.some(isLogging) ? [logging(), ...given] : given;
+  return all.map((one) => (typeof one === "function" ? one : (one.mount?.(facts) ?? one)));
 }
 
 const shortest = 10;
@@ -181,10 +205,10 @@ function describeTools(
 }
 
 // One word on who is asking: with two, the weaker one could let somebody in.
-function toAuthenticate({
-  authenticate,
-  middleware = [],
-}: AgentHandlerOptions): AgentHandlerOptions["authenticate"] {
+function toAuthenticate(
+  authenticate: AgentHandlerOptions["authenticate"],
+  middleware: readonly (Middleware | HandlerMiddleware)[],
+): AgentHandlerOptions["authenticate"] {
   const given = middleware.filter(
     (one): one is HandlerMiddleware => typeof one !== "function" && one.authenticate !== undefined,
   );

@@ -13,13 +13,21 @@ export function problemReply(error: AgentError, place: RequestPlace): Reply {
   return toProblem(error, place);
 }
 
-/** Our own errors speak for themselves; anything else is logged and masked as `internal`. */
+/**
+ * Our own errors are answered as they are, and logged when the server is at fault; anything else is logged
+ * and masked as `internal`.
+ */
 export function toAgentError(
   error: unknown,
   options: { logger: Logger; requestId: string; debug: boolean },
 ): AgentError {
-  if (isAgentError(error)) return error;
   const { logger, requestId, debug } = options;
+  if (isAgentError(error)) {
+    // Not what a server under load, or one that closes, refuses on purpose.
+    const isFault = error.code === "store-unavailable" || error.cause !== undefined;
+    if (error.status >= 500 && isFault) logger.error({ error, requestId }, "A request failed.");
+    return error;
+  }
   logger.error({ error, requestId }, "A request failed.");
   const detail = debug && error instanceof Error ? error.message : "The server failed to answer.";
   return new AgentError("internal", detail, { cause: error });

@@ -1,4 +1,4 @@
-import type { Call, Message, RunAgentInput } from "@holodeck/agui-core";
+import type { Call } from "@holodeck/agui-core";
 import type { Launch } from "./launch.ts";
 import type { Settings } from "./options.ts";
 
@@ -16,7 +16,7 @@ export async function readFiles(
   { files: processor, limits, logger, sessions }: Settings,
 ): Promise<ReadLaunch> {
   if (!processor) return { launch, release() {} };
-  const { request, context, owner } = launch;
+  const { request, context } = launch;
   const { principal, requestId, signal } = call;
   const { input, files: uploads = [] } = request;
   const processed = await processor.process({
@@ -34,8 +34,6 @@ export async function readFiles(
   return {
     launch: {
       ...launch,
-      // What the server owns, it keeps as its agents read it: the file itself is gone with the run.
-      request: owner === "server" ? { ...request, input: replace(input, messages) } : request,
       replaced: messages,
       context: { ...context, files },
     },
@@ -49,8 +47,4 @@ export async function readFiles(
         .catch(failed);
     },
   };
-}
-
-function replace(input: RunAgentInput, replaced: ReadonlyMap<Message, Message>): RunAgentInput {
-  return { ...input, messages: input.messages.map((message) => replaced.get(message) ?? message) };
 }

@@ -1,5 +1,5 @@
 import { createBag, ulid } from "@holodeck/agui-core";
-import type { Bag, LiveRun, ProtocolHost, RunSettings } from "@holodeck/agui-core";
+import type { Awaitable, Bag, Json, LiveRun, ProtocolHost, RunSettings } from "@holodeck/agui-core";
 import type { Agents } from "./agents.ts";
 import type { Settings } from "./options.ts";
 import type { Resources } from "./resources.ts";
@@ -51,6 +51,7 @@ export interface HostOptions {
   readonly runSettings: RunSettings;
   readonly resources: Resources | undefined;
   readonly info: ProtocolHost["info"];
+  readonly discover: () => Awaitable<Json>;
   /** False: the handler has begun to close. */
   readonly onRun: () => boolean;
 }

@@ -3,6 +3,7 @@ import type {
   Lease,
   LiveRun,
   Message,
+  Pending,
   RunCommand,
   RunFold,
   RunKeeper,
@@ -10,8 +11,8 @@ import type {
   RunLog,
   RunSummary,
   SessionStore,
+  TakenCall,
 } from "@holodeck/agui-core";
-import { isPromise } from "./is-promise.ts";
 import { liveId } from "./registry.ts";
 import type { RunRegistry } from "./registry.ts";
 import { markIncomplete } from "./thread-record.ts";
@@ -21,7 +22,11 @@ export interface ThreadRunInit {
   readonly lease: Lease;
   /** What the thread held before the run. */
   readonly history: readonly Message[];
+  /** What it waits for and the run's request did not answer. */
+  readonly pending: readonly Pending[];
   readonly maxMessages: number | undefined;
+  /** The calls that a person has answered for it. */
+  readonly taken: readonly TakenCall[] | undefined;
 }
 
 /**
@@ -34,7 +39,9 @@ export class ThreadRun implements RunKeeper, RunLease {
   readonly #sessions: SessionStore;
   readonly #registry: RunRegistry;
   readonly #history: readonly Message[];
+  readonly #pending: readonly Pending[];
   readonly #maxMessages: number | undefined;
+  readonly #taken: readonly TakenCall[] | undefined;
   readonly #deafen: () => void;
   #run: LiveRun | undefined = undefined;
   /** Its place among those that linger; 0 when it has none. */
@@ -45,7 +52,9 @@ export class ThreadRun implements RunKeeper, RunLease {
     this.#sessions = sessions;
     this.#registry = registry;
     this.#history = init.history;
+    this.#pending = init.pending;
     this.#maxMessages = init.maxMessages;
+    this.#taken = init.taken;
     this.#deafen = sessions.runs.commands(init.lease, (command) => this.#obey(command));
   }
 
@@ -59,30 +68,34 @@ export class ThreadRun implements RunKeeper, RunLease {
     this.#registry.live.set(liveId(this.lease), run);
   }
 
-  // Never at once: an agent that has said its last word comes to its next one before it is told to stop.
+  // Never at once: an agent that has sent its last event is asked for the next one before it is stopped.
   async save(summary: RunSummary): Promise<void> {
     const { lease } = this;
-    // The thread may have been deleted in the meantime; then there is nothing to keep.
-    if (!(await this.#sessions.get(lease))) return;
     const { status, messages, state, times, metadata } = summary;
     const history = this.#history;
-    const storing = this.#sessions.update(lease, {
-      messages: status === "finished" ? messages : markIncomplete(messages, history),
-      maxMessages: this.#maxMessages,
-      times,
-      state,
-      metadata,
-      pending: toPending(lease.runId, summary, history),
-      lastRunId: lease.runId,
-      active: null,
-    });
-    if (isPromise(storing)) await storing;
+    const storing = this.#sessions.update(
+      lease,
+      {
+        messages: status === "finished" ? messages : markIncomplete(messages, history),
+        maxMessages: this.#maxMessages,
+        times,
+        state,
+        metadata,
+        pending: toPending(lease.runId, summary, this.#pending),
+        lastRunId: lease.runId,
+        active: null,
+      },
+      { lease },
+    );
+    await storing;
   }
 
   checkpoint({ messages, state, times, offset, open }: RunFold): unknown {
-    const active = { runId: this.lease.runId, offset, open };
+    const { lease } = this;
+    const active = { runId: lease.runId, offset, open, taken: this.#taken };
     const maxMessages = this.#maxMessages;
-    return this.#sessions.update(this.lease, { messages, maxMessages, state, times, active });
+    const change = { messages, maxMessages, state, times, active };
+    return this.#sessions.update(lease, change, { lease });
   }
 
   onEnd(run: LiveRun): void {

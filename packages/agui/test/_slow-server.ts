@@ -1,7 +1,7 @@
 /** A server of its own process, so that its memory is its own. Speaks over the IPC channel. */
 import { createServer } from "node:http";
 import { createServer as createHttp2Server } from "node:http2";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { toNodeHandler } from "@holodeck/agui-node";
 import { createAgentHandler } from "../src/index.ts";
 import type { AgentHandlerOptions, RunAgentInput } from "../src/index.ts";
@@ -15,6 +15,7 @@ const limits = JSON.parse(process.argv[2] ?? "{}") as AgentHandlerOptions["limit
 const onDisconnect = (process.argv[3] ?? "abort") as "abort";
 const orderOf = ({ forwardedProps }: RunAgentInput): Order => forwardedProps as Order;
 const aborted: string[] = [];
+let started = 0;
 let produced = 0;
 
 // Every delta is a string of its own, as a model's would be: one shared string would cost nothing.
@@ -25,6 +26,7 @@ const handler = createAgentHandler(
   {
     iterable: async function* (input, { signal, runId }) {
       const { events, bytes } = orderOf(input);
+      started++;
       signal.addEventListener("abort", () => aborted.push(runId));
       for (let i = 0; i < events; i++) {
         produced++;
@@ -34,6 +36,7 @@ const handler = createAgentHandler(
     observable: (input, { signal, runId }) => ({
       subscribe(observer) {
         const { events, bytes } = orderOf(input);
+        started++;
         signal.addEventListener("abort", () => aborted.push(runId));
         let index = 0;
         let live = true;
@@ -65,14 +68,32 @@ await Promise.all(
   [http1, http2].map((server) => new Promise((done) => server.once("listening", done))),
 );
 
-const held: Response[] = [];
-const rss = (): number => {
-  globalThis.gc?.();
-  return process.memoryUsage().rss;
+// What this process has taken from the agents and no kernel has accepted yet.
+const sockets = new Set<Socket>();
+for (const server of [http1, http2]) {
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+}
+const unsent = (): number => {
+  let bytes = 0;
+  for (const socket of sockets) bytes += socket.writableLength;
+  return bytes;
 };
-let peak = 0;
-setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20).unref();
 
+/** Heap and external memory that is still in use after a collection. */
+async function measure(): Promise<{ held: number; rss: number }> {
+  // Twice, with a turn between: what weak references and finalizers hold goes with the second.
+  for (let round = 0; round < 2; round++) {
+    globalThis.gc!();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { heapUsed, external, rss } = process.memoryUsage();
+  return { held: heapUsed + external, rss };
+}
+
+const responses: Response[] = [];
 process.on(
   "message",
   async (message: { ask: string; requests?: { url: string; body: string }[] }) => {
@@ -80,20 +101,21 @@ process.on(
       // Called in process; the bodies are held and never read.
       for (const { url, body } of message.requests ?? []) {
         const headers = { "content-type": "application/json" };
-        held.push(await handler.fetch(new Request(url, { method: "POST", headers, body })));
+        responses.push(await handler.fetch(new Request(url, { method: "POST", headers, body })));
       }
     }
-    if (message.ask === "reset") peak = 0;
     // Looking is cheap; only a report is worth a collection.
-    const bytes = message.ask === "look" ? 0 : rss();
+    const { held, rss } = message.ask === "look" ? { held: 0, rss: 0 } : await measure();
     const report = {
-      rss: bytes,
-      peak,
+      held,
+      rss,
+      unsent: unsent(),
+      started,
       produced,
       aborted: aborted.length,
       runs: handler.runs.list().length,
     };
-    process.send!({ report, held: held.length });
+    process.send!({ report, responses: responses.length });
   },
 );
 

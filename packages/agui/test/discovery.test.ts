@@ -1,8 +1,13 @@
-import type { Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
+import { AbstractAgent } from "@ag-ui/client";
+import type { AgentCapabilities } from "@ag-ui/client";
+import { fromAbstractAgent } from "@holodeck/agui-adapters/ag-ui";
+import type { Json, Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
+import { fakeClock } from "@holodeck/agui-testing";
+import { Observable } from "rxjs";
 import { describe, expect, test } from "vitest";
 import { agui, allowAnonymous, createAgentHandler } from "../src/index.ts";
-import type { AgentHandlerOptions } from "../src/index.ts";
-import { memoryLogger } from "./_helpers.ts";
+import type { AgentHandlerOptions, AgentLike } from "../src/index.ts";
+import { deferred, memoryLogger } from "./_helpers.ts";
 
 const hello = async function* (): AsyncGenerator<string> {
   yield "Hello";
@@ -128,5 +133,110 @@ describe("what protocols say of themselves", () => {
       },
     });
     expect(info()).not.toHaveProperty("capabilities");
+  });
+});
+
+describe("the capabilities of an agent", () => {
+  /** As its authors write one; `getCapabilities` is a method of theirs. */
+  class Painter extends AbstractAgent {
+    override getCapabilities(): Promise<AgentCapabilities> {
+      return paints();
+    }
+    run(): ReturnType<AbstractAgent["run"]> {
+      return new Observable((observer) => observer.complete()) as never;
+    }
+  }
+  const paints = async (): Promise<AgentCapabilities> => ({
+    transport: { streaming: false },
+    reasoning: { supported: true },
+    custom: { canvas: "oil" },
+  });
+  const asked: [string, Request][] = [
+    ["AG-UI", at("/agui/info")],
+    [
+      "CopilotKit in one route",
+      at("/agui", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ method: "info" }),
+      }),
+    ],
+  ];
+  const forms: [string, (agent: Painter) => AgentLike][] = [
+    ["given directly", (agent) => agent],
+    ["from fromAbstractAgent", (agent) => fromAbstractAgent(agent)],
+  ];
+  const agentsOf = async (response: Response): Promise<Record<string, Json>> =>
+    ((await response.json()) as { agents: Record<string, Json> }).agents;
+
+  describe.for(asked)("are part of what %s discovers", ([, request]) => {
+    test.for(forms)("over what the server knows, %s", async ([, form]) => {
+      const { fetch } = createAgentHandler({ painter: form(new Painter()), plain: hello }, quiet);
+      const { painter, plain } = await agentsOf(await fetch(request.clone()));
+      expect(painter!.capabilities).toMatchObject({
+        transport: { streaming: false, resumable: true },
+        reasoning: { supported: true },
+        custom: { canvas: "oil" },
+      });
+      expect(plain!.capabilities).toMatchObject({ transport: { streaming: true } });
+    });
+  });
+
+  test("yield to what the host says of the agent", async () => {
+    const agent = fromAbstractAgent(new Painter());
+    const entry = { agent, capabilities: { custom: { canvas: "linen" } } };
+    const { fetch } = createAgentHandler({ painter: entry }, quiet);
+    const { painter } = await agentsOf(await fetch(at("/agui/info")));
+    expect(painter!.capabilities).toMatchObject({
+      custom: { canvas: "linen" },
+      reasoning: { supported: true },
+    });
+  });
+
+  test.for<[string, () => unknown]>([
+    ["throw", () => Promise.reject(new Error("no brush"))],
+    ["are no object", async () => "all of them"],
+    ["are no JSON", async () => ({ custom: { big: 10n } })],
+  ])("are left out and logged when they %s", async ([, answer]) => {
+    const logger = memoryLogger();
+    const agent = { run: hello, getCapabilities: answer };
+    const { fetch } = createAgentHandler(agent, { logger });
+    const agents = await agentsOf(await fetch(at("/agui/info")));
+    expect(agents.default!.capabilities).toMatchObject({ transport: { streaming: true } });
+    expect(logger.records).toMatchObject([
+      { level: "warn", agentId: "default", error: expect.any(Error) },
+    ]);
+  });
+
+  test("are left out and logged once when they do not come, and are there once they do", async () => {
+    const clock = fakeClock();
+    const logger = memoryLogger();
+    const { promise, resolve } = deferred<object>();
+    let times = 0;
+    const agent = {
+      run: hello,
+      getCapabilities: () => {
+        times++;
+        return promise;
+      },
+    };
+    const { fetch, start } = createAgentHandler(agent, { logger, clock });
+    await start();
+    const ask = async () => (await agentsOf(await fetch(at("/agui/info")))).default!;
+    const [first, second] = [ask(), ask()];
+    await expect.poll(() => times).toBe(1);
+    await clock.advance(2_000);
+    expect((await first).capabilities).not.toHaveProperty("custom");
+    expect((await second).capabilities).not.toHaveProperty("custom");
+    // Without waiting again.
+    expect((await ask()).capabilities).not.toHaveProperty("custom");
+    expect(logger.records).toMatchObject([{ level: "warn", agentId: "default" }]);
+    resolve({ custom: { late: true } });
+    await expect
+      .poll(async () => (await ask()).capabilities)
+      .toMatchObject({
+        custom: { late: true },
+      });
+    expect(times).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 import type { AgentLike, BaseEvent, Middleware, ServerTool } from "@holodeck/agui-core";
 import { describe, expect, test } from "vitest";
 import { createAgentHandler, redact, toolFilter } from "../src/index.ts";
-import type { AgentHandler, AgentHandlerOptions, ToolFilterOptions } from "../src/index.ts";
+import type { AgentHandler, AgentHandlerOptions } from "../src/index.ts";
 import { eventsOf, memoryLogger, post } from "./_helpers.ts";
 
 const secret = "sk-live-0123456789abcdef";
@@ -81,7 +81,7 @@ describe("while an approval is open", () => {
 });
 
 describe("the run after an approval", () => {
-  const rules: ToolFilterOptions[] = [
+  const rules: Parameters<typeof toolFilter>[0][] = [
     { deny: ["refund"] },
     { redact: ["refund"] },
     { allow: ["other"] },

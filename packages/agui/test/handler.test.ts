@@ -763,13 +763,13 @@ describe("handler middleware", () => {
       middleware: [
         mapEvents((event) => {
           seen.push(event.type);
-          return event.type === "TEXT_MESSAGE_START" ? null : event;
+          return event.type === "TEXT_MESSAGE_END" ? null : event;
         }),
       ],
     });
     const events = await eventsOf(await fetch(post({ messages: [] })));
-    expect(seen).toContain("TEXT_MESSAGE_START");
-    expect(typesOf(events)).toContain("TEXT_MESSAGE_START");
+    expect(seen).toContain("TEXT_MESSAGE_END");
+    expect(typesOf(events)).toContain("TEXT_MESSAGE_END");
     expect(textOf(events)).toBe("Hello world");
     expect(logger.records.find(({ repairs }) => repairs)).toMatchObject({ stage: "middleware" });
   });

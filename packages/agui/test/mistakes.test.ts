@@ -154,7 +154,7 @@ describe("an option with a wrong value", () => {
   );
 
   test.for<[string, unknown, string]>([
-    ["makes another", () => logging(), 'an object with the keys ["name","request","run"]'],
+    ["makes another", () => logging(), 'an object with the keys ["name","request","run","mount"]'],
     ["is async", async () => {}, "a promise"],
     ["returns nothing", () => {}, "undefined"],
   ])("is told when a middleware %s", async ([, middleware, words]) => {

@@ -74,7 +74,9 @@ describe("the preset flagpilot", () => {
     expect(events[0]).toMatchObject({ type: "RUN_STARTED", threadId: request.thread_id });
     expect(seen.at(-1)).toMatchObject({ threadId: request.thread_id, runId: "run-1", messages: 1 });
     const other = parseSse(
-      await (await post(`${url}/api/agui`, { ...request, agent_id: "critic" })).text(),
+      await (
+        await post(`${url}/api/agui`, { ...request, run_id: "run-2", agent_id: "critic" })
+      ).text(),
     );
     expect(other).toContainEqual(expect.objectContaining({ delta: "No." }) as never);
     expect((await post(`${url}/api/agui`, { ...request, agent_id: "x" })).status).toBe(404);

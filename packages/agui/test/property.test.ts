@@ -223,9 +223,13 @@ function isEnd(value: unknown): value is BaseEvent {
   return type === "RUN_FINISHED" || type === "RUN_ERROR";
 }
 
-// What the documentation says of clients before 1.0: no subagents, no steps of theirs, no empty delta.
+// What the documentation says of clients before 1.0: no subagents, no steps of theirs, no empty delta, and
+// no outcome of a run that succeeds.
 function forOlderClients(event: BaseEvent): BaseEvent[] {
   const isSubagents = event.type.startsWith("SUBAGENT_");
   const isTheirStep = event.type.startsWith("STEP_") && event.subagentRunId !== undefined;
-  return isSubagents || isTheirStep || event.delta === "" ? [] : [event];
+  if (isSubagents || isTheirStep || event.delta === "") return [];
+  const { outcome, ...rest } = event;
+  const isSuccess = (outcome as { type?: unknown } | undefined)?.type === "success";
+  return [event.type === "RUN_FINISHED" && isSuccess ? (rest as BaseEvent) : event];
 }

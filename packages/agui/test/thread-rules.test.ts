@@ -74,6 +74,15 @@ describe("a message", () => {
     expect((await run(narrow, said(10))).status).toBe(200);
     expect((await run(narrow, said(11))).status).toBe(400);
   });
+
+  test("may be longer when the agent writes it, and is kept whole", async () => {
+    const sessions = memorySessions();
+    const text = "x".repeat(150_000);
+    const handler = createAgentHandler(async () => text, { ...quiet, sessions });
+    await (await run(handler, { threadId: "t", messages: [user("u", "hi")] })).text();
+    const session = await sessions.get({ principal: "", threadId: "t" });
+    expect(session!.messages.at(-1)).toMatchObject({ role: "assistant", content: text });
+  });
 });
 
 describe("tool calls", () => {

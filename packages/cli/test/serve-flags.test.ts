@@ -110,7 +110,9 @@ describe("log lines", () => {
     expect(JSON.stringify(masked.events)).not.toContain("the secret reason");
     await quiet.waitFor(/error=.*the secret reason/);
     expect(quiet.err).not.toContain("at debug");
-    expect(quiet.err).not.toMatch(/^ +at /m);
+    // The frames of the agent's own code, and no other.
+    expect(quiet.err.match(/^ {4}at .*$/gm)).toEqual([expect.stringContaining("agent.ts:5")]);
+    expect(loud.err.match(/^ {4}at .*$/gm)!.length).toBeGreaterThan(1);
   });
 });
 

@@ -9,7 +9,7 @@ import { requestThreads } from "./threads.ts";
 type Method = (call: Call, host: ProtocolHost) => Promise<Reply> | Reply;
 
 const methods: Readonly<Record<string, Method>> = {
-  info: (_call, host) => ({ status: 200, body: host.info() }),
+  info: async (_call, host) => ({ status: 200, body: await (host.discover?.() ?? host.info()) }),
   "agent/run": run,
   "agent/connect": connect,
   "agent/suggest": suggest,

@@ -8,7 +8,10 @@ import { copilotkit } from "../src/index.ts";
 import type { Stage } from "./_agent.ts";
 
 /** A handler of the agents "default" and "other", and a way to ask it without a socket. */
-export function createHandler(stage: Stage, options: AgentHandlerOptions = {}): AgentHandler {
+export function createHandler(
+  stage: Pick<Stage, "agent">,
+  options: AgentHandlerOptions = {},
+): AgentHandler {
   const handler = createAgentHandler(
     { default: { agent: stage.agent, description: "Echoes" }, other: stage.agent },
     {
@@ -25,7 +28,7 @@ export function createHandler(stage: Stage, options: AgentHandlerOptions = {}): 
 
 /** The same on a port of its own; `url` is what a frontend is given as `runtimeUrl`. */
 export async function host(
-  stage: Stage,
+  stage: Pick<Stage, "agent">,
   options: AgentHandlerOptions = {},
 ): Promise<{ url: string; handler: AgentHandler }> {
   const handler = createHandler(stage, options);

@@ -1,3 +1,4 @@
+import { endReplay } from "./end-replay.ts";
 import { Follower, encodeAll } from "./follower.ts";
 import type { FollowerHost } from "./follower.ts";
 import type { SizedEntry } from "./line.ts";
@@ -112,7 +113,7 @@ export class Audience implements FollowerHost, WaiterHost {
     follower.isCatchingUp = true;
     this.#read(follower, after, log).catch((error: unknown) => {
       this.#stage.clientFailed(error, "A replay failed.");
-      follower.cut();
+      endReplay(follower, error, this.now());
     });
   }
 

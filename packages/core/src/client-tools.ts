@@ -61,6 +61,12 @@ export class ClientToolBroker implements ClientTools {
     return call;
   }
 
+  /** Whether this is the id of a call that was made here. */
+  hasAsked(id: string): boolean {
+    const number = Number(id.slice(this.#runId.length + 1));
+    return id === `${this.#runId}-${number}` && number > 0 && number <= this.#calls;
+  }
+
   answer(command: ToolResultCommand): boolean {
     const call = this.#waiting?.get(command.toolCallId);
     if (!call) return false;

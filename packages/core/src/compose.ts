@@ -4,7 +4,7 @@ import { describeValue } from "./check-options.ts";
 import { standaloneContext } from "./context.ts";
 import { mapperOf, mapRun } from "./map-events.ts";
 import type { CreateMapper } from "./map-events.ts";
-import { toRun } from "./to-agent.ts";
+import { composed, toRun } from "./to-agent.ts";
 import type { AgentLike, Middleware, Run, RunContext, Subscribable } from "./types.ts";
 
 /**
@@ -20,7 +20,9 @@ export function compose(
   ...middleware: readonly Middleware[]
 ): (input: RunAgentInput, context?: RunContext) => Observable<BaseEvent> {
   const run = chain(toRun(agent), middleware);
-  return (input, context = standaloneContext(input)) => run(input, context);
+  const whole = (input: RunAgentInput, context?: RunContext): Observable<BaseEvent> =>
+    run(input, context ?? standaloneContext(input));
+  return Object.assign(whole, { [composed]: true });
 }
 
 /** Wraps a run in middleware, outermost first. Mappers that stand together become one layer. */

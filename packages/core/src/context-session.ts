@@ -1,9 +1,9 @@
-import { AgentError } from "./errors.ts";
 import type { RunContextInit, RunMode } from "./context.ts";
 import type { Stopping } from "./lazy-abort.ts";
-import type { InterruptAnswer, Json, RunSession } from "./types.ts";
+import type { InterruptAnswer, Json, RunSession, TakenCall } from "./types.ts";
 
 const noAnswers: readonly InterruptAnswer[] = Object.freeze([]);
+const nothingLost: readonly TakenCall[] = Object.freeze([]);
 const nothingStored: Readonly<Json> = Object.freeze({});
 
 /**
@@ -14,7 +14,8 @@ const nothingStored: Readonly<Json> = Object.freeze({});
 export class ContextSession implements RunSession {
   readonly data: unknown;
   readonly answers: readonly InterruptAnswer[];
-  readonly #runId: string;
+  /** Calls of an earlier run whose process ended before they had a result. */
+  readonly lost: readonly TakenCall[];
   readonly #stored: Readonly<Json>;
   /** Made by the first change. */
   #changed: Json | undefined = undefined;
@@ -24,7 +25,7 @@ export class ContextSession implements RunSession {
   constructor(init: RunContextInit, stopping: Stopping, mode: RunMode) {
     this.data = init.data;
     this.answers = init.answers ?? noAnswers;
-    this.#runId = init.runId;
+    this.lost = init.lost ?? nothingLost;
     this.#stored = init.metadata ?? nothingStored;
     this.#stopping = stopping;
     this.#mode = mode;
@@ -48,9 +49,9 @@ export class ContextSession implements RunSession {
 
   get set(): RunSession["set"] {
     return (key, value) => {
-      if (this.#stopping.aborted) {
-        if (this.#mode.aborting?.()) return;
-        throw ended(this.#runId);
+      if (this.#stopping.aborted || this.#mode.ended) {
+        if (!this.#mode.aborting?.()) this.#mode.reportLate?.("session.set");
+        return;
       }
       // By definition, since a key may be `__proto__`.
       Object.defineProperty((this.#changed ??= {}), key, { value, ...ordinary });
@@ -59,7 +60,3 @@ export class ContextSession implements RunSession {
 }
 
 const ordinary = { enumerable: true, configurable: true, writable: true };
-
-export function ended(runId: string): AgentError {
-  return new AgentError("run-ended", `Run "${runId}" has ended; nothing more can be said in it.`);
-}

@@ -1,10 +1,15 @@
 import type { RunAgentInput } from "@ag-ui/core";
+import { handOut } from "./begun-calls.ts";
+import { dropClaims } from "./claims.ts";
 import type { ClientTools } from "./client-tools.ts";
 import { ContextSession } from "./context-session.ts";
+import type { BegunParts } from "./guard-begun.ts";
+import type { CallOrigins } from "./guard-parts.ts";
 import { ulid } from "./ids.ts";
 import { GivenSignal, LazyAbort } from "./lazy-abort.ts";
 import type { Stopping } from "./lazy-abort.ts";
 import { silentLogger } from "./logger.ts";
+import { nameCall } from "./late-calls.ts";
 import { settleTools, splitTools } from "./server-tools.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { ToolDesk } from "./tool-desk.ts";
@@ -22,6 +27,7 @@ import type {
   RunSession,
   RunState,
   ServerTool,
+  TakenCall,
   ToolCallRequest,
 } from "./types.ts";
 
@@ -53,22 +59,40 @@ export interface RunContextInit {
   readonly data?: unknown;
   /** What the server asked in the last run, with the answers of this one. Never what a client claims. */
   readonly answers?: readonly InterruptAnswer[];
+  /** Calls of an earlier run whose process ended before they had a result. */
+  readonly lost?: readonly TakenCall[] | undefined;
+  /** Ids of the calls in the input that only the client vouches for. */
+  readonly claimed?: readonly string[] | undefined;
 }
 
 /** Pace and mode of the run a context belongs to, for whoever pumps an agent inside it. */
-export interface RunMode {
+export interface RunMode extends Partial<CallOrigins> {
   ready(): Promise<void> | undefined;
   readonly strict: boolean;
   /** True while the agent's abort listeners are called. */
   aborting?(): boolean;
+  /** True once the terminal event was accepted. */
+  readonly ended?: boolean;
+  /** Logs the first call that comes after the end of the run. */
+  reportLate?(call: string): void;
+  /** Takes advice to who wrote the agent. */
+  advise?(advice: string): void;
   /** What the tools of the run share, made when it is asked for. */
   desk?(): ToolDesk;
+  /** Ids of the calls in the input that only the client vouches for. */
+  readonly claimed?: ReadonlySet<string> | undefined;
+  /** Takes note of tools that run on the server besides the handler's. */
+  knowTools?(names: readonly string[]): void;
+  /** Where the agent's own guard takes down what it begins. Absent: no guard follows. */
+  readonly begun?: BegunParts | undefined;
 }
 
 /** What a context carries that is not for agents. */
 interface Inside {
   readonly mode: RunMode;
   readonly stopping: Stopping;
+  /** For the tools that are called: stops with the run, or when their agent is left. */
+  readonly calling: Stopping;
   /** Only where the mode has none. */
   readonly desk: ToolDesk | undefined;
   /** What the server declares of the client's tools. */
@@ -99,7 +123,7 @@ export function createRunContext(
   const input = voice?.input;
   return new Context(
     { threadId, runId, agentId, principal, session, logger, requestId, files, tools },
-    { mode, stopping, desk, declared, request, input, voice, calls: undefined },
+    { mode, stopping, calling: stopping, desk, declared, request, input, voice, calls: undefined },
   );
 }
 
@@ -161,21 +185,24 @@ class Context implements RunContext {
 
   // Getters, so that whoever takes a method out of its context can still call it.
   get callTool(): RunContext["callTool"] {
-    return async (name: string, args?: unknown) => toolCallsOf(this).callTool(name, args);
+    return (name, args) =>
+      startCall(this, nameCall("callTool", name), (calls) => calls.callTool(name, args));
   }
 
   get callTools(): RunContext["callTools"] {
-    return async (list: readonly ToolCallRequest[]) => toolCallsOf(this).callTools(list);
+    return (list) => startCall(this, nameCalls(list), (calls) => calls.callTools(list));
   }
 }
 
-/** The same context, speaking with another voice. */
-export function bindContext(context: RunContext, voice: Voice): RunContext {
-  const { mode, stopping, desk, declared, request } = insideOf(context);
+/** The same context, speaking with another voice. `calling` stops the tools that are called with it. */
+export function bindContext(context: RunContext, voice: Voice, calling: Stopping): RunContext {
+  const { mode, desk, declared, request, stopping: outer } = insideOf(context);
   const { input } = voice;
+  // A run stops with a reason; outside of one there is only the subscription.
+  const stopping = desk ? calling : outer;
   return derive(
     context,
-    { mode, stopping, desk, declared, request, input, voice, calls: undefined },
+    { mode, stopping, calling, desk, declared, request, input, voice, calls: undefined },
     context.tools,
   );
 }
@@ -196,17 +223,37 @@ export function withTools(
 ): { input: RunAgentInput; context: RunContext } {
   const { server, client } = splitTools(tools);
   const names = new Set(tools.map(({ name }) => name));
+  const offered = settleTools(input, { runId: context.runId, tools, logger: context.logger });
   const isOthers = ({ name }: ServerTool): boolean => !names.has(name);
   const own = insideOf(context);
-  const settled = settleTools(input, { runId: context.runId, tools, logger: context.logger });
+  const settled = settleClaims(
+    offered,
+    context,
+    server.map(({ name }) => name),
+  );
   const declared = [...client, ...own.declared.filter(isOthers)];
-  const { mode, stopping, desk, request, voice } = own;
+  if (server.length > 0) deskIn(own).bring(server);
+  const { mode, stopping, calling, desk, request, voice } = own;
   const derived = derive(
     context,
-    { mode, stopping, desk, declared, request, input: settled, voice, calls: undefined },
+    { mode, stopping, calling, desk, declared, request, input: settled, voice, calls: undefined },
     [...server, ...context.tools.filter(isOthers)],
   );
   return { input: settled, context: derived };
+}
+
+/** The input of an agent that runs these tools itself: what a client claims of them is dropped. */
+export function settleClaims(
+  input: RunAgentInput,
+  context: RunContext,
+  names: readonly string[],
+): RunAgentInput {
+  if (names.length === 0) return input;
+  const mode = modeOf(context);
+  mode.knowTools?.(names);
+  const { claimed } = mode;
+  if (!claimed?.size) return input;
+  return dropClaims(input, { claimed, serverTools: new Set(names) }, context);
 }
 
 function derive(context: RunContext, own: Inside, tools: readonly ServerTool[]): RunContext {
@@ -227,10 +274,44 @@ function withPrototype(context: RunContext): RunContext {
   return Object.create(Context.prototype, Object.getOwnPropertyDescriptors(context)) as RunContext;
 }
 
-function toolCallsOf(context: RunContext): ToolCalls {
+/** What calls the tools of a context. */
+export function toolCallsOf(context: RunContext): ToolCalls {
   const own = insideOf(context);
   const { input, declared } = own;
-  return (own.calls ??= new ToolCalls(context, { desk: deskIn(own), input, declared }));
+  return (own.calls ??= new ToolCalls(forCalls(context, own), {
+    desk: deskIn(own),
+    input,
+    declared,
+  }));
+}
+
+function forCalls(context: RunContext, { calling, stopping }: Inside): RunContext {
+  if (calling === stopping) return context;
+  return Object.create(context, { signal: { value: calling.signal } }) as RunContext;
+}
+
+// Async, so that nothing is thrown into an author who does not await.
+function startCall<T>(
+  context: RunContext,
+  name: string,
+  work: (calls: ToolCalls) => Promise<T>,
+): Promise<T> {
+  const { voice } = insideOf(context);
+  if (voice?.isLate()) return voice.suspend(name);
+  const begin = async (): Promise<T> => work(toolCallsOf(context));
+  return voice ? voice.begin(name, begin(), "tool") : handOut(begin());
+}
+
+function nameCalls(list: readonly ToolCallRequest[]): string {
+  const names = Array.isArray(list)
+    ? list.map((call?: Partial<ToolCallRequest>) => call?.name)
+    : [];
+  return nameCall("callTools", ...names.slice(0, 5));
+}
+
+/** Starts a run for the server, which sends something before the agent does. */
+export function openRun(context: RunContext): void {
+  insideOf(context).voice?.open();
 }
 
 function insideOf(context: RunContext): Inside {

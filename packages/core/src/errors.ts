@@ -42,6 +42,7 @@ const streamCodes = [
   "protocol-violation",
   "incomplete-stream",
   "event-too-large",
+  "history-too-large",
   "slow-consumer",
   "run-lost",
   "run-ended",

@@ -2,6 +2,7 @@ import { EventType } from "@ag-ui/core";
 import type { RunFailure } from "./guard-ending.ts";
 import type { Exit, LooseEvent } from "./guard-events.ts";
 import { withTag } from "./guard-parts.ts";
+import { BudgetError } from "./history-budget.ts";
 import type { Owner } from "./guard-known.ts";
 
 interface Step {
@@ -59,8 +60,19 @@ export class Brackets {
       this.#exit.repair("duplicate-start");
       this.#closeStep(this.#steps.splice(index, 1)[0]!);
     }
-    this.#steps.push({ name, owner });
-    this.#exit.send(event);
+    const step: Step = { name, owner };
+    this.#steps.push(step);
+    this.#begin(event, () => void this.#steps.splice(this.#steps.indexOf(step), 1));
+  }
+
+  // What was refused was not sent, so there is nothing to end.
+  #begin(event: LooseEvent, undo: () => void): void {
+    try {
+      this.#exit.send(event);
+    } catch (reason) {
+      if (reason instanceof BudgetError) undo();
+      throw reason;
+    }
   }
 
   #finishStep(event: LooseEvent): void {
@@ -93,16 +105,16 @@ export class Brackets {
       const { parentSubagentRunId: _, ...rest } = event;
       opener = rest;
     }
-    (this.#subagents ??= new Map()).set(id, true);
-    this.#exit.send(opener);
+    const subagents = (this.#subagents ??= new Map<string, boolean>()).set(id, true);
+    this.#begin(opener, () => void subagents.delete(id));
   }
 
   // With SUBAGENT_FINISHED or SUBAGENT_ERROR.
   #finishSubagent(event: LooseEvent): void {
     const id = event.subagentRunId;
     if (id === undefined || !this.#subagents?.get(id)) return this.#exit.repair("not-open");
-    this.#subagents.set(id, false);
-    this.#exit.send(event);
+    const subagents = this.#subagents.set(id, false);
+    this.#begin(event, () => void subagents.set(id, true));
   }
 
   #find(name: string, owner: Owner): number {

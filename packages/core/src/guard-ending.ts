@@ -22,6 +22,12 @@ export interface NamedRun extends Repairer {
 /** The run whose terminal event is written, from what the author gathered. */
 export interface EndingRun extends NamedRun {
   readonly ending: RunEnding;
+  /** The calls that it leaves to the client. */
+  pendingCalls(): readonly string[];
+  /** Whether there is such a call, in this run or before it. */
+  hasCall(id: string): boolean;
+  /** Whether the run has a TOOL_CALL_START of it. */
+  hasStarted(id: string): boolean;
 }
 
 /** RUN_STARTED of an agent that does not say it itself. */
@@ -33,10 +39,10 @@ export function runStarted(run: NamedRun, parentRunId: string | undefined): Loos
   return { type, threadId, runId, parentRunId, protocolVersion };
 }
 
-/** The agent's own RUN_FINISHED, with what it did not say itself. */
+/** The agent's own RUN_FINISHED, with what it lacks. */
 export function adoptFinish(event: LooseEvent, run: EndingRun): LooseEvent {
   const own = withRunIds(event, run);
-  const outcome = own.outcome === undefined ? interrupt(run) : undefined;
+  const outcome = own.outcome === undefined ? outcomeOf(run) : completed(own.outcome as Json, run);
   const usage = own.usage === undefined ? usageOf(run) : undefined;
   if (outcome === undefined && usage === undefined) return own;
   const whole: LooseEvent = { ...own };
@@ -46,13 +52,12 @@ export function adoptFinish(event: LooseEvent, run: EndingRun): LooseEvent {
 }
 
 /** RUN_FINISHED of an agent that is done. */
-export function finished(run: EndingRun, pendingToolCallIds: readonly string[]): LooseEvent {
+export function finished(run: EndingRun): LooseEvent {
   const { threadId, runId } = run;
   const event: LooseEvent = { type: EventType.RUN_FINISHED, threadId, runId };
   const result = resultOf(run);
   if (result !== undefined) event.result = result;
-  const pending = pendingToolCallIds.length > 0;
-  const outcome = interrupt(run) ?? (pending ? { type: "success", pendingToolCallIds } : undefined);
+  const outcome = outcomeOf(run);
   if (outcome !== undefined) event.outcome = outcome;
   return withUsage(event, run);
 }
@@ -91,6 +96,24 @@ function withUsage(event: LooseEvent, run: EndingRun): LooseEvent {
   const usage = usageOf(run);
   if (usage !== undefined) event.usage = usage;
   return event;
+}
+
+function outcomeOf(run: EndingRun): Json | undefined {
+  return interrupt(run) ?? completed({ type: "success" }, run);
+}
+
+// A success names the calls that wait: those that the agent named, unless middleware took them out, and those
+// that are missing. By AG-UI's rule these are calls that the run has started, which a snapshot does not.
+// Nothing when it does so already.
+function completed(outcome: Json, run: EndingRun): Json | undefined {
+  if (outcome.type !== "success") return undefined;
+  const { pendingToolCallIds, ...rest } = outcome;
+  const named = (pendingToolCallIds ?? []) as readonly string[];
+  const left = named.filter((id) => run.hasCall(id));
+  const missing = run.pendingCalls().filter((id) => !named.includes(id) && run.hasStarted(id));
+  if (missing.length === 0 && left.length === named.length) return undefined;
+  const ids = [...left, ...missing];
+  return ids.length === 0 ? rest : { ...rest, pendingToolCallIds: ids };
 }
 
 function interrupt(run: EndingRun): Json | undefined {

@@ -3,10 +3,12 @@ import {
   bad,
   boolean,
   checkFields,
+  id,
   integer,
   json,
   oneOf,
   optional,
+  ownId,
   record,
   required,
   text,
@@ -57,20 +59,20 @@ const common = [
   optional("metadata", record),
 ];
 // Not every event may carry it, but none may carry null.
-const tag = optional("subagentRunId", text);
+const tag = optional("subagentRunId", id);
 // The official verifier looks at this field on all three subagent events.
 const outcome = optional("outcome", subagentOutcome);
 
 // Continuations without an id belong to what is open; only their place in the run tells what that is.
-const openMessage = [optional("messageId", text)];
-const openCall = [optional("toolCallId", text)];
-const startMessage = [required("messageId", text, newId)];
+const openMessage = [optional("messageId", id)];
+const openCall = [optional("toolCallId", id)];
+const startMessage = [required("messageId", id, newId)];
 const delta = required("delta", text);
 const step = [required("stepName", text)];
 const role = optional("role", oneOf("developer", "system", "assistant", "user"));
 const name = optional("name", text);
 const runIds = [optional("threadId", text), optional("runId", text)];
-const activity = [required("messageId", text, newId), required("activityType", text)];
+const activity = [required("messageId", id, newId), required("activityType", text)];
 
 const shapes: ReadonlyMap<string, Shape> = new Map(
   Object.entries({
@@ -98,21 +100,21 @@ const shapes: ReadonlyMap<string, Shape> = new Map(
     [EventType.TEXT_MESSAGE_END]: shape(...openMessage),
     [EventType.TEXT_MESSAGE_CHUNK]: shape(...openMessage, optional("delta", text), role, name),
     [EventType.TOOL_CALL_START]: shape(
-      required("toolCallId", text, newId),
+      required("toolCallId", id, newId),
       required("toolCallName", text, () => "unknown"),
-      optional("parentMessageId", text),
+      optional("parentMessageId", id),
     ),
     [EventType.TOOL_CALL_ARGS]: shape(...openCall, delta),
     [EventType.TOOL_CALL_END]: shape(...openCall),
     [EventType.TOOL_CALL_CHUNK]: shape(
       ...openCall,
       optional("toolCallName", text),
-      optional("parentMessageId", text),
+      optional("parentMessageId", id),
       optional("delta", text),
     ),
     [EventType.TOOL_CALL_RESULT]: shape(
-      ...startMessage,
-      required("toolCallId", text),
+      required("messageId", ownId, newId),
+      required("toolCallId", id),
       required("content", toolContent, () => ""),
       optional("role", oneOf("tool")),
     ),
@@ -144,16 +146,16 @@ const shapes: ReadonlyMap<string, Shape> = new Map(
     [EventType.REASONING_END]: shape(...openMessage),
     [EventType.REASONING_ENCRYPTED_VALUE]: shape(
       required("subtype", oneOf("tool-call", "message")),
-      required("entityId", text),
+      required("entityId", id),
       required("encryptedValue", text),
     ),
     [EventType.SUBAGENT_STARTED]: shape(
-      required("subagentRunId", text, newId),
+      required("subagentRunId", id, newId),
       required("name", text, () => "subagent"),
       optional("description", text),
-      optional("parentSubagentRunId", text),
-      optional("parentToolCallId", text),
-      optional("parentMessageId", text),
+      optional("parentSubagentRunId", id),
+      optional("parentToolCallId", id),
+      optional("parentMessageId", id),
       outcome,
     ),
     [EventType.SUBAGENT_FINISHED]: shape(optional("result", json), outcome),

@@ -70,6 +70,8 @@ export class Known {
   activityOwner: Owner | null = null;
   /** The name a tool call was started with. */
   callName: string | undefined;
+  /** Whether a client has a message of this id. */
+  isMessage = false;
 
   constructor(id: string) {
     this.id = id;

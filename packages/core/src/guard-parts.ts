@@ -1,15 +1,35 @@
 import { EventType } from "@ag-ui/core";
 import type { Message } from "@ag-ui/core";
+import type { BegunParts } from "./guard-begun.ts";
 import type { Exit, LooseEvent } from "./guard-events.ts";
 import { kinds, Known } from "./guard-known.ts";
 import type { OpenPart, Owner, OwnerOf, PartKind } from "./guard-known.ts";
+import { BudgetError } from "./history-budget.ts";
+import type { HistoryBudget } from "./history-budget.ts";
 import { ulid } from "./ids.ts";
+
+/** Where the calls of a run come from and who answers them. */
+export interface CallOrigins {
+  /** Whether a call of this tool is for the client to answer. */
+  isClientTool(name: string): boolean;
+  /** Whether the thread had this call before the run. */
+  isEarlierCall(toolCallId: string): boolean;
+}
 
 // A span has no content of its own.
 type SpokenKind = Exclude<PartKind, "span">;
 
 const none: readonly string[] = [];
+const callKinds: readonly PartKind[] = ["tool"];
+const messageKinds: readonly PartKind[] = ["text", "reasoning"];
 const closingOrder = ["text", "reasoning", "span", "tool"] as const;
+
+interface PartsOptions {
+  readonly calls?: CallOrigins | undefined;
+  readonly budget?: HistoryBudget | undefined;
+  readonly begins?: BegunParts | undefined;
+  readonly begun?: BegunParts | undefined;
+}
 
 /**
  * The open parts of a run and the owners of everything it has named. Keeps the rules of everything
@@ -17,6 +37,10 @@ const closingOrder = ["text", "reasoning", "span", "tool"] as const;
  */
 export class Parts {
   readonly #exit: Exit;
+  readonly #origins: CallOrigins | undefined;
+  readonly #budget: HistoryBudget | undefined;
+  readonly #begins: BegunParts | undefined;
+  readonly #begun: BegunParts | undefined;
   // Many a run names one thing only, which needs no map.
   #first: Known | undefined;
   #others: Map<string, Known> | undefined;
@@ -25,8 +49,12 @@ export class Parts {
   #calls: Set<string> | undefined;
   #answered: Set<string> | undefined;
 
-  constructor(exit: Exit) {
+  constructor(exit: Exit, { budget, begins, begun, calls }: PartsOptions) {
     this.#exit = exit;
+    this.#origins = calls;
+    this.#budget = budget;
+    this.#begins = begins;
+    this.#begun = begun;
   }
 
   isOpen(kind: PartKind, id: string): boolean {
@@ -66,8 +94,16 @@ export class Parts {
       (this.#calls ??= new Set()).add(known.id);
     }
     if (known[field] === null) known[field] = owner;
-    this.#open(known, kind, ours);
-    this.#exit.send(opener);
+    if (this.#budget && kind !== "span") this.#count(kind, opener.parentMessageId, known);
+    this.#begins?.add(kind, known.id);
+    const part = this.#open(known, kind, ours);
+    try {
+      this.#exit.send(opener);
+    } catch (reason) {
+      // Nothing was sent, so there is nothing to end.
+      if (reason instanceof BudgetError) this.#shut(part);
+      throw reason;
+    }
   }
 
   /** A content event; opens what is not open. Returns the id it went to. */
@@ -77,6 +113,7 @@ export class Parts {
     const id = whole[key]!;
     const known = this.#find(id);
     if (!known?.[kind]) {
+      if (this.#isTaken(kind, id)) return id;
       this.#exit.repair(known?.[kind] === null ? "reopened" : "not-started");
       const owner = this.#ownerOf(field, id);
       this.start(kind, this.#opening(kind, id, owner === null ? event.subagentRunId : owner), true);
@@ -89,7 +126,10 @@ export class Parts {
     const { key, owner: field } = kinds[kind];
     const id = event[key] ?? this.#latest(kind, event.subagentRunId);
     const part = id === undefined ? undefined : this.#find(id)?.[kind];
-    if (!part) return this.#exit.repair("not-open");
+    if (!part) {
+      if (id === undefined || !this.#isTaken(kind, id)) this.#exit.repair("not-open");
+      return;
+    }
     const closer = this.#retag(this.#identify(kind, event), field, part.known.id);
     this.#shut(part);
     this.#exit.send(closer);
@@ -104,15 +144,20 @@ export class Parts {
     this.#exit.send(withTag(named(type, key, id), this.ownerOf(kind, id)));
   }
 
-  /** A tool result, an activity or an encrypted value, attributed as its predecessors were. */
-  attribute(event: LooseEvent): LooseEvent {
+  /**
+   * A tool result, an activity or an encrypted value, attributed as its predecessors were. Nothing when it
+   * belongs to what a middleware took out.
+   */
+  attribute(event: LooseEvent): LooseEvent | undefined {
     const id = event.messageId!;
     const tag = event.subagentRunId;
     switch (event.type) {
       case EventType.TOOL_CALL_RESULT:
+        if (this.#isTaken("tool", event.toolCallId!)) return undefined;
         // Makes the message anew, and who ran the tool need not be who called it.
         (this.#answered ??= new Set()).add(event.toolCallId!);
         this.#know(id).messageOwner = tag;
+        this.#budget?.begin(false);
         return event;
       case EventType.ACTIVITY_SNAPSHOT:
         if (event.replace !== false || this.#ownerOf("activityOwner", id) === null) {
@@ -123,6 +168,8 @@ export class Parts {
         return this.#retag(event, "activityOwner", id);
       default: {
         const entity = event.entityId!;
+        const kinds = event.subtype === "tool-call" ? callKinds : messageKinds;
+        if (kinds.some((kind) => this.#isTaken(kind, entity))) return undefined;
         if (event.subtype === "tool-call") return this.#retag(event, "toolOwner", entity);
         const isMessage = this.#ownerOf("messageOwner", entity) !== null;
         return this.#retag(event, isMessage ? "messageOwner" : "reasoningOwner", entity);
@@ -130,11 +177,31 @@ export class Parts {
     }
   }
 
-  /** A snapshot restates who owns the messages and calls in it. */
-  learn(messages: readonly Message[]): void {
+  /** A snapshot restates who owns the messages and calls in it. Returns it without what was taken out. */
+  learn(event: LooseEvent): LooseEvent {
+    if (!Array.isArray(event.messages)) return event;
+    const sent = event.messages as readonly Message[];
+    const messages = this.#begun ? sent.flatMap((one) => this.#withoutTaken(one)) : sent;
+    this.#learn(messages);
+    const isWhole =
+      messages.length === sent.length && messages.every((one, at) => one === sent[at]);
+    return isWhole ? event : { ...event, messages };
+  }
+
+  /** The end of a run without the calls that were taken out. */
+  withoutTaken(event: LooseEvent): LooseEvent {
+    const outcome = event.outcome as { pendingToolCallIds?: readonly string[] } | undefined;
+    const ids = outcome?.pendingToolCallIds;
+    if (!ids?.some((id) => this.#isTaken("tool", id))) return event;
+    const pendingToolCallIds = ids.filter((id) => !this.#isTaken("tool", id));
+    return { ...event, outcome: { ...outcome, pendingToolCallIds } };
+  }
+
+  #learn(messages: readonly Message[]): void {
     for (const message of messages) {
       const { id, role, subagentRunId } = message;
       const known = this.#know(id);
+      known.isMessage = true;
       if (role === "reasoning") known.reasoningOwner = subagentRunId;
       else if (role === "activity") known.activityOwner = subagentRunId;
       else known.messageOwner = subagentRunId;
@@ -144,14 +211,29 @@ export class Parts {
         const knownCall = this.#know(call.id);
         knownCall.toolOwner = subagentRunId;
         knownCall.callName = call.function.name;
+        // What the thread had before is no call of this run.
+        if (this.#origins?.isEarlierCall(call.id) === false)
+          (this.#calls ??= new Set()).add(call.id);
       }
     }
   }
 
-  /** Calls that were started here and got no result, in order. */
+  /** Calls that were made here, have no result and are for the client to answer, in order. */
   pendingCalls(): readonly string[] {
     if (!this.#calls) return none;
-    return [...this.#calls].filter((id) => !this.#answered?.has(id));
+    return [...this.#calls].filter(
+      (id) => !this.#answered?.has(id) && this.#origins?.isClientTool(this.callName(id)!) !== false,
+    );
+  }
+
+  /** Whether there is such a call, in this run or before it. */
+  hasCall(id: string): boolean {
+    return this.callName(id) !== undefined || this.#origins?.isEarlierCall(id) !== false;
+  }
+
+  /** Whether a call was started, and not only brought by a snapshot. */
+  hasStarted(id: string): boolean {
+    return this.#find(id)?.tool !== undefined;
   }
 
   /** Ends everything. `isFault`: the agent should have ended what it started. */
@@ -163,6 +245,33 @@ export class Parts {
         this.close(kind, part.known.id);
       }
     }
+  }
+
+  // The agent began it, and nothing of it came through the middleware.
+  #isTaken(kind: PartKind, id: string): boolean {
+    return this.#begun?.has(kind, id) === true && this.#find(id)?.[kind] === undefined;
+  }
+
+  #withoutTaken(message: Message): Message[] {
+    const { id, role } = message;
+    if (role === "tool") return this.#isTaken("tool", message.toolCallId) ? [] : [message];
+    const kind = role === "reasoning" ? "reasoning" : "text";
+    const isTaken = role !== "activity" && this.#isTaken(kind, id);
+    if (role !== "assistant" || !message.toolCalls) return isTaken ? [] : [message];
+    const calls = message.toolCalls.filter((call) => !this.#isTaken("tool", call.id));
+    if (!isTaken && calls.length === message.toolCalls.length) return [message];
+    const { toolCalls: _, content, ...rest } = message;
+    const text = isTaken || content === undefined ? {} : { content };
+    if (calls.length === 0 && !text.content) return [];
+    return [{ ...rest, ...text, ...(calls.length > 0 && { toolCalls: calls }) }];
+  }
+
+  // A call is in its parent, or in a message that has no text.
+  #count(kind: SpokenKind, parent: string | undefined, known: Known): void {
+    const message = kind === "tool" && parent !== undefined ? this.#know(parent) : known;
+    if (message.isMessage) return;
+    this.#budget!.begin(kind === "reasoning");
+    message.isMessage = true;
   }
 
   #find(id: string): Known | undefined {
@@ -183,13 +292,14 @@ export class Parts {
     return known ? known[field] : null;
   }
 
-  #open(known: Known, kind: PartKind, ours: boolean): void {
+  #open(known: Known, kind: PartKind, ours: boolean): OpenPart {
     const older = this.#newest;
     const part: OpenPart = { kind, known, ours, older, newer: undefined };
     if (older) older.newer = part;
     else this.#oldest = part;
     this.#newest = part;
     known[kind] = part;
+    return part;
   }
 
   #shut(part: OpenPart): void {

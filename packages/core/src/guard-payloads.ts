@@ -1,6 +1,7 @@
 import {
   bad,
   count,
+  id,
   isRecord,
   list,
   listOf,
@@ -80,7 +81,7 @@ const contentOrParts = required(
 );
 
 const toolCall = object(
-  required("id", text),
+  required("id", id),
   required("type", oneOf("function"), () => "function"),
   required("function", object(required("name", text), required("arguments", text, emptyText))),
   optional("encryptedValue", text),
@@ -94,8 +95,8 @@ const noCalls = optional("toolCalls", () => bad);
 
 function message(...fields: readonly Field[]): Check {
   return object(
-    required("id", text),
-    optional("subagentRunId", text),
+    required("id", id),
+    optional("subagentRunId", id),
     optional("metadata", record),
     optional("encryptedValue", text),
     ...(fields.includes(calls) ? [] : [noCalls]),
@@ -113,7 +114,7 @@ export const messages: Check = plain(
       system: instruction,
       user: message(contentOrParts, optional("name", text)),
       assistant: message(optional("content", text), optional("name", text), calls),
-      tool: message(contentOrParts, required("toolCallId", text), optional("error", text)),
+      tool: message(contentOrParts, required("toolCallId", id), optional("error", text)),
       activity: message(required("activityType", text), required("content", record)),
       reasoning: message(content),
     }),
@@ -141,14 +142,14 @@ export const interrupts: Check = notEmpty(
   plain(
     list(
       object(
-        required("id", text, () => ulid()),
+        required("id", id, () => ulid()),
         required("reason", text, () => "input_required"),
         optional("message", text),
-        optional("toolCallId", text),
+        optional("toolCallId", id),
         optional("responseSchema", record),
         optional("expiresAt", text),
         optional("metadata", record),
-        optional("subagentRunId", text),
+        optional("subagentRunId", id),
       ),
     ),
   ),
@@ -157,7 +158,7 @@ export const interrupts: Check = notEmpty(
 /** How a run ended. */
 export const runOutcome: Check = plain(
   variant("type", {
-    success: object(optional("pendingToolCallIds", list(text))),
+    success: object(optional("pendingToolCallIds", list(id))),
     interrupt: object(required("interrupts", interrupts)),
     cancelled: object(),
   }),
@@ -167,7 +168,7 @@ export const runOutcome: Check = plain(
 export const subagentOutcome: Check = plain(
   variant("type", {
     success: object(),
-    suspended: object(optional("interruptIds", list(text))),
+    suspended: object(optional("interruptIds", list(id))),
   }),
 );
 

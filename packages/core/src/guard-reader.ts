@@ -1,6 +1,6 @@
 import { EventType } from "@ag-ui/core";
 import { describeValue } from "./check-options.ts";
-import { bad, isRecord } from "./guard-check.ts";
+import { bad, id, isRecord } from "./guard-check.ts";
 import { checkEvent, isKnown } from "./guard-events.ts";
 import type { LooseEvent } from "./guard-events.ts";
 import { isPlainObject, notJson, toJson } from "./guard-json.ts";
@@ -77,7 +77,10 @@ export class Reader {
       event: data === notJson ? `[${String(event.type)} that is not JSON]` : data,
       source: "agent",
     };
-    if (typeof event.subagentRunId === "string") raw.subagentRunId = event.subagentRunId;
+    const { subagentRunId } = event;
+    if (typeof subagentRunId === "string") {
+      raw.subagentRunId = id(subagentRunId, this.#listener) as string;
+    }
     return raw;
   }
 }

@@ -6,6 +6,8 @@ export type RepairKind =
   | "chunk-conflict"
   /** A start of something that is open already; dropped, or the first one is closed. */
   | "duplicate-start"
+  /** An id that a client could not send back: empty, too long or not well-formed; replaced. */
+  | "id"
   /** Left open at the end of the run; closed. */
   | "left-open"
   /** A THINKING_* event of AG-UI 0.0.x; translated to REASONING_*. */
@@ -45,6 +47,8 @@ export type RepairKind =
 export interface Repairer {
   /** Throws a `Violation` in strict mode. */
   repair(kind: RepairKind): void;
+  /** The run, whose empty ids are its own. */
+  readonly runId?: string;
 }
 
 /** Carries the first repair out of whatever was going on in strict mode. */

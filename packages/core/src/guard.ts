@@ -1,6 +1,7 @@
 // Longer than our usual file: the one list of what happens to each kind of value; the rules are in guard-*.ts.
 import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
+import type { BegunParts } from "./guard-begun.ts";
 import { Brackets } from "./guard-brackets.ts";
 import { Chunks } from "./guard-chunks.ts";
 import {
@@ -15,12 +16,17 @@ import type { EndingRun, RunEnding, RunFailure } from "./guard-ending.ts";
 import type { Exit, LooseEvent } from "./guard-events.ts";
 import { Hot } from "./guard-hot.ts";
 import { Parts, withTag } from "./guard-parts.ts";
+import type { CallOrigins } from "./guard-parts.ts";
 import { Reader } from "./guard-reader.ts";
 import type { Listener } from "./guard-reader.ts";
 import { Violation } from "./guard-repairs.ts";
 import type { RepairKind } from "./guard-repairs.ts";
+import { BudgetError } from "./history-budget.ts";
+import type { HistoryBudget } from "./history-budget.ts";
+import { isOpaqueId } from "./ids.ts";
 import type { StateTracker } from "./state.ts";
 
+export type { CallOrigins } from "./guard-parts.ts";
 export type { RunEnding } from "./guard-ending.ts";
 export type { RepairKind } from "./guard-repairs.ts";
 
@@ -34,11 +40,23 @@ export interface GuardOptions {
   /** Follows the state events that pass. */
   readonly state: StateTracker;
   readonly ending: RunEnding;
+  /** Absent: every call without a result is for the client. */
+  readonly calls?: CallOrigins | undefined;
   /** The first repair ends the run with RUN_ERROR `protocol-violation`. */
   readonly strict?: boolean;
+  /** The ids that the agent gives its run in RUN_STARTED, in place of these. By default they are replaced. */
+  readonly adopts?: { readonly threadId: boolean; readonly runId: boolean } | undefined;
+  /** Takes down what the agent begins, for the guard behind the middleware. */
+  readonly begins?: BegunParts | undefined;
+  /** What the agent began before the middleware: what that took out is not started again. */
+  readonly begun?: BegunParts | undefined;
+  /** What a client can send back; more than that ends the run with RUN_ERROR. */
+  readonly budget?: HistoryBudget | undefined;
 }
 
 export interface Guard {
+  /** Starts the run for the server, which sends something before its agent does. */
+  open(): void;
   /** An event, a string (text) or anything else an agent may say. Never throws. */
   push(value: unknown): void;
   /** The agent is done: closes what is open and adds RUN_FINISHED unless a terminal event was sent. */
@@ -48,6 +66,8 @@ export interface Guard {
   /** Closes what is open and ends with RUN_FINISHED, outcome `cancelled`. */
   cancel(): void;
   readonly ended: boolean;
+  /** The calls of this run that are for the client to answer, in order, however the run ends. */
+  pendingCalls(): readonly string[];
   /** The message that a text would be added to, if it would be told as a delta and nothing else. */
   readonly textId: string | undefined;
   /** Whether a value would be told as it is: a delta of what is open, and nothing else. */
@@ -68,23 +88,27 @@ export function createGuard(options: GuardOptions): Guard {
 
 // Each server has one of these per open stream, so what a run may never need is made when it does.
 class RunGuard implements Guard, EndingRun, Exit, Listener {
-  readonly threadId: string;
-  readonly runId: string;
+  threadId: string;
+  runId: string;
   readonly ending: RunEnding;
   subject = "";
   ended = false;
   firstRepair: string | undefined;
   readonly #parentRunId: string | undefined;
   readonly #emit: GuardOptions["emit"];
+  readonly #adopts: GuardOptions["adopts"];
   readonly #state: StateTracker;
   readonly #hot = new Hot();
-  readonly #parts = new Parts(this);
+  readonly #parts: Parts;
+  readonly #budget: HistoryBudget | undefined;
   #chunks: Chunks | undefined;
   #brackets: Brackets | undefined;
   #reader: Reader | undefined;
   #repairs: Map<RepairKind, number> | undefined;
   #isStrict: boolean;
   #started = false;
+  /** The server started the run; its agent may still send RUN_STARTED. */
+  #isOpened = false;
   // Set before the first closing event, so that whoever is called by it cannot say more.
   #closing = false;
 
@@ -94,12 +118,27 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
     this.ending = options.ending;
     this.#parentRunId = options.parentRunId;
     this.#emit = options.emit;
+    this.#adopts = options.adopts;
     this.#state = options.state;
     this.#isStrict = options.strict ?? false;
+    this.#budget = options.budget;
+    this.#parts = new Parts(this, options);
   }
 
   get repairs(): ReadonlyMap<RepairKind, number> {
     return (this.#repairs ??= new Map());
+  }
+
+  pendingCalls(): readonly string[] {
+    return this.#parts.pendingCalls();
+  }
+
+  hasCall(id: string): boolean {
+    return this.#parts.hasCall(id);
+  }
+
+  hasStarted(id: string): boolean {
+    return this.#parts.hasStarted(id);
   }
 
   get textId(): string | undefined {
@@ -110,16 +149,23 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
     return this.#hot.isNext(value) && isBare(value);
   }
 
+  open(): void {
+    if (this.#started || this.#closing) return;
+    this.#isOpened = true;
+    this.#ensureStarted();
+  }
+
   push(value: unknown): void {
     if (typeof value === "string") {
       const event = this.#hot.expandText(value);
-      if (event) this.#emit(event, true);
-      else this.#pushText(value);
-      return;
+      if (event && this.#fits(value)) return this.#emit(event, true);
+      return this.#pushText(value);
     }
-    if (this.#hot.isNext(value)) return this.#emit(value, isBare(value));
+    if (this.#hot.isNext(value) && this.#fits(value.delta)) {
+      return this.#emit(value, isBare(value));
+    }
     const event = this.#hot.expandChunk(value);
-    if (event) return this.#emit(event, isBare(event));
+    if (event && this.#fits(event.delta)) return this.#emit(event, isBare(event));
     this.subject = "the run";
     try {
       this.#pushEvent(value);
@@ -164,7 +210,19 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   }
 
   send(event: LooseEvent): void {
-    if (!this.ended) this.#emit(event);
+    if (this.ended) return;
+    // What closes the run adds nothing to it.
+    if (this.#budget && !this.#closing) this.#budget.take(event, this.#state);
+    this.#emit(event);
+  }
+
+  #sendIf(event: LooseEvent | undefined): void {
+    if (event) this.send(event);
+  }
+
+  // A delta that goes on with what is open. What may be too much takes the longer way, which counts it.
+  #fits(delta: unknown): boolean {
+    return this.#budget === undefined || this.#budget.spend(delta as string);
   }
 
   #start(event: LooseEvent): void {
@@ -181,7 +239,12 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
     if (this.#closing) return this.repair("after-end");
     if (delta === "") return;
     this.#ensureStarted();
-    if (!this.#closing) this.#pushChunk({ type: EventType.TEXT_MESSAGE_CHUNK, delta });
+    if (this.#closing) return;
+    try {
+      this.#pushChunk({ type: EventType.TEXT_MESSAGE_CHUNK, delta });
+    } catch (reason) {
+      this.#violated(reason);
+    }
   }
 
   #pushEvent(value: unknown): void {
@@ -205,7 +268,13 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   }
 
   #pushStart(event: LooseEvent): void {
+    if (this.#isOpened) {
+      this.#isOpened = false;
+      return;
+    }
     if (this.#started) return this.repair("run-started");
+    if (this.#adopts?.threadId && isOpaqueId(event.threadId)) this.threadId = event.threadId;
+    if (this.#adopts?.runId && isOpaqueId(event.runId)) this.runId = event.runId;
     const own = withRunIds(event, this);
     if (own.input === undefined && own.protocolVersion !== undefined) return this.#start(own);
     // The input holds what the server added for the agent's eyes only.
@@ -293,10 +362,9 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
       case EventType.TOOL_CALL_RESULT:
       case EventType.ACTIVITY_SNAPSHOT:
       case EventType.ACTIVITY_DELTA:
-        return this.send(parts.attribute(event));
+        return this.#sendIf(parts.attribute(event));
       case EventType.MESSAGES_SNAPSHOT:
-        if (Array.isArray(event.messages)) parts.learn(event.messages);
-        return this.send(event);
+        return this.send(parts.learn(event));
       case EventType.STEP_STARTED:
       case EventType.STEP_FINISHED:
       case EventType.SUBAGENT_STARTED:
@@ -326,12 +394,16 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   #finish(own?: LooseEvent): void {
     this.#beginEnd();
     this.#closeAll(true);
-    this.#terminate(own ? adoptFinish(own, this) : finished(this, this.#parts.pendingCalls()));
+    const kept = own && this.#parts.withoutTaken(own);
+    this.#terminate(kept ? adoptFinish(kept, this) : finished(this));
   }
 
   #violated(reason: unknown): void {
-    if (!(reason instanceof Violation)) throw reason;
-    this.#failNow({ code: "protocol-violation", message: reason.message });
+    if (reason instanceof BudgetError) {
+      this.#failNow({ code: reason.code, message: reason.message });
+    } else if (reason instanceof Violation) {
+      this.#failNow({ code: "protocol-violation", message: reason.message });
+    } else throw reason;
   }
 
   #failNow(error: RunFailure): void {

@@ -37,9 +37,74 @@ function codesOf(text: string): number[] {
   return Array.from(text, (letter) => letter.charCodeAt(0));
 }
 
-/** True for what we accept as an id everywhere: 1 to 256 visible characters. */
+/** True for what we accept as the id of a thread, a run or a session: 1 to 256 visible characters. */
 export function isOpaqueId(value: unknown): value is string {
   return (
-    typeof value === "string" && value.length <= 256 && /^[\x21-\x7e\u00a1-\uffff]+$/.test(value)
+    typeof value === "string" &&
+    value.length <= 256 &&
+    /^[\x21-\x7e\u00a1-\uffff]+$/.test(value) &&
+    !loneSurrogate.test(value)
   );
+}
+
+// With the flag `u` this class has no member that is half of a pair.
+const loneSurrogate = /\p{Surrogate}/u;
+const maxMessageId = 1024;
+
+/**
+ * True for what clients may send back as the id of a message, a tool call, an interrupt or a subagent: 1 to
+ * 1,024 characters of well-formed Unicode.
+ */
+export function isMessageId(value: unknown): value is string {
+  return (
+    typeof value === "string" &&
+    value !== "" &&
+    value.length <= maxMessageId &&
+    !loneSurrogate.test(value)
+  );
+}
+
+/**
+ * A header with an id, or none: headers carry visible ASCII, and ids may have more. Clients find every id in
+ * the body, too.
+ */
+export function idHeader(name: string, id: string): Record<string, string> {
+  return /^[\x21-\x7e]+$/.test(id) ? { [name]: id } : {};
+}
+
+/**
+ * The id under which clients know a message, a tool call, an interrupt or a subagent: the same id when they
+ * may send it back, else a short one that depends on nothing but the old one.
+ *
+ * @example
+ * ```ts
+ * toMessageId("call_1"); // "call_1"
+ * toMessageId("x".repeat(2000)); // "id-" and 32 hexadecimal digits
+ * ```
+ */
+export function toMessageId(id: string): string {
+  return isMessageId(id) ? id : `id-${digest(id)}`;
+}
+
+/** 128 bits of a text in hexadecimal digits: not a secret, but two texts do not meet by accident. */
+function digest(text: string): string {
+  let [a, b, c, d] = [0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    a = Math.imul(a ^ code, 0x9e3779b1);
+    b = Math.imul(b ^ code, 0x85ebca77) + a;
+    c = Math.imul(c ^ code, 0xc2b2ae3d) + b;
+    d = Math.imul(d ^ code, 0x27d4eb2f) + c;
+  }
+  return [a ^ d, b ^ a, c ^ b, d ^ c].map((lane) => toHex(mix(lane ^ text.length))).join("");
+}
+
+function mix(lane: number): number {
+  const first = Math.imul(lane ^ (lane >>> 16), 0x7feb352d);
+  const second = Math.imul(first ^ (first >>> 15), 0x846ca68b);
+  return second ^ (second >>> 16);
+}
+
+function toHex(lane: number): string {
+  return (lane >>> 0).toString(16).padStart(8, "0");
 }

@@ -3,10 +3,12 @@ export type { BaseEvent, Interrupt, Message, RunAgentInput, Tool } from "@ag-ui/
 export { assertHandler, assertOptions, describeValue, unknownName } from "./check-options.ts";
 export { createBag } from "./bag.ts";
 export type { Bag } from "./bag.ts";
+export { describeCall, withCalls, withoutClaims } from "./claims.ts";
 export { runOfClientCall } from "./client-tools.ts";
 export type { ClientToolCall, ClientTools, Questions, ToolResultCommand } from "./client-tools.ts";
 export { systemClock, createTicker } from "./clock.ts";
 export { deriveCall } from "./derive-call.ts";
+export { lastUserText } from "./last-user-text.ts";
 export { LazyAbort } from "./lazy-abort.ts";
 export type { Ticker, Tickable } from "./clock.ts";
 export { chain, compose } from "./compose.ts";
@@ -19,10 +21,11 @@ export type { FetchExchange, FetchExchangeOptions, ToFetchOptions } from "./fetc
 export { createFetchSink } from "./fetch-sink.ts";
 export type { FetchSink } from "./fetch-sink.ts";
 export { createGuard } from "./guard.ts";
-export type { Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
-export { isOpaqueId, ulid } from "./ids.ts";
+export type { CallOrigins, Guard, GuardOptions, RepairKind, RunEnding } from "./guard.ts";
+export { idHeader, isMessageId, isOpaqueId, toMessageId, ulid } from "./ids.ts";
 export { createInputFile, fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "./input-file.ts";
 export { isEqualJson } from "./json.ts";
+export { isDeeperThan, jsonBytes } from "./json-bytes.ts";
 export { needsEscape } from "./json-text.ts";
 export { createRunView, foldRun } from "./join.ts";
 export type { FoldedRun, RunView, RunViewStart } from "./join.ts";
@@ -38,12 +41,12 @@ export { boundaryOf, decodeField, malformedForm, MultipartParser } from "./multi
 export type { PartHead, PartListener } from "./multipart-parser.ts";
 export type { OpenKind, OpenPart } from "./open-parts.ts";
 export { applyPatch, PatchError } from "./patch.ts";
-export { interruptOf, toAnswers, toPending } from "./pending.ts";
+export { interruptOf, toAnswers, toPending, toPendingAfterLoss } from "./pending.ts";
 export { toProblem } from "./problem.ts";
 export type { Problem, ProblemOptions } from "./problem.ts";
 export { createReducer } from "./reducer.ts";
 export type { Reducer, ReducerOptions } from "./reducer.ts";
-export { assertReadable, replayReply } from "./replay.ts";
+export { assertReadable, collectReplay, replayReply } from "./replay.ts";
 export { cutAfter, toSingle } from "./line.ts";
 export { LiveRun } from "./run.ts";
 export type {
@@ -55,13 +58,15 @@ export type {
   RunSettings,
   RunSummary,
 } from "./run-types.ts";
+export { toLostCallError } from "./settle-answers.ts";
 export { assertOwnForm } from "./same-origin.ts";
-export { assertTools, toDefinition } from "./server-tools.ts";
+export { assertTools, serverToolsOf, toDefinition } from "./server-tools.ts";
 export { sizeOf } from "./size.ts";
 export { createStateTracker } from "./state.ts";
 export type { StateTracker } from "./state.ts";
 export { assertAgent, isReturned, toAgent } from "./to-agent.ts";
 export type { Agent } from "./to-agent.ts";
+export { isApproved } from "./tool-answers.ts";
 export { withDispose } from "./tool-disposers.ts";
 export type {
   ActiveFold,
@@ -87,6 +92,7 @@ export type {
   FileProcessor,
   FileSpool,
   FileWriter,
+  HandlerFacts,
   HandlerMiddleware,
   InputFile,
   InterruptAnswer,
@@ -105,6 +111,7 @@ export type {
   ProtocolHost,
   Reply,
   ReplyStream,
+  RequestFacts,
   Route,
   Run,
   RunCommand,
@@ -129,6 +136,7 @@ export type {
   Sink,
   StoredBlob,
   Subscribable,
+  TakenCall,
   ThreadKey,
   ToolCallOptions,
   ToolCallOutcome,

@@ -17,6 +17,8 @@ export interface RunView {
   readonly state: unknown;
   /** The START events of what is open, owners first. */
   open(): readonly BaseEvent[];
+  /** Whether all of the run is in the messages; past its bound some is not. */
+  readonly isWhole: boolean;
   /** Whether an earlier list of these messages may have been in another order. */
   readonly isReordered: boolean;
   /** When each message of the run was begun and each tool call was complete, by their ids. */
@@ -68,6 +70,10 @@ class View implements RunView {
     // Past its bound the reducer begins nothing new.
     if (at !== undefined && this.#reducer.bytes <= 2 * this.#maxBytes) this.#times.note(event, at);
     this.#reducer.apply(event);
+  }
+
+  get isWhole(): boolean {
+    return this.#reducer.bytes <= this.#maxBytes;
   }
 
   get state(): unknown {
@@ -171,6 +177,14 @@ export interface FoldedRun {
 
 const page = 512;
 
+/** The offset after which a run's log has to be read to fold it over its session. */
+export function foldStart(record: RunRecord, session: Session | undefined): number {
+  const active = session?.active?.runId === record.runId ? session.active : undefined;
+  const isHeld = session !== undefined && active === undefined;
+  // A finished run is in its session, and so may be newer ones: only its end is read.
+  return isHeld && record.status !== "running" ? record.last - 1 : (active?.offset ?? 0);
+}
+
 /** Reads a run's log over its session. The session was read first: what it already holds is not folded again. */
 export async function foldRun(
   runs: RunLog,
@@ -186,8 +200,7 @@ export async function foldRun(
     open: active?.open ?? [],
     isReordered: isHeld || (active?.offset ?? 0) > 0,
   });
-  // A finished run is in its session, and so may be newer ones: only its end is read.
-  let offset = isHeld && record.status !== "running" ? record.last - 1 : (active?.offset ?? 0);
+  let offset = foldStart(record, session);
   let terminal: LogEntry | undefined;
   for (;;) {
     const entries = await runs.read(key, offset, page);

@@ -29,6 +29,36 @@ export class LazyAbort implements Stopping {
   }
 }
 
+/** Stops with a run, or before it. */
+export class LinkedAbort implements Stopping {
+  readonly #outer: { readonly signal: AbortSignal };
+  readonly #own = new LazyAbort();
+  #isLinked = false;
+
+  constructor(outer: { readonly signal: AbortSignal }) {
+    this.#outer = outer;
+  }
+
+  get aborted(): boolean {
+    return this.#own.aborted || this.#outer.signal.aborted;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#isLinked) {
+      this.#isLinked = true;
+      const { signal } = this.#outer;
+      const abort = (): void => this.#own.abort(signal.reason);
+      if (signal.aborted) abort();
+      else signal.addEventListener("abort", abort, { once: true });
+    }
+    return this.#own.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#own.abort(reason);
+  }
+}
+
 /** What somebody else may abort. */
 export class GivenSignal implements Stopping {
   readonly signal: AbortSignal;

@@ -19,6 +19,9 @@ export interface PartListener {
 const CR = 13;
 const LF = 10;
 const dash = 45;
+const space = 32;
+const tab = 9;
+const maxPadding = 1024;
 const KiB = 1024;
 const maxHeaderBytes = 8 * KiB;
 const headerEnd = Uint8Array.of(CR, LF, CR, LF);
@@ -32,7 +35,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 export class MultipartParser {
   readonly #delimiter: Uint8Array;
   readonly #listener: PartListener;
-  #state: "start" | "boundary" | "head" | "content" | "done" = "start";
+  #state: "start" | "preamble" | "boundary" | "head" | "content" | "done" = "start";
+  #skipped = 0;
   #rest: Uint8Array = nothing;
 
   constructor(boundary: string, listener: PartListener) {
@@ -43,6 +47,13 @@ export class MultipartParser {
   /** True once the last boundary was read. What comes after it means nothing. */
   get isDone(): boolean {
     return this.#state === "done";
+  }
+
+  /** Throws unless the last boundary was read. */
+  assertDone(): void {
+    if (this.isDone) return;
+    if (this.#state === "preamble") throw withoutBoundary();
+    throw malformedForm("it ends before its last boundary.");
   }
 
   write(chunk: Uint8Array): void {
@@ -61,6 +72,8 @@ export class MultipartParser {
     switch (this.#state) {
       case "start":
         return this.#readStart(bytes, at);
+      case "preamble":
+        return this.#readPreamble(bytes, at);
       case "boundary":
         return this.#readBoundary(bytes, at);
       case "head":
@@ -73,24 +86,46 @@ export class MultipartParser {
   }
 
   #readStart(bytes: Uint8Array, at: number): number | undefined {
-    // Nothing may stand before the first boundary, and no line break has to.
+    // No line break has to stand before the first boundary.
     const first = this.#delimiter.subarray(2);
     const seen = Math.min(first.length, bytes.length - at);
     if (!startsWith(bytes, first.subarray(0, seen), at)) {
-      throw malformedForm("it does not begin with its boundary.");
+      this.#state = "preamble";
+      return at;
     }
     if (seen < first.length) return undefined;
     this.#state = "boundary";
     return at + first.length;
   }
 
+  // What stands before the first boundary means nothing (RFC 2046, 5.1.1), but has no end without one.
+  #readPreamble(bytes: Uint8Array, at: number): number | undefined {
+    const end = find(bytes, this.#delimiter, at);
+    const next = end === -1 ? this.#consumed(bytes, at) : end;
+    this.#skipped += next - at;
+    if (this.#skipped > maxHeaderBytes) throw withoutBoundary();
+    if (end === -1) return next > at ? next : undefined;
+    this.#state = "boundary";
+    return end + this.#delimiter.length;
+  }
+
   #readBoundary(bytes: Uint8Array, at: number): number | undefined {
     if (bytes.length - at < 2) return undefined;
-    const [one, two] = [bytes[at], bytes[at + 1]];
-    if (one === dash && two === dash) this.#state = "done";
-    else if (one === CR && two === LF) this.#state = "head";
-    else throw malformedForm("a boundary is followed by something else.");
-    return at + 2;
+    if (bytes[at] === dash && bytes[at + 1] === dash) {
+      this.#state = "done";
+      return at + 2;
+    }
+    // Gateways may pad the line.
+    let end = at;
+    while (bytes[end] === space || bytes[end] === tab) end++;
+    if (end - at > maxPadding)
+      throw malformedForm("a boundary is followed by too much white space.");
+    if (bytes.length - end < 2) return undefined;
+    if (bytes[end] !== CR || bytes[end + 1] !== LF) {
+      throw malformedForm("a boundary is followed by something else.");
+    }
+    this.#state = "head";
+    return end + 2;
   }
 
   #readHead(bytes: Uint8Array, at: number): number | undefined {
@@ -120,7 +155,7 @@ export class MultipartParser {
   // Content is passed on but for what may be the beginning of a boundary. Mostly there is none: what is
   // kept has to be joined with the next piece, all of which is copied then.
   #consumed(bytes: Uint8Array, at: number): number {
-    if (this.#state !== "content") return at;
+    if (this.#state !== "content" && this.#state !== "preamble") return at;
     const from = Math.max(at, bytes.length - this.#delimiter.length + 1);
     for (let start = bytes.indexOf(CR, from); start !== -1; start = bytes.indexOf(CR, start + 1)) {
       if (startsWith(bytes, this.#delimiter.subarray(0, bytes.length - start), start)) return start;
@@ -182,6 +217,10 @@ export function decodeField(bytes: Uint8Array): string {
 /** A refusal that says what is wrong with a form. */
 export function malformedForm(reason: string): AgentError {
   return new AgentError("invalid-request", `The multipart body is not valid: ${reason}`);
+}
+
+function withoutBoundary(): AgentError {
+  return malformedForm("it does not begin with its boundary.");
 }
 
 function find(bytes: Uint8Array, wanted: Uint8Array, from: number): number {

@@ -1,3 +1,4 @@
+import { awaiter } from "./awaited.ts";
 import { nextTurn } from "./hop.ts";
 import type { Subscribable } from "./types.ts";
 
@@ -97,17 +98,23 @@ class Settlement implements Pumping {
 
   constructor(promise: PromiseLike<unknown>, target: PumpTarget) {
     this.#target = target;
-    promise.then(
-      (value) => this.#settled(value),
-      (error: unknown) => {
-        if (!this.#stopped) target.error(error);
-      },
-    );
+    void this[awaiter](promise);
   }
 
   stop(): void {
     this.#stopped = true;
     this.#pumping?.stop();
+  }
+
+  async [awaiter](promise: PromiseLike<unknown>): Promise<void> {
+    let value: unknown;
+    try {
+      value = await promise;
+    } catch (error) {
+      if (!this.#stopped) this.#target.error(error);
+      return;
+    }
+    this.#settled(value);
   }
 
   #settled(value: unknown): void {
@@ -144,7 +151,7 @@ class Iteration implements Pumping {
   constructor(iterator: AnyIterator, target: PumpTarget) {
     this.#iterator = iterator;
     this.#target = target;
-    void this.#run();
+    void this[awaiter]();
   }
 
   stop(): void {
@@ -152,7 +159,7 @@ class Iteration implements Pumping {
     if (!this.#finished) void close(this.#iterator);
   }
 
-  async #run(): Promise<void> {
+  async [awaiter](): Promise<void> {
     const iterator = this.#iterator;
     const target = this.#target;
     let values = 0;

@@ -1,21 +1,31 @@
-import { EventType } from "@ag-ui/core";
+import type { BaseEvent } from "@ag-ui/core";
+import { endReplay, toErrorEntry } from "./end-replay.ts";
 import { AgentError } from "./errors.ts";
-import { Follower, noOffset } from "./follower.ts";
+import { Follower } from "./follower.ts";
 import type { FollowerHost } from "./follower.ts";
 import type { SizedEntry } from "./line.ts";
-import { isTerminal, toPrelude } from "./join.ts";
-import type { FoldedRun } from "./join.ts";
+import { createRunView, foldRun, foldStart, isTerminal, toPrelude } from "./join.ts";
 import { SafeLogger } from "./logger.ts";
 import type { RunSettings } from "./run-types.ts";
 import { sizeOf } from "./size.ts";
-import type { Encoder, LogEntry, Reply, RunLog, RunRecord, Sink } from "./types.ts";
+import { errorOf, lostRun } from "./run-parts.ts";
+import type {
+  Encoder,
+  LogEntry,
+  Reply,
+  RunLog,
+  RunRecord,
+  RunResult,
+  Session,
+  Sink,
+} from "./types.ts";
 
 export interface Replay {
   readonly runs: RunLog;
   readonly record: RunRecord;
-  /** `'join'` needs `folded`. */
   readonly from: number | "join";
-  readonly folded?: FoldedRun | undefined;
+  /** For a client that joins: the thread, read before the log. What it holds of the run is not folded again. */
+  readonly session?: Session | undefined;
   readonly settings: RunSettings;
 }
 
@@ -24,13 +34,38 @@ export function replayReply(
   { encoder, headers }: { encoder: Encoder; headers?: Readonly<Record<string, string>> },
   replay: Replay,
 ): Reply {
-  if (replay.from !== "join") {
-    assertReadable(replay.record, encoder.key === undefined ? 0 : replay.from);
-  }
+  const { record, from, session } = replay;
+  if (from === "join") assertReadable(record, foldStart(record, session));
+  else assertReadable(record, encoder.key === undefined ? 0 : from);
   return {
     status: 200,
     headers: { "content-type": encoder.contentType, ...encoder.headers, ...headers },
     stream: { attach: (sink) => void follow(encoder, sink, replay), discard: () => {} },
+  };
+}
+
+/** The result of a run that this process does not own, from its log. Waits for the end of one that goes on. */
+export async function collectReplay(
+  { runs, record, session, settings }: Omit<Replay, "from">,
+  onEvent?: (event: BaseEvent) => void,
+): Promise<RunResult> {
+  const began = settings.clock.now();
+  const view = createRunView({ messages: session?.messages ?? [], state: session?.state });
+  let last: BaseEvent | undefined;
+  for await (const entries of runs.follow(record, 0, new AbortController().signal)) {
+    for (const { event, at } of entries) {
+      view.apply(event, at);
+      onEvent?.(event);
+      last = event;
+    }
+  }
+  if (!last || !isTerminal(last)) throw lostRun();
+  return {
+    messages: view.messages,
+    state: view.state,
+    error: errorOf(last),
+    usage: (last.usage as RunResult["usage"] | undefined) ?? [],
+    ms: settings.clock.now() - began,
   };
 }
 
@@ -44,12 +79,10 @@ export function assertReadable(record: RunRecord, after: number): void {
 }
 
 async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<void> {
-  const { runs, record, folded, settings } = replay;
+  const { runs, record, session, settings } = replay;
   const after = replay.from === "join" ? 0 : replay.from;
   const { limits, clock, heartbeatMs, ticker } = settings;
   const logger = new SafeLogger(settings.logger);
-  // An encoder with memory hears the log from its start; the follower keeps what was seen to itself.
-  const from = folded ? folded.offset : encoder.key === undefined ? 0 : after;
   const left = new AbortController();
   const host: FollowerHost = {
     // It is only given more when it has taken what it was given.
@@ -68,9 +101,15 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
   const follower = new Follower(host, { encoder, sink, after });
   const place = ticker.add(follower);
   follower.open();
-  let isOver = record.status !== "running" || folded?.terminal !== undefined;
+  let isOver = record.status !== "running" && after >= record.last;
+  // An encoder with memory is given the log from its start; the follower sends what comes after the offset.
+  let from = encoder.key === undefined ? 0 : after;
   try {
+    // Only for a client that joins: one that resumes has the past already.
+    const folded = replay.from === "join" ? await foldRun(runs, record, session) : undefined;
     if (folded) {
+      from = folded.offset;
+      isOver ||= folded.terminal !== undefined;
       const offset = folded.terminal ? folded.offset - 1 : folded.offset;
       follower.prelude(toPrelude(record, folded.view, { offset, at: clock.now() }));
       if (folded.terminal) follower.deliver([sized(folded.terminal)]);
@@ -82,21 +121,15 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
         await new Promise<void>((resolve) => (follower.wake = resolve));
       }
     }
-    if (!isOver) follower.deliver([lostEntry(clock.now())]);
-    follower.close();
+    // The log ended before its run did: the thread was deleted, or its store was closed.
+    if (!isOver) follower.deliver([toErrorEntry(lostRun(), clock.now())]);
   } catch (error) {
     logger.error({ error, runId: record.runId }, "A replay failed.");
-    follower.cut();
+    return endReplay(follower, error, clock.now());
   }
+  follower.close();
 }
 
 function sized(entry: LogEntry): SizedEntry {
   return { ...entry, size: sizeOf(entry.event) };
-}
-
-// The log ended before its run did: the thread was deleted, or its store was closed.
-function lostEntry(at: number): SizedEntry {
-  const message = "The run was lost.";
-  const event = { type: EventType.RUN_ERROR, message, code: "run-lost" };
-  return { from: noOffset, to: noOffset, at, event, size: 64 };
 }

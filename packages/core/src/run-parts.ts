@@ -1,5 +1,5 @@
 import type { BaseEvent } from "@ag-ui/core";
-import { AgentError } from "./errors.ts";
+import { AgentError, isAgentError } from "./errors.ts";
 import { copyJson } from "./json.ts";
 import type { Awaitable, Lease, RunStatus } from "./types.ts";
 
@@ -40,6 +40,17 @@ export function errorOf(terminal: BaseEvent): AgentError | undefined {
     (code ?? "agent-error") as AgentError["code"],
     message ?? "The run failed.",
   );
+}
+
+/** How a run ends whose store refused or failed to keep it. */
+export function failureOf(error: unknown): AgentError {
+  if (isAgentError(error) && error.code === "run-lost") return lostRun();
+  return new AgentError("store-unavailable", "The run could not be stored.");
+}
+
+/** How a run ends that another process has taken over or ended. */
+export function lostRun(): AgentError {
+  return new AgentError("run-lost", "The run was lost.");
 }
 
 // In-process stores answer at once: no promise, no turn of the event loop between two steps.

@@ -2,6 +2,7 @@ import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
 import type { Questions } from "./client-tools.ts";
 import type { Ticker } from "./clock.ts";
 import type { RunContextInit } from "./context.ts";
+import type { SentHistory } from "./history-budget.ts";
 import type { RunView } from "./join.ts";
 import type { LiveRun } from "./run.ts";
 import type {
@@ -30,6 +31,8 @@ export interface RunSettings {
   readonly onDisconnect: DisconnectPolicy;
   readonly debug: boolean;
   readonly strict: boolean;
+  /** Whether the log has advice to who writes the agent. */
+  readonly development?: boolean;
 }
 
 /** Who stores what a run did, and is told of its end. */
@@ -58,6 +61,10 @@ export interface RunInit extends RunKeeper {
   readonly history?: readonly Message[];
   /** Absent: nothing of the run is kept. */
   readonly log?: RunLease | undefined;
+  /** Which ids of the run the agent may give it in RUN_STARTED. Absent: none. */
+  readonly adopts?: { readonly threadId: boolean; readonly runId: boolean } | undefined;
+  /** Set when the client sends the conversation with every request. Absent: it does not. */
+  readonly sentHistory?: SentHistory | undefined;
   /** Set when client tools are answered while the run goes on. Absent: they are not. */
   readonly questions?: Questions | undefined;
 }
@@ -86,4 +93,6 @@ export interface RunSummary {
   readonly metadata: Readonly<Json>;
   /** The calls that people were asked about, by the id of the interrupt. */
   readonly asked: ReadonlyMap<string, AskedCall>;
+  /** The calls of the run that are for the client to answer, in order. */
+  readonly pendingCalls: readonly string[];
 }

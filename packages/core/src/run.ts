@@ -4,37 +4,52 @@
  * (append, deliver, end) is decided, and it reads best in one piece.
  */
 import { EventType } from "@ag-ui/core";
-import type { BaseEvent } from "@ag-ui/core";
+import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
 import { Audience } from "./audience.ts";
 import type { Stage } from "./audience.ts";
 import { ClientToolBroker } from "./client-tools.ts";
 import type { ToolResultCommand } from "./client-tools.ts";
 import { chain } from "./compose.ts";
 import { changesOf, createRunContext } from "./context.ts";
-import { ended } from "./context-session.ts";
+import type { ContextSession } from "./context-session.ts";
 import type { RunMode } from "./context.ts";
 import { AgentError, describeError } from "./errors.ts";
 import { noOffset } from "./follower.ts";
+import { BegunParts } from "./guard-begun.ts";
 import { createGuard } from "./guard.ts";
-import type { Guard } from "./guard.ts";
+import type { CallOrigins, Guard } from "./guard.ts";
+import { HistoryBudget } from "./history-budget.ts";
+import type { BudgetedRun } from "./history-budget.ts";
 import { atTurnEnd, hop } from "./hop.ts";
 import type { TurnMember } from "./hop.ts";
 import { addToLine, continues, sealLine } from "./line.ts";
 import type { OpenEntry, SizedEntry } from "./line.ts";
+import { warnLate } from "./late-calls.ts";
 import { LazyAbort } from "./lazy-abort.ts";
 import { createRunView, isTerminal, toPrelude } from "./join.ts";
 import type { RunView } from "./join.ts";
 import { reportRepairs } from "./repairs.ts";
+import { reportUnmade } from "./report-unmade.ts";
 import { SafeLogger } from "./logger.ts";
+import { callIdsOf } from "./pending.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
-import { after, copyEvent, errorOf, isPromise, onLost, statusOf } from "./run-parts.ts";
+import {
+  after,
+  copyEvent,
+  errorOf,
+  failureOf,
+  isPromise,
+  lostRun,
+  onLost,
+  statusOf,
+} from "./run-parts.ts";
 import { RunOutcome } from "./run-outcome.ts";
 import type { RunInit, RunKeeper, RunLease, RunSettings, RunSummary } from "./run-types.ts";
 import { isEndless, sizeOf, sizeOfText, withoutEndless } from "./size.ts";
-import { settleTools } from "./server-tools.ts";
+import { serverToolsOf, settleTools } from "./server-tools.ts";
 import { nothingAsked, ToolDesk } from "./tool-desk.ts";
-import { callAgent, toRun } from "./to-agent.ts";
+import { startAgent, toRun } from "./to-agent.ts";
 import type { Encoder, LogEntry, Logger, RunContext, RunResult, RunStatus, Sink } from "./types.ts";
 import { Voice } from "./voice.ts";
 import type { Listener } from "./voice.ts";
@@ -46,7 +61,9 @@ const turnBytes = 64 * 1024;
 const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
 
 // Each server has one of these per open stream, so what a run may never need is made when it does.
-export class LiveRun implements Listener, RunMode, Stage, TurnMember {
+export class LiveRun
+  implements Listener, RunMode, CallOrigins, Stage, TurnMember, BudgetedRun
+{
   readonly settings: RunSettings;
   readonly context: RunContext;
   status: RunStatus = "running";
@@ -56,6 +73,8 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   /** Only until it begins. */
   #init: RunInit | undefined;
   readonly #hasMiddleware: boolean;
+  /** What the agent began, before its middleware. */
+  readonly begun: BegunParts | undefined;
   readonly #log: RunLease | undefined;
   readonly #keeper: RunKeeper;
   readonly #stopping = new LazyAbort();
@@ -63,9 +82,20 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   /** What the clients have been told; the guard is ahead of it while a store is asked. */
   readonly #view: RunView;
   readonly #guard: Guard;
+  /** Where the client has to send back what it receives. */
+  readonly #budget: HistoryBudget | undefined;
   readonly #voice: Voice;
   readonly #audience: Audience;
   readonly #began: number;
+  /** Ids of the calls in its input that only the client vouches for. */
+  readonly claimed: ReadonlySet<string> | undefined;
+  /** What its thread held before; a list that is not changed. */
+  readonly #history: readonly Message[];
+  /** Whether the client named its tools. */
+  readonly #hasClientTools: boolean;
+  /** Names of server tools besides those of the handler. */
+  #otherTools: Set<string> | undefined;
+  #earlierCalls: ReadonlySet<string> | undefined;
   #outcome: RunOutcome | undefined;
   #desk: ToolDesk | undefined;
   #agent: Pumping | undefined;
@@ -78,6 +108,8 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   /** The last of them, while it can take up what follows. */
   #tail: OpenEntry | undefined = undefined;
   #appending = false;
+  /** What the store was asked to keep and has not yet. */
+  #stored: readonly SizedEntry[] | undefined;
   #unacknowledged = 0;
   #sinceCheckpoint = 0;
   #turnOpen = false;
@@ -92,6 +124,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   #guarding = false;
   #abortLater: AgentError | undefined;
   #aborting = false;
+  #isLateReported = false;
 
   /** What the guard is looking at. */
   #heard: unknown;
@@ -109,13 +142,18 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     const input = settleTools(init.input, { runId, tools, logger: settings.logger });
     this.#init = init;
     this.#hasMiddleware = init.middleware.length > 0;
+    this.begun = this.#hasMiddleware ? new BegunParts() : undefined;
     this.#log = init.log;
     this.#keeper = keeper;
     this.settings = settings;
     this.#began = settings.clock.now();
+    // The agent may change the list it is given.
+    this.#history = init.history ?? init.input.messages.slice();
+    this.#hasClientTools = init.input.tools.length > 0;
+    const { claimed } = init.context;
+    this.claimed = claimed?.length ? new Set(claimed) : undefined;
     this.#view = createRunView({
-      // The agent may change the list it is given.
-      messages: init.history ?? init.input.messages.slice(),
+      messages: this.#history,
       state: init.input.state,
       maxBytes: settings.limits.runLogBytes,
     });
@@ -135,12 +173,15 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
         metadata: init.context.metadata,
         data: init.context.data,
         answers: init.context.answers,
+        lost: init.context.lost,
         stopping: this.#stopping,
         logger: settings.logger,
       },
       this,
       this.#voice,
     );
+    const { sentHistory } = init;
+    this.#budget = sentHistory && new HistoryBudget(this, sentHistory, settings.limits);
     this.#guard = createGuard({
       threadId: this.context.threadId,
       runId: this.context.runId,
@@ -148,7 +189,11 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
       emit: (event, isDelta = false) => this.#accept(event, isDelta),
       state: this.#voice.tracker,
       ending: this.#voice.ending,
+      calls: this,
       strict: settings.strict,
+      budget: this.#budget,
+      begun: this.begun,
+      adopts: init.adopts,
     });
     this.#audience = new Audience(this);
     this.#leaveLease = init.log && onLost(init.log.lease, () => this.#leaseLost());
@@ -174,14 +219,32 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   desk(): ToolDesk {
     if (!this.#desk) {
       const { logger, clock, limits } = this.settings;
-      const { answers } = this.context.session;
+      const { answers, lost } = this.context.session as ContextSession;
       const { toolTimeoutMs } = limits;
       const clientTools = this.#clientTools;
-      this.#desk = new ToolDesk({ logger, clock, toolTimeoutMs, clientTools }, answers);
+      const history = answers.length > 0 || lost.length > 0 ? this.#view.messages : undefined;
+      const init = { logger, clock, toolTimeoutMs, clientTools, lost, history };
+      this.#desk = new ToolDesk(init, answers);
       // Whatever comes from now on is tidied up at once.
       if (this.#told) this.#desk.disposers.run();
     }
     return this.#desk;
+  }
+
+  knowTools(names: readonly string[]): void {
+    for (const name of names) (this.#otherTools ??= new Set()).add(name);
+  }
+
+  // A client that names no tools has those that the server does not have.
+  isClientTool(name: string): boolean {
+    if (this.#otherTools?.has(name)) return false;
+    if (this.context.tools.some((tool) => tool.name === name)) return false;
+    if (this.#voice.input.tools.some((tool) => tool.name === name)) return true;
+    return !this.#hasClientTools;
+  }
+
+  isEarlierCall(toolCallId: string): boolean {
+    return (this.#earlierCalls ??= callIdsOf(this.#history)).has(toolCallId);
   }
 
   get ended(): boolean {
@@ -211,6 +274,22 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     return this.#unstored;
   }
 
+  /** What the client sent. */
+  get sent(): RunAgentInput {
+    return this.#voice.input;
+  }
+
+  /** All that its clients hold or are about to. */
+  held(): ReturnType<BudgetedRun["held"]> {
+    if (!this.#view.isWhole) return undefined;
+    const events: BaseEvent[] = [];
+    for (const { event } of this.#stored ?? []) events.push(event);
+    for (const { event, deltas } of this.#unlogged ?? []) {
+      events.push(deltas ? { ...event, delta: deltas.join("") } : event);
+    }
+    return { messages: this.#view.messages, events };
+  }
+
   get followers(): number {
     return this.#audience.size;
   }
@@ -221,6 +300,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     this.#started = true;
     const init = this.#init!;
     this.#init = undefined;
+    if (init.prologue && init.prologue.length > 0) this.open();
     for (const event of init.prologue ?? []) this.hear(event);
     try {
       this.#agent = pump(this.#call(init), this.#voice);
@@ -321,15 +401,30 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   // What middleware itself emits does not pass the middleware again.
   #call({ agent, middleware }: RunInit): unknown {
     const { input } = this.#voice;
+    this.knowTools(serverToolsOf(agent));
     return middleware.length > 0
       ? chain(toRun(agent), middleware)(input, this.context)
-      : callAgent(agent, input, this.context);
+      : startAgent(agent, input, this.context);
   }
 
-  // What is thrown into an abort listener ends the process, so there a last word is only dropped.
+  open(): void {
+    this.#guarding = true;
+    try {
+      this.#guard.open();
+    } finally {
+      this.#guarding = false;
+    }
+    if (this.#abortLater) this.#abortNow(this.#abortLater);
+  }
+
   isLate(): boolean {
-    if (this.ended && !this.#aborting) throw ended(this.context.runId);
     return this.ended;
+  }
+
+  reportLate(call: string): void {
+    if (this.#isLateReported) return;
+    this.#isLateReported = true;
+    warnLate(this, call);
   }
 
   // Once: whoever is unsubscribed from twice may take it amiss.
@@ -393,7 +488,9 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     }
     if (typeof delta !== "string") return false;
     const size = sizeOfText(type, (messageId ?? toolCallId) as string, delta);
-    return size <= this.settings.limits.eventBytes && this.#prolong(tail, delta, size);
+    if (size > this.settings.limits.eventBytes) return false;
+    if (this.#budget && !this.#budget.spend(delta)) return false;
+    return this.#prolong(tail, delta, size);
   }
 
   completed(): void {
@@ -424,6 +521,12 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     if (cancelling.has(reason.code)) this.#guard.cancel();
     else this.#guard.fail({ message: reason.message, code: reason.code });
     return true;
+  }
+
+  advise(advice: string): void {
+    if (this.ended || !this.settings.development) return;
+    const { runId, threadId, agentId } = this.context;
+    this.#logger.warn({ runId, threadId, agentId }, advice);
   }
 
   failed(reason: unknown): void {
@@ -543,10 +646,12 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     }
     if (!stored) return this.#acknowledged(batch);
     this.#appending = true;
+    this.#stored = batch;
     this.#storingSince = this.settings.clock.now();
     stored.then(
       () => {
         this.#appending = false;
+        this.#stored = undefined;
         this.#storingSince = undefined;
         if (!this.#over) this.#acknowledged(batch);
       },
@@ -610,6 +715,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
       times: this.#view.times,
       metadata: changesOf(this.context),
       asked: this.#desk?.asked ?? nothingAsked,
+      pendingCalls: this.#pendingCalls(),
     };
     try {
       const saved = this.#keeper.save?.(summary);
@@ -623,6 +729,13 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     }
   }
 
+  // A call that was waited for in the run is given up with it.
+  #pendingCalls(): readonly string[] {
+    const calls = this.#guard.pendingCalls();
+    const inline = this.#clientTools;
+    return inline ? calls.filter((id) => !inline.hasAsked(id)) : calls;
+  }
+
   #tell(terminal: SizedEntry): void {
     if (this.#told) return;
     this.#told = true;
@@ -631,6 +744,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
     this.#audience.close();
     const stage = this.#hasMiddleware ? "middleware" : "agent";
     reportRepairs(this.context, stage, this.#guard);
+    if (this.status === "finished") reportUnmade(this.context, this.#desk, this.#view.messages);
     // A run that failed of itself (the agent's own RUN_ERROR, a violation) has no use for its agent: it
     // tidies up, and in the next turn whatever it has left is told to stop.
     if (this.status === "failed" && !this.#stopping.aborted) {
@@ -645,10 +759,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   }
 
   // The store is away: the clients still get an end, without an offset of its own.
-  #storeFailed(
-    error: unknown,
-    reason = new AgentError("store-unavailable", "The run could not be stored."),
-  ): void {
+  #storeFailed(error: unknown, reason = failureOf(error)): void {
     if (this.#told) return;
     const { clock } = this.settings;
     const { runId, threadId } = this.context;
@@ -685,8 +796,7 @@ export class LiveRun implements Listener, RunMode, Stage, TurnMember {
   }
 
   #leaseLost(): void {
-    const reason = new AgentError("run-lost", "The run was lost.");
-    this.#storeFailed(new Error("The lease of the run was lost."), reason);
+    this.#storeFailed(new Error("The lease of the run was lost."), lostRun());
   }
 
   #finish(terminal: BaseEvent): void {

@@ -1,6 +1,6 @@
 import type { RunAgentInput, Tool } from "@ag-ui/core";
 import { describeValue } from "./check-options.ts";
-import type { Logger, ServerTool } from "./types.ts";
+import type { AgentLike, Logger, ServerTool } from "./types.ts";
 
 const example = "{ name, description, parameters, invoke(args) {} }";
 
@@ -73,6 +73,15 @@ export function settleTools(
   const known = new Set(own.map(({ name }) => name));
   const rest = input.tools.filter(({ name }) => !known.has(name));
   return { ...input, tools: [...client.map(toDefinition), ...rest] };
+}
+
+const noNames: readonly string[] = Object.freeze([]);
+
+/** The names of the tools that an agent runs itself, as far as it declares them. */
+export function serverToolsOf(agent: AgentLike): readonly string[] {
+  const { serverTools } = agent as { serverTools?: unknown };
+  if (!Array.isArray(serverTools)) return noNames;
+  return serverTools.filter((name): name is string => typeof name === "string");
 }
 
 /** AG-UI's definition of a tool, and nothing of ours. */

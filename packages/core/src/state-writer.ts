@@ -3,6 +3,8 @@ import type { JsonPatch, JsonPatchOperation } from "@ag-ui/core";
 import { create } from "mutative";
 import { compareJson, isSameKind } from "./compare-json.ts";
 import { AgentError } from "./errors.ts";
+import { endlessCalls } from "./late-calls.ts";
+import type { RunCalls } from "./late-calls.ts";
 import { cloneJson, copyJson, copyMember, isEqualJson, isShorterThan } from "./json.ts";
 import { applyPatch, maxDepth, readPointer } from "./patch.ts";
 import type { LiveStateTracker } from "./state.ts";
@@ -12,7 +14,9 @@ export interface RunStateOptions {
   /** Follows the events that pass `push`; this module only reads it. */
   readonly tracker: LiveStateTracker;
   /** The guard's input, or the paced one in front of it. */
-  readonly push: (value: unknown) => void | Promise<void>;
+  readonly push: (value: unknown, call: string) => void | Promise<void>;
+  /** Absent outside a run. */
+  readonly calls?: RunCalls;
 }
 
 // Without these, an array that shrinks becomes `replace /list/length`, which is not RFC 6902.
@@ -21,20 +25,22 @@ const patching = {
 } as const;
 
 /** `context.state`: every change becomes a snapshot (the first one) or a delta. */
-export function createRunState({ tracker, push }: RunStateOptions): RunState {
+export function createRunState(options: RunStateOptions): RunState {
+  const { tracker, push, calls = endlessCalls } = options;
   const { live } = tracker;
   let copied = -1;
   let copy: unknown;
 
   function snapshot(value: unknown): void | Promise<void> {
-    return push({ type: EventType.STATE_SNAPSHOT, snapshot: value });
+    return push({ type: EventType.STATE_SNAPSHOT, snapshot: value }, "state.set");
   }
 
   function delta(operations: JsonPatch): void | Promise<void> {
-    return push({ type: EventType.STATE_DELTA, delta: operations });
+    return push({ type: EventType.STATE_DELTA, delta: operations }, "state.set");
   }
 
   function set(next: unknown): void | Promise<void> {
+    if (calls.isLate()) return calls.refuse("state.set");
     if (!tracker.synced) return snapshot(copyJson(next));
     const now = live.document;
     let value = next;
@@ -50,6 +56,7 @@ export function createRunState({ tracker, push }: RunStateOptions): RunState {
   }
 
   function update(change: (draft: never) => void): void | Promise<void> {
+    if (calls.isLate()) return calls.refuse("state.update");
     const { version } = live;
     const now = live.document;
     const base = isObject(now) ? now : {};
@@ -71,6 +78,7 @@ export function createRunState({ tracker, push }: RunStateOptions): RunState {
   }
 
   function patch(changes: JsonPatch): void | Promise<void> {
+    if (calls.isLate()) return calls.refuse("state.patch");
     const operations = copyJson(changes) as JsonPatch;
     const refusal = live.refusal(operations);
     if (refusal) {
@@ -95,7 +103,7 @@ export function createRunState({ tracker, push }: RunStateOptions): RunState {
     set,
     update,
     patch,
-    resync: () => snapshot(tracker.value),
+    resync: () => (calls.isLate() ? calls.refuse("state.resync") : snapshot(tracker.value)),
   };
 }
 

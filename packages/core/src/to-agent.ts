@@ -2,15 +2,21 @@ import { Observable } from "rxjs/internal/Observable";
 import type { Subscriber } from "rxjs";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import { describeValue, isClass } from "./check-options.ts";
-import { bindContext, modeOf, standaloneContext } from "./context.ts";
+import { bindContext, modeOf, settleClaims, standaloneContext } from "./context.ts";
 import type { RunMode } from "./context.ts";
-import { ended } from "./context-session.ts";
+import type { ContextSession } from "./context-session.ts";
+import { AgentError, isAgentError } from "./errors.ts";
 import { createGuard } from "./guard.ts";
-import type { Guard } from "./guard.ts";
+import type { CallOrigins, Guard } from "./guard.ts";
 import { isPlainObject } from "./guard-json.ts";
+import { warnLate } from "./late-calls.ts";
+import { LinkedAbort } from "./lazy-abort.ts";
+import { callIdsOf } from "./pending.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
 import { reportRepairs } from "./repairs.ts";
+import { serverToolsOf } from "./server-tools.ts";
+import { startSettled } from "./settle-answers.ts";
 import type { AgentLike, Run, RunContext } from "./types.ts";
 import { Voice } from "./voice.ts";
 import type { Listener } from "./voice.ts";
@@ -36,11 +42,26 @@ export function toAgent(agent: AgentLike): Agent {
 }
 
 /** Starts an agent. Throws synchronously whatever it throws synchronously. */
-export function callAgent(agent: AgentLike, input: RunAgentInput, context: RunContext): unknown {
+function callAgent(agent: AgentLike, input: RunAgentInput, context: RunContext): unknown {
   if (typeof agent === "function") return agent(input, context);
   if ("abortController" in agent) giveController(agent, context.signal);
   return agent.run(input, context);
 }
+
+/**
+ * Starts the agent of a run: after the calls that people have answered, with their results in its input.
+ * An agent that `compose` made does that itself, behind its middleware.
+ */
+export function startAgent(agent: AgentLike, input: RunAgentInput, context: RunContext): unknown {
+  // A context that was put together by hand may have neither.
+  const { answers, lost } = (context.session ?? {}) as Partial<ContextSession>;
+  const isSettled = !answers?.length && !lost?.length;
+  if (isSettled || composed in agent) return callAgent(agent, input, context);
+  return startSettled(agent, { input, context }, (own) => callAgent(agent, own, context));
+}
+
+/** Marks an agent that `compose` made. */
+export const composed: unique symbol = Symbol("composed");
 
 // An HttpAgent of AG-UI's client goes on fetching when it is unsubscribed from; it only heeds its
 // controller, one for all runs unless each brings its own, as its `runAgent` does.
@@ -56,30 +77,43 @@ export function toRun(agent: AgentLike): Run {
   assertAgent(agent);
   return (input, context) =>
     new Observable<BaseEvent>((subscriber) => {
-      const run = new ObservedRun(input, context, subscriber);
+      const run = new ObservedRun(withoutClaims(agent, input, context), context, subscriber);
       try {
         run.begin(agent);
       } catch (error) {
-        subscriber.error(error);
+        run.failed(error);
       }
       return () => run.leave();
     });
 }
 
+// Here the tools are known that middleware has added and those that the agent declares.
+function withoutClaims(agent: AgentLike, input: RunAgentInput, context: RunContext): RunAgentInput {
+  const { tools } = context;
+  const declared = serverToolsOf(agent);
+  if (tools.length === 0 && declared.length === 0) return input;
+  return settleClaims(input, context, [...tools.map(({ name }) => name), ...declared]);
+}
+
 /** A run that is told to a subscriber. */
-class ObservedRun implements Listener {
+class ObservedRun implements Listener, CallOrigins {
+  readonly context: RunContext;
   readonly #subscriber: Subscriber<BaseEvent>;
-  readonly #context: RunContext;
   readonly #mode: RunMode;
+  readonly #stopping: LinkedAbort;
   readonly #voice: Voice;
   readonly #guard: Guard;
   #pumping: Pumping | undefined;
   #isReported = false;
+  #isLateReported = false;
+  #aborting = false;
+  #error: unknown;
 
   constructor(input: RunAgentInput, context: RunContext, subscriber: Subscriber<BaseEvent>) {
     this.#subscriber = subscriber;
-    this.#context = context;
+    this.context = context;
     this.#mode = modeOf(context);
+    this.#stopping = new LinkedAbort(context);
     this.#voice = new Voice(input, this);
     this.#guard = createGuard({
       threadId: context.threadId,
@@ -88,20 +122,56 @@ class ObservedRun implements Listener {
       emit: (event) => subscriber.next(event),
       state: this.#voice.tracker,
       ending: this.#voice.ending,
+      calls: this,
       strict: this.#mode.strict,
+      begins: this.#mode.begun,
     });
+  }
+
+  isClientTool(name: string): boolean {
+    const { tools } = this.#voice.input;
+    if (this.context.tools.some((tool) => tool.name === name)) return false;
+    if (tools.some((tool) => tool.name === name)) return true;
+    return this.#mode.isClientTool?.(name) ?? tools.length === 0;
+  }
+
+  isEarlierCall(toolCallId: string): boolean {
+    return (
+      this.#mode.isEarlierCall?.(toolCallId) ??
+      callIdsOf(this.#voice.input.messages).has(toolCallId)
+    );
   }
 
   begin(agent: AgentLike): void {
     const voice = this.#voice;
-    const bound = bindContext(this.#context, voice);
-    this.#pumping = pump(callAgent(agent, voice.input, bound), voice);
+    const bound = bindContext(this.context, voice, this.#stopping);
+    this.#pumping = pump(startAgent(agent, voice.input, bound), voice);
   }
 
   leave(): void {
+    // Also stops the tools that an agent has called and not waited for.
+    if (!this.#guard.ended) this.#abort();
     this.#pumping?.stop();
     // An agent that goes on after its own end is left before it is done.
     this.#report();
+  }
+
+  open(): void {
+    this.#guard.open();
+  }
+
+  #abort(): void {
+    this.#aborting = true;
+    this.#stopping.abort(this.#reason());
+    this.#aborting = false;
+  }
+
+  #reason(): AgentError {
+    const cause = this.#error;
+    if (cause === undefined) return new AgentError("stopped", "The run was unsubscribed from.");
+    return isAgentError(cause)
+      ? cause
+      : new AgentError("agent-error", "The agent failed.", { cause });
   }
 
   hear(value: unknown): void {
@@ -116,24 +186,45 @@ class ObservedRun implements Listener {
 
   failed(reason: unknown): void {
     this.#report();
-    this.#subscriber.error(reason);
+    this.#error = reason;
+    // The agent has finished its run itself, and then awaited one more call.
+    if (this.#guard.ended && isRunEnded(reason)) this.#subscriber.complete();
+    else this.#subscriber.error(reason);
   }
 
   ready(): Promise<void> | undefined {
     return this.#mode.ready();
   }
 
+  advise(advice: string): void {
+    if (!this.#subscriber.closed) this.#mode.advise?.(advice);
+  }
+
   isLate(): boolean {
-    if (!this.#subscriber.closed && !this.#guard.ended) return false;
-    if (this.#mode.aborting?.()) return true;
-    throw ended(this.#context.runId);
+    return this.#subscriber.closed || this.#guard.ended;
+  }
+
+  aborting(): boolean {
+    return this.#aborting || (this.#mode.aborting?.() ?? false);
+  }
+
+  // Of a run with middleware each agent has one of these, and the run one warning.
+  reportLate(call: string): void {
+    if (this.#mode.reportLate) return this.#mode.reportLate(call);
+    if (this.#isLateReported) return;
+    this.#isLateReported = true;
+    warnLate(this, call);
   }
 
   #report(): void {
     if (this.#isReported) return;
     this.#isReported = true;
-    reportRepairs(this.#context, "agent", this.#guard);
+    reportRepairs(this.context, "agent", this.#guard);
   }
+}
+
+function isRunEnded(reason: unknown): boolean {
+  return isAgentError(reason) && reason.code === "run-ended";
 }
 
 /** Throws unless the value is an agent, and says what one looks like. */

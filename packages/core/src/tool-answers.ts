@@ -1,7 +1,7 @@
-import type { Message, RunAgentInput } from "@ag-ui/core";
+import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
 import { AgentError } from "./errors.ts";
 import { cloneJson, isEqualJson } from "./json.ts";
-import type { InterruptAnswer, ToolCallRequest } from "./types.ts";
+import type { AskedCall, InterruptAnswer, ToolCallOutcome, ToolCallRequest } from "./types.ts";
 
 /** What a person said to a call, and the call as it was asked about. */
 export interface Verdict {
@@ -10,6 +10,17 @@ export interface Verdict {
   readonly isApproved: boolean;
   readonly reason?: string | undefined;
 }
+
+/** A call that was made on an answer before the agent began. */
+export interface SettledCall {
+  readonly call: AskedCall;
+  readonly outcome: ToolCallOutcome;
+  /** Call and result as the client receives them, the call only where the thread lacks it. */
+  readonly events: readonly BaseEvent[];
+}
+
+/** Such calls by their ids; nothing while one is being made. */
+export type SettledCalls = Map<string, SettledCall | undefined>;
 
 /** An answer that this turn has had already. */
 interface PastAnswer {
@@ -21,47 +32,96 @@ interface PastAnswer {
 /** Keeps which answers were used, for all who call tools in one run. */
 export type UsedAnswers = Set<string>;
 
+const nothing: readonly never[] = Object.freeze([]);
+
 /** The answers that a run was started with. Each is used once. */
 export class ToolAnswers {
   readonly #answers: readonly InterruptAnswer[];
   readonly #input: RunAgentInput | undefined;
   readonly #used: UsedAnswers;
+  readonly #settled: Readonly<SettledCalls>;
   #turn: readonly PastCall[] | undefined;
 
   constructor(parts: {
     answers: readonly InterruptAnswer[];
     input: RunAgentInput | undefined;
     used: UsedAnswers;
+    settled: SettledCalls;
   }) {
     this.#answers = parts.answers;
     this.#input = parts.input;
     this.#used = parts.used;
+    this.#settled = parts.settled;
   }
 
   /** What a person said to this very call: the same id, or the same name and arguments. */
   verdict({ id, name, args }: ToolCallRequest): Verdict | undefined {
     const found = this.#answers.find(({ call }) => {
       if (call === undefined || this.#used.has(call.id)) return false;
+      if (this.#settled.has(call.id)) return false;
       return id === undefined ? isSame(call, name, args) : call.id === id && call.name === name;
     });
     if (!found?.call) return undefined;
     this.#used.add(found.call.id);
-    return { id: found.call.id, args: found.call.args, ...judge(found) };
+    return toVerdict(found.call, found);
   }
 
-  /** The answer to the same call, made earlier in this turn. */
-  past({ name, args }: ToolCallRequest): PastAnswer | undefined {
-    this.#turn ??= this.#readTurn();
-    const found = this.#turn.find((call) => !this.#used.has(call.id) && isSame(call, name, args));
+  /** The outcome of a call with this id that was made before the agent began. */
+  settled({ id, name }: ToolCallRequest): ToolCallOutcome | undefined {
+    const found = id === undefined ? undefined : this.#settled.get(id);
+    if (found?.call.name !== name) return undefined;
+    this.#used.add(found.call.id);
+    return found.outcome;
+  }
+
+  /**
+   * The answer to the same call, made earlier in this turn. Of a tool that does not ask (`asks` is false)
+   * only what was settled before the agent began: such a tool runs again.
+   */
+  past({ name, args }: ToolCallRequest, asks: boolean): PastAnswer | undefined {
+    if (!asks && this.#settled.size === 0) return undefined;
+    const isWanted = (call: PastCall): boolean =>
+      !this.#used.has(call.id) && isSame(call, name, args);
+    const found =
+      (asks ? this.#earlier().find(isWanted) : undefined) ?? this.#made().find(isWanted);
     if (!found) return undefined;
     this.#used.add(found.id);
     return found;
   }
 
-  #readTurn(): readonly PastCall[] {
-    const input = this.#input;
-    return input && isContinued(input, this.#answers) ? readTurn(input.messages) : [];
+  /** Is being made, or was stopped: there is no outcome. */
+  isOpen({ id }: ToolCallRequest): boolean {
+    return id !== undefined && this.#settled.has(id) && this.#settled.get(id) === undefined;
   }
+
+  #earlier(): readonly PastCall[] {
+    const input = this.#input;
+    this.#turn ??= input && isContinued(input, this.#answers) ? readTurn(input.messages) : [];
+    if (this.#settled.size === 0) return this.#turn;
+    // What a tool returned in this run is returned as it is, and not as the conversation has it.
+    return this.#turn.filter(({ id }) => !this.#settled.has(id));
+  }
+
+  #made(): readonly PastCall[] {
+    if (this.#settled.size === 0) return nothing;
+    return [...this.#settled.values()].flatMap((made) => (made ? toPast(made) : []));
+  }
+}
+
+/** What a person's answer means for the call that they were asked about. */
+export function toVerdict(call: AskedCall, answer: InterruptAnswer): Verdict {
+  return { id: call.id, args: call.args, ...judge(answer) };
+}
+
+function toPast({ call, outcome }: SettledCall): PastCall {
+  const { id, name, args } = call;
+  const { result, error } = outcome;
+  return error ? { id, name, args, error } : { id, name, args, result };
+}
+
+/** Whether a person has allowed the call that they were asked about. */
+export function isApproved(answer: InterruptAnswer): boolean {
+  return judge(answer).isApproved;
 }
 
 // Only a clear yes is one.

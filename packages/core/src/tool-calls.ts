@@ -1,18 +1,21 @@
 import { EventType } from "@ag-ui/core";
-import type { RunAgentInput } from "@ag-ui/core";
+import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import type { ClientToolCall } from "./client-tools.ts";
 import { AgentError, isAgentError, isHalted } from "./errors.ts";
 import { nextTurn } from "./hop.ts";
 import { ulid } from "./ids.ts";
+import { inParallel } from "./in-parallel.ts";
 import { cloneJson } from "./json.ts";
+import { toResultContent } from "./result-content.ts";
 import { ToolAnswers } from "./tool-answers.ts";
-import type { Verdict } from "./tool-answers.ts";
+import type { SettledCall, Verdict } from "./tool-answers.ts";
 import type { ToolDesk } from "./tool-desk.ts";
 import { withTimeout } from "./tool-timeout.ts";
 import type {
   AskedCall,
   RunContext,
   ServerTool,
+  TakenCall,
   ToolCallOutcome,
   ToolCallRequest,
   ToolContext,
@@ -27,13 +30,27 @@ export interface ToolCallsOptions {
   readonly declared: readonly ServerTool[];
 }
 
-const parallel = 8;
-
 interface Call extends AskedCall {
   readonly tool: ServerTool | undefined;
   readonly verdict: Verdict | undefined;
   readonly tell: () => void;
   readonly client: ClientToolCall | undefined;
+  /** Receives the result as it is sent. */
+  readonly onResult?: ((event: BaseEvent) => void) | undefined;
+}
+
+/** A call of the handler's that a person has answered. */
+export interface AnsweredCall extends AskedCall {
+  readonly tool: ServerTool;
+  readonly verdict: Verdict;
+  /** START, ARGS and END, where the thread lacks the call. */
+  readonly opening: readonly BaseEvent[];
+}
+
+/** A call of an earlier run whose process ended before it had a result. */
+export interface LostCall extends TakenCall {
+  /** START, ARGS and END, where the thread lacks the call. */
+  readonly opening: readonly BaseEvent[];
 }
 
 /** How a call went, without what every outcome has. */
@@ -55,7 +72,13 @@ export class ToolCalls {
     this.#desk = desk;
     this.#input = input;
     this.#declared = declared;
-    this.#answers = new ToolAnswers({ answers: desk.answers, input, used: desk.used });
+    const { answers, used, settled } = desk;
+    this.#answers = new ToolAnswers({ answers, input, used, settled });
+  }
+
+  /** What the calls of one run share. */
+  get desk(): ToolDesk {
+    return this.#desk;
   }
 
   async callTool(name: string, args?: unknown): Promise<unknown> {
@@ -67,30 +90,59 @@ export class ToolCalls {
     throw new AgentError("halted", `"${name}" waits for its answer; the next run brings it.`);
   }
 
-  async callTools(calls: readonly ToolCallRequest[]): Promise<readonly ToolCallOutcome[]> {
-    const outcomes: ToolCallOutcome[] = Array.from({ length: calls.length });
-    let next = 0;
-    const worker = async (): Promise<void> => {
-      for (let index = next++; index < calls.length; index = next++) {
-        outcomes[index] = await this.#call(calls[index]!);
-      }
+  callTools(calls: readonly ToolCallRequest[]): Promise<readonly ToolCallOutcome[]> {
+    return inParallel(calls, (call) => this.#call(call));
+  }
+
+  /** Makes calls that a person has answered, several at once. What the client receives is in `events`. */
+  async callAnswered(calls: readonly AnsweredCall[]): Promise<readonly SettledCall[]> {
+    // All calls before the first result, as a model makes them.
+    for (const { opening } of calls) {
+      for (const event of opening) await this.#context.emit.event(event);
+    }
+    return inParallel(calls, (call) => this.#callAnswered(call));
+  }
+
+  /** Sends an error as the result of a call that is not made again. */
+  async refuse({ opening, id, name, args }: LostCall, error: AgentError): Promise<SettledCall> {
+    for (const event of opening) await this.#context.emit.event(event);
+    const events = [...opening, await this.#refuse(id, error)];
+    return {
+      call: { id, name, args },
+      outcome: { id, name, args, ms: 0, status: "failed", error },
+      events,
     };
-    await Promise.all(Array.from({ length: Math.min(parallel, calls.length) }, worker));
-    return outcomes;
+  }
+
+  async #callAnswered(answered: AnsweredCall): Promise<SettledCall> {
+    const { id, name, args, tool, verdict, opening } = answered;
+    const { clock } = this.#desk;
+    const began = clock.now();
+    const events = [...opening];
+    const onResult = (event: BaseEvent): void => void events.push(event);
+    const tell = (): void => undefined;
+    const client = undefined;
+    const ending = await this.#settle({ id, name, args, tool, verdict, tell, client, onResult });
+    const ms = Math.max(0, clock.now() - began);
+    return { call: { id, name, args }, outcome: { id, name, args, ms, ...ending }, events };
   }
 
   async #call(request: ToolCallRequest): Promise<ToolCallOutcome> {
     const { clock } = this.#desk;
     const began = clock.now();
     const { id: told, name, parentMessageId } = request;
+    const settled = this.#answers.settled(request);
+    if (settled) return settled;
+    if (this.#answers.isOpen(request)) {
+      const error = new AgentError("tool-error", `The call of "${name}" is being made.`);
+      return { id: told!, name, args: request.args, ms: 0, status: "failed", error };
+    }
     const tool = this.#context.tools.find((candidate) => candidate.name === name);
-    const verdict = isJson(request.args) ? this.#answers.verdict(request) : undefined;
-    const isTold = told !== undefined || verdict !== undefined;
-    const args = verdict?.args ?? request.args ?? {};
-    const end = (id: string, ending: Ending): ToolCallOutcome => ({
+    const args = request.args ?? {};
+    const end = (id: string, ending: Ending, made: unknown = args): ToolCallOutcome => ({
       id,
       name,
-      args,
+      args: made,
       ms: Math.max(0, clock.now() - began),
       ...ending,
     });
@@ -101,11 +153,13 @@ export class ToolCalls {
       return end(told ?? ulid(), { status: "failed", error: fault });
     }
     const asks = !tool || (tool.needsApproval ?? false) !== false;
-    const past = asks && !isTold ? this.#answers.past(request) : undefined;
+    const past = told === undefined ? this.#answers.past(request, asks) : undefined;
     if (past) {
       const { id, result, error } = past;
       return end(id, error ? { status: "failed", error } : { status: "done", result });
     }
+    const verdict = this.#answers.verdict(request);
+    const isTold = told !== undefined || verdict !== undefined;
     const client =
       tool || isTold ? undefined : this.#desk.clientTools?.call(name, this.#input?.tools);
     const id = verdict?.id ?? told ?? client?.id ?? ulid();
@@ -113,7 +167,9 @@ export class ToolCalls {
     const tell = (): void => {
       if (!isTold) this.#context.emit.toolCall(name, JSON.stringify(args), { id, ...parent });
     };
-    return end(id, await this.#settle({ id, name, args, tool, verdict, tell, client }));
+    const asked = verdict?.args ?? args;
+    const call = { id, name, args: asked, tool, verdict, tell, client };
+    return end(id, await this.#settle(call), asked);
   }
 
   async #settle(one: Call): Promise<Ending> {
@@ -121,6 +177,8 @@ export class ToolCalls {
     try {
       // Written down before the client hears of it, so that no answer comes too early.
       if (client) await client.ask(one.args);
+      // The run may have ended meanwhile, or while the call waited for its turn.
+      this.#context.signal.throwIfAborted();
     } catch (cause) {
       client?.end();
       return { status: "failed", error: toToolError(name, cause) };
@@ -130,7 +188,7 @@ export class ToolCalls {
       const definition = tool ?? this.#declared.find((candidate) => candidate.name === name);
       const args = definition?.parse ? await definition.parse(one.args) : one.args;
       if (!tool && !client) return { status: "pending" };
-      if (tool && !(await this.#isAllowed(one, tool, args))) return this.#ask(one);
+      if (tool && !(await this.#isAllowed(one, tool, args))) return this.#ask(one, tool);
       const work = async (signal: AbortSignal): Promise<unknown> =>
         tool
           ? this.#desk.disposers.take(await tool.invoke(args, this.#forCall(signal, id)))
@@ -142,7 +200,8 @@ export class ToolCalls {
         clock: this.#desk.clock,
         signal: this.#context.signal,
       });
-      await this.#answer(id, toContent(result), { ms: client?.executionTimeMs });
+      const sent = await this.#answer(id, toContent(result), { ms: client?.executionTimeMs });
+      one.onResult?.(sent);
       return { status: "done", result };
     } catch (cause) {
       const error = toToolError(name, cause);
@@ -150,7 +209,8 @@ export class ToolCalls {
       const log = { error: cause, tool: name, runId: this.#context.runId };
       if (isAgentError(cause)) this.#context.logger.debug(log, "A tool refused.");
       else this.#context.logger.error(log, "A tool failed.");
-      await this.#refuse(id, error, client?.executionTimeMs);
+      const sent = await this.#refuse(id, error, client?.executionTimeMs);
+      one.onResult?.(sent);
       return { status: "failed", error };
     } finally {
       client?.end();
@@ -171,7 +231,7 @@ export class ToolCalls {
     return !isNeeded;
   }
 
-  #ask({ id: toolCallId, name, args }: Call): Ending {
+  #ask({ id: toolCallId, name, args }: Call, tool: ServerTool): Ending {
     const id = this.#context.emit.interrupt({
       reason: "tool_call",
       message: `Allow "${name}"?`,
@@ -182,32 +242,37 @@ export class ToolCalls {
         required: ["approved"],
       },
     });
-    this.#desk.ask(id, { id: toolCallId, name, args: cloneJson(args).value });
+    const call = { id: toolCallId, name, args: cloneJson(args).value };
+    this.#desk.ask(id, this.#desk.isBrought(tool) ? { ...call, owner: "agent" } : call);
     return { status: "pending" };
   }
 
+  /** Sends a result, and returns it as it is sent. */
   async #answer(
-    id: string,
+    toolCallId: string,
     content: string | object,
     { ms, code }: { ms?: number | undefined; code?: string } = {},
-  ): Promise<void> {
-    if (ms === undefined && code === undefined) return this.#context.emit.toolResult(id, content);
-    await this.#context.emit.event({
+  ): Promise<BaseEvent> {
+    const event: BaseEvent = {
       type: EventType.TOOL_CALL_RESULT,
       messageId: ulid(),
-      toolCallId: id,
-      content: typeof content === "string" ? content : JSON.stringify(content),
+      toolCallId,
+      content: toResultContent(content),
       role: "tool",
-      metadata: {
+    };
+    if (ms !== undefined || code !== undefined) {
+      event.metadata = {
         // Only who ran the tool knows how long it took.
         ...(ms === undefined ? {} : { executionTimeMs: ms }),
         // AG-UI has no field for it, and nobody should have to guess from the content.
         ...(code === undefined ? {} : { error: code }),
-      },
-    });
+      };
+    }
+    await this.#context.emit.event(event);
+    return event;
   }
 
-  #refuse(id: string, { code, message }: AgentError, ms?: number): Promise<void> {
+  #refuse(id: string, { code, message }: AgentError, ms?: number): Promise<BaseEvent> {
     return this.#answer(id, { error: { code, message } }, { ms, code });
   }
 

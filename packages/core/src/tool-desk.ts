@@ -1,18 +1,33 @@
+import type { Message } from "@ag-ui/core";
 import type { ClientTools } from "./client-tools.ts";
 import { systemClock } from "./clock.ts";
 import { defaultLimits } from "./limits.ts";
 import { silentLogger } from "./logger.ts";
-import type { UsedAnswers } from "./tool-answers.ts";
+import type { SettledCall, SettledCalls, UsedAnswers } from "./tool-answers.ts";
 import { Disposers } from "./tool-disposers.ts";
-import type { AskedCall, Clock, InterruptAnswer, Logger } from "./types.ts";
+import type { AskedCall, Clock, InterruptAnswer, Logger, ServerTool, TakenCall } from "./types.ts";
 
 export const nothingAsked: ReadonlyMap<string, AskedCall> = new Map();
+const nothingSaid: readonly Message[] = Object.freeze([]);
+const nothingLost: readonly TakenCall[] = Object.freeze([]);
 
 export interface ToolDeskInit {
   readonly toolTimeoutMs?: number;
   readonly clock?: Clock;
   readonly clientTools?: ClientTools | undefined;
   readonly logger?: Logger;
+  /** Calls of an earlier run whose process ended before they had a result. */
+  readonly lost?: readonly TakenCall[] | undefined;
+  /** What the thread holds when the run begins. */
+  readonly history?: readonly Message[] | undefined;
+}
+
+/** What was settled before the agent began. */
+export interface Settled {
+  /** Calls of an earlier run that are not made again. */
+  readonly lost: readonly SettledCall[];
+  /** Calls that a person has answered. */
+  readonly made: readonly SettledCall[];
 }
 
 /** What all who call tools in one run share. Most runs call none, so what it keeps is made on first use. */
@@ -20,17 +35,27 @@ export class ToolDesk {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly answers: readonly InterruptAnswer[];
+  readonly lost: readonly TakenCall[];
+  readonly history: readonly Message[];
   /** Set where the client answers while the run goes on. */
   readonly clientTools: ClientTools | undefined;
+  /** The answered calls, once they are made before the agent begins. */
+  settling: Promise<Settled> | undefined = undefined;
+  /** The agent that was begun with their results. */
+  settledFor: object | undefined = undefined;
   readonly #logger: Logger;
   #used: UsedAnswers | undefined;
   #asked: Map<string, AskedCall> | undefined;
+  #settled: SettledCalls | undefined;
+  #brought: Set<ServerTool> | undefined;
   #disposers: Disposers | undefined;
 
   constructor(init: ToolDeskInit, answers: readonly InterruptAnswer[]) {
     this.timeoutMs = init.toolTimeoutMs ?? defaultLimits.toolTimeoutMs;
     this.clock = init.clock ?? systemClock;
     this.answers = answers;
+    this.lost = init.lost ?? nothingLost;
+    this.history = init.history ?? nothingSaid;
     this.clientTools = init.clientTools;
     this.#logger = init.logger ?? silentLogger;
   }
@@ -46,6 +71,21 @@ export class ToolDesk {
 
   ask(interruptId: string, call: AskedCall): void {
     (this.#asked ??= new Map()).set(interruptId, call);
+  }
+
+  /** The calls that are made on an answer before the agent begins, by their ids. */
+  get settled(): SettledCalls {
+    return (this.#settled ??= new Map());
+  }
+
+  /** Takes note of tools that the agent has besides the handler's. */
+  bring(tools: readonly ServerTool[]): void {
+    this.#brought ??= new Set();
+    for (const tool of tools) this.#brought.add(tool);
+  }
+
+  isBrought(tool: ServerTool): boolean {
+    return this.#brought?.has(tool) ?? false;
   }
 
   get disposers(): Disposers {

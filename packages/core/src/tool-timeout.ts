@@ -1,3 +1,4 @@
+import { awaiter } from "./awaited.ts";
 import { AgentError } from "./errors.ts";
 import type { Clock } from "./types.ts";
 
@@ -10,12 +11,21 @@ export interface TimeoutOptions {
   readonly signal: AbortSignal;
 }
 
+// A tool that awaits `emit` after the end of the run is ended by it, as an agent is.
+const running = {
+  async [awaiter]<T>(work: () => Promise<T>): Promise<T> {
+    return await work();
+  },
+};
+
 /** Waits for `work` until its time is up or the run ends; the signal it is given knows of both. */
 export function withTimeout<T>(
   work: (signal: AbortSignal) => Promise<T>,
   options: TimeoutOptions,
 ): Promise<T> {
   const { ms, name, clock, signal } = options;
+  // What begins after the end of the run has no client to answer to.
+  if (signal.aborted) return Promise.reject(signal.reason as Error);
   const own = new AbortController();
   return new Promise((resolve, reject) => {
     const giveUp = (reason: unknown): void => {
@@ -28,9 +38,8 @@ export function withTimeout<T>(
       ms,
     );
     signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
     void Promise.resolve()
-      .then(() => work(own.signal))
+      .then(() => running[awaiter](() => work(own.signal)))
       .then(resolve, reject)
       .finally(() => {
         clock.clearTimeout(timer);

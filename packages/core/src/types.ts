@@ -51,10 +51,17 @@ export interface AgentObject {
   run(input: RunAgentInput, context: RunContext): ReturnType<AgentFunction>;
   readonly name?: string | undefined;
   readonly description?: string | undefined;
+  /**
+   * Names of the tools that the agent runs itself. Results of these are never taken from a client, as those
+   * of the handler's `tools` are not. A function may have this member, too.
+   */
+  readonly serverTools?: readonly string[] | undefined;
   /** Called once by `start()`; throws when the agent cannot be served. */
   validate?(): Awaitable<void>;
   /** Called by `start()` after `validate`; the handler serves when it resolves. */
   ready?(): Awaitable<unknown>;
+  /** What it can do, in AG-UI's words; part of discovery, over what the server knows of it. */
+  getCapabilities?(): Awaitable<unknown>;
 }
 
 export type AgentLike = AgentFunction | AgentObject;
@@ -176,6 +183,13 @@ export interface AskedCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
+  /** Set when the agent brought the tool: then the agent makes the call, once it is allowed. */
+  readonly owner?: "agent";
+}
+
+/** A call whose approval or denial a run has accepted. It is stored before the call is made. */
+export interface TakenCall extends AskedCall {
+  readonly isApproved: boolean;
 }
 
 export interface RunSession {
@@ -214,7 +228,9 @@ export interface PredictStateEntry {
 
 /**
  * What an agent says, one method per kind. A method returns a promise only while the clients are
- * behind: `await emit.text(…)` in a loop makes the agent wait for its readers.
+ * behind: `await emit.text(…)` in a loop makes the agent wait for its readers. After the end of the run
+ * nothing is sent: methods with a value return it, and promises reject with `run-ended` in the agent that
+ * awaits them, but not in a timer or listener.
  */
 export interface Emit {
   /** A piece of the answer; the same as yielding the string. */
@@ -331,13 +347,28 @@ export interface AdmitHost {
   readonly sessions: Pick<SessionStore, "take">;
 }
 
+/** What a middleware may know of the handler it works in. */
+export interface HandlerFacts {
+  readonly logger: Logger;
+  readonly debug: boolean;
+}
+
+/** What a middleware may know of a request besides what the client sent. */
+export interface RequestFacts {
+  readonly requestId: string;
+  /** Which protocol answers; known once the request is answered, if one does. */
+  readonly protocol: string | undefined;
+}
+
 /** Handler level, in four stages. */
 export interface HandlerMiddleware {
   readonly name: string;
   /** Stands for the handler's option of that name; at most one middleware has it. */
   authenticate?(request: AgentRequest): Awaitable<Principal | null>;
+  /** Called once by each handler that it is given to; what it returns takes its place there. */
+  mount?(handler: HandlerFacts): HandlerMiddleware;
   /** Around every request, preflights and errors included. May change status and headers of the reply. */
-  request?(request: AgentRequest, next: () => Promise<Reply>): Promise<Reply>;
+  request?(request: AgentRequest, next: () => Promise<Reply>, facts?: RequestFacts): Promise<Reply>;
   /** After decoding, before lease and first byte. A thrown `AgentError` is an HTTP answer. */
   admit?(input: RunAgentInput, context: RunContext, host?: AdmitHost): Awaitable<void>;
   run?: Middleware;
@@ -411,8 +442,9 @@ export type RunCommand =
 export interface RunLog {
   /**
    * Atomic: the thread is free → record and lease; else who holds it. A holder whose lease ran out is
-   * closed first, with RUN_ERROR `run-lost`. A `runId` that runs on another thread of the principal is
-   * busy too; one that has ended is replaced.
+   * closed first, with RUN_ERROR `run-lost`. A `runId` is used once: on any thread of the principal it is
+   * busy while it runs, and after its end as long as its log is kept. An ended run whose log holds nothing
+   * but its end has never begun; it is replaced.
    */
   open(
     key: RunKey,
@@ -491,6 +523,8 @@ export interface Session extends ThreadKey {
   readonly pruned?: PrunedMessages | undefined;
   /** The last 100 runs, oldest first. */
   readonly pastRuns?: readonly PastRun[] | undefined;
+  /** Ids of the tool calls in `messages` that only a client vouches for. Absent: none. */
+  readonly claimed?: readonly string[] | undefined;
 }
 
 /** How far a run that has not ended is folded into the `messages` and `state` of its session. */
@@ -500,6 +534,8 @@ export interface ActiveFold {
   readonly offset: number;
   /** The START events of what was open at that offset. */
   readonly open: readonly BaseEvent[];
+  /** The calls that a person has answered for this run. What has no result when the run is lost gets an error. */
+  readonly taken?: readonly TakenCall[] | undefined;
 }
 
 export interface SessionChange {
@@ -522,6 +558,8 @@ export interface SessionChange {
   historyOwner?: HistoryOwner;
   /** Added to `pastRuns`; past 100 the oldest is removed. */
   run?: PastRun;
+  /** Replaces. */
+  claimed?: readonly string[];
 }
 
 /** What a blob is found by; only with the principal it was kept for. */
@@ -749,6 +787,12 @@ export interface RunRequest {
   readonly protocolVersion?: string | undefined;
   /** No thread, no lease, no log kept. */
   readonly ephemeral?: boolean;
+  /**
+   * What the client keeps of the conversation and sends with its next request, which the run leaves room
+   * for: its messages, these with custom events and state among them, or nothing. By default its messages
+   * where the protocol's `history` is the client's, else nothing.
+   */
+  readonly clientKeeps?: "messages" | "data" | "nothing";
   /** What was uploaded beside the input, for `context.files`. */
   readonly files?: readonly InputFile[];
   /**
@@ -767,6 +811,7 @@ export interface RunRequest {
 export type RunTarget = { readonly runId: string } | { readonly threadId: string };
 
 export interface ProtocolHost {
+  /** The handler's store. Here `delete` first stops the run of the thread, and waits until it has ended. */
   readonly sessions: SessionStore;
   readonly logger: Logger;
   readonly limits: Limits;
@@ -775,7 +820,10 @@ export interface ProtocolHost {
   readonly hasAuthenticate: boolean;
   /** Reads the files of every protocol. Absent: they are passed through. */
   readonly files?: FileProcessor | undefined;
+  /** What discovery answers, with what agents have answered of themselves so far. */
   info(): Json;
+  /** The same, after agents were asked what they can do. */
+  discover?(): Awaitable<Json>;
   start(call: Call, run: RunRequest): Promise<ActiveRun>;
   attach(call: Call, target: RunTarget): Promise<ActiveRun | undefined>;
   send(call: Call, target: RunTarget, command: RunCommand): Promise<boolean>;

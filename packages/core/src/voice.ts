@@ -1,24 +1,34 @@
+import { EventType } from "@ag-ui/core";
 import type { RunAgentInput } from "@ag-ui/core";
+import { adviceOn } from "./advice.ts";
+import { BegunCalls } from "./begun-calls.ts";
+import type { CallingRun } from "./begun-calls.ts";
 import { createEmit } from "./emit.ts";
 import { isHalted } from "./errors.ts";
 import type { RunEnding } from "./guard.ts";
 import { nextTurn } from "./hop.ts";
+import { LateCalls } from "./late-calls.ts";
+import type { CallKind, EndedRun, RunCalls } from "./late-calls.ts";
 import type { PumpTarget } from "./pump.ts";
 import { createStateTracker } from "./state.ts";
 import type { LiveStateTracker } from "./state.ts";
 import { createRunState } from "./state-writer.ts";
 import type { Emit, RunState } from "./types.ts";
 
-/** Who hears a voice: a run, or the Observable of one. Only `isLate` throws. */
-export interface Listener {
+/** What a voice speaks to: a run, or the Observable of one. */
+export interface Listener extends EndedRun {
+  /** The server sends something before the agent does. */
+  open(): void;
   hear(value: unknown): void;
   /** The agent is done. */
   completed(): void;
   failed(reason: unknown): void;
   /** A promise while the readers are behind. */
   ready(): Promise<void> | undefined;
-  /** Whether what is said now is only dropped. Throws when it must not be said at all. */
+  /** Whether the run has ended, so that events are dropped. */
   isLate(): boolean;
+  /** Takes advice to who wrote the agent. */
+  advise(advice: string): void;
 }
 
 // Shared by all runs in which nobody asks and nobody counts, which is most of them.
@@ -28,7 +38,7 @@ const none = Object.freeze([]) as unknown as never[];
 const breath = 256;
 
 /** What an agent says, be it yielded, returned or emitted, on its way to whoever hears it. */
-export class Voice implements PumpTarget, RunEnding {
+export class Voice implements CallingRun, PumpTarget, RunCalls, RunEnding {
   /** What the agent is given. */
   readonly input: RunAgentInput;
   readonly tracker: LiveStateTracker;
@@ -37,9 +47,15 @@ export class Voice implements PumpTarget, RunEnding {
   result: unknown = undefined;
   readonly #listener: Listener;
   #hasSpoken = false;
+  #hasEmitted = false;
   #emitted = 0;
   #emit: Emit | undefined;
   #state: RunState | undefined;
+  /** Made by the first call that has to be waited for, and by the first that comes too late. */
+  #begun: BegunCalls | undefined;
+  #late: LateCalls | undefined;
+  /** The agent's own RUN_FINISHED, until the calls in progress have their results. */
+  #held: { readonly event: unknown } | undefined;
 
   constructor(input: RunAgentInput, listener: Listener) {
     this.input = input;
@@ -52,6 +68,11 @@ export class Voice implements PumpTarget, RunEnding {
     return this;
   }
 
+  /** Starts the run before the agent does. */
+  open(): void {
+    this.#listener.open();
+  }
+
   get emit(): Emit {
     return (this.#emit ??= createEmit(this));
   }
@@ -59,24 +80,72 @@ export class Voice implements PumpTarget, RunEnding {
   get state(): RunState {
     return (this.#state ??= createRunState({
       tracker: this.tracker,
-      push: (value) => this.push(value),
+      push: (value, call) => this.push(value, call),
+      calls: this,
     }));
   }
 
+  get calls(): RunCalls {
+    return this;
+  }
+
   /** Says something on the agent's behalf; now and then a promise of the next turn, so that others get theirs. */
-  push(value: unknown): void | Promise<void> {
-    if (this.#listener.isLate()) return;
+  push(value: unknown, call: string): void | Promise<void> {
+    if (this.#listener.isLate()) return this.refuse(call);
     this.next(value);
     return this.#listener.ready() ?? this.#breathe();
   }
 
+  isLate(): boolean {
+    return this.#listener.isLate();
+  }
+
+  ignore(call: string): void {
+    if (!this.aborting()) this.reportLate(call);
+  }
+
+  refuse(call: string): Promise<void>;
+  refuse<T>(call: string, value: T): Promise<T>;
+  refuse<T>(call: string, value?: T): Promise<T | undefined> {
+    return this.#lateCalls.settle(call, () => value);
+  }
+
+  suspend<T>(call: string): Promise<T> {
+    return this.#lateCalls.settle(call, () => new Promise<never>(() => {}));
+  }
+
+  begin<T>(call: string, work: Promise<T>, kind: CallKind): Promise<T> {
+    return (this.#begun ??= new BegunCalls(this)).begin(call, work, kind);
+  }
+
+  get context(): EndedRun["context"] {
+    return this.#listener.context;
+  }
+
+  aborting(): boolean {
+    return this.#listener.aborting();
+  }
+
+  reportLate(call: string): void {
+    this.#listener.reportLate(call);
+  }
+
+  halt(): void {
+    void this.#finish();
+  }
+
   next(value: unknown): void {
-    if (!this.#hasSpoken) this.#hasSpoken = isText(value);
-    this.#listener.hear(value);
+    if (!this.#hasSpoken) {
+      this.#hasEmitted = true;
+      this.#hasSpoken = isText(value);
+    }
+    const begun = this.#begun;
+    if (begun && isFinish(value) && begun.isOpen) void this.#hold(value, begun);
+    else this.#listener.hear(value);
   }
 
   error(reason: unknown): void {
-    if (isHalted(reason)) this.#listener.completed();
+    if (isHalted(reason)) void this.#finish();
     else this.#listener.failed(reason);
   }
 
@@ -84,11 +153,50 @@ export class Voice implements PumpTarget, RunEnding {
   complete(result?: unknown): void {
     if (typeof result === "string" && !this.#hasSpoken) this.#listener.hear(result);
     else if (result !== undefined && result !== null) this.result = result;
-    this.#listener.completed();
+    if (!this.#hasSpoken && typeof result !== "string") this.#advise(result);
+    void this.#finish();
+  }
+
+  #advise(result: unknown): void {
+    const isAsking = this.interrupts !== none || this.usage !== none;
+    const advice = adviceOn(result, this.#hasEmitted || isAsking);
+    if (advice !== undefined) this.#listener.advise(advice);
   }
 
   ready(): Promise<void> | undefined {
     return this.#listener.ready();
+  }
+
+  get #lateCalls(): LateCalls {
+    return (this.#late ??= new LateCalls(this));
+  }
+
+  // Without a promise where no call is in progress.
+  #finish(): void | Promise<void> {
+    const begun = this.#begun;
+    if (begun && (begun.isOpen || this.#held)) return this.#finishAfter(begun);
+    begun?.reportForgotten();
+    this.#listener.completed();
+  }
+
+  async #finishAfter(begun: BegunCalls): Promise<void> {
+    await begun.settled();
+    this.#release();
+    begun.reportForgotten();
+    this.#listener.completed();
+  }
+
+  async #hold(event: unknown, begun: BegunCalls): Promise<void> {
+    this.#held ??= { event };
+    await begun.settled();
+    this.#release();
+    begun.reportForgotten();
+  }
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held && !this.#listener.isLate()) this.#listener.hear(held.event);
   }
 
   #breathe(): Promise<void> | undefined {
@@ -99,12 +207,19 @@ export class Voice implements PumpTarget, RunEnding {
 }
 
 function isText(value: unknown): boolean {
-  if (typeof value === "string") return true;
+  return typeof value === "string" || (typeOf(value)?.startsWith("TEXT_MESSAGE_") ?? false);
+}
+
+function isFinish(value: unknown): boolean {
+  return typeOf(value) === EventType.RUN_FINISHED;
+}
+
+function typeOf(value: unknown): string | undefined {
   try {
-    const type = (value as { type?: unknown } | null)?.type;
-    return typeof type === "string" && type.startsWith("TEXT_MESSAGE_");
+    const type = (value as { type?: unknown } | null | undefined)?.type;
+    return typeof type === "string" ? type : undefined;
   } catch {
     // A getter of the agent's that throws: the guard has the word for it.
-    return false;
+    return undefined;
   }
 }

@@ -89,7 +89,7 @@ describe("the end of a run", () => {
       ...closed,
       { ...subagentEnd, subagentRunId: "child" },
       subagentEnd,
-      finished,
+      { ...finished, outcome: { type: "success", pendingToolCallIds: ["c"] } },
     ]);
     expect(guard.repairs.get("left-open")).toBe(8);
   });
@@ -167,10 +167,55 @@ describe("the end of a run", () => {
       ...finished,
       outcome: { type: "success", pendingToolCallIds: ["a", "b"] },
     });
-    expect(run([call, callEnd, finished]).events.at(-1)).toBe(finished);
     const answer = { id: "r", role: "tool", toolCallId: "c", content: "ok" };
     const snapshot = { type: "MESSAGES_SNAPSHOT", messages: [answer] };
     expect(run([call, callEnd, snapshot]).events.at(-1)).toEqual(finished);
+    expect(run([call, callEnd, snapshot, finished]).events.at(-1)).toBe(finished);
+  });
+
+  test("adds the calls that wait to the agent's own end, and keeps what it names itself", () => {
+    const success = (...pendingToolCallIds: string[]) => ({
+      ...finished,
+      outcome: { type: "success", pendingToolCallIds },
+    });
+    const calls = [call, callEnd];
+    expect(run([...calls, finished]).events.at(-1)).toEqual(success("c"));
+    const plain = { ...finished, outcome: { type: "success" } };
+    expect(run([...calls, plain]).events.at(-1)).toEqual(success("c"));
+    expect(run([...calls, success("x")]).events.at(-1)).toEqual(success("x", "c"));
+    const whole = success("c");
+    expect(run([...calls, whole]).events.at(-1)).toBe(whole);
+    const cancelled = { ...finished, outcome: { type: "cancelled" } };
+    expect(run([...calls, cancelled]).events.at(-1)).toBe(cancelled);
+    // The agent left the call open, too.
+    expect(run([call, finished]).events.at(-1)).toEqual(success("c"));
+  });
+
+  test("lists only the calls that are for the client, and knows of those of a snapshot", () => {
+    const calls = {
+      isClientTool: (name: string) => name !== "pay",
+      isEarlierCall: (id: string) => id === "earlier",
+    };
+    const toolCall = (id: string, name: string) => ({
+      id,
+      type: "function",
+      function: { name, arguments: "{}" },
+    });
+    const message = {
+      id: "m",
+      role: "assistant",
+      toolCalls: [toolCall("earlier", "look"), toolCall("new", "look"), toolCall("paid", "pay")],
+    };
+    const snapshot = { type: "MESSAGES_SNAPSHOT", messages: [message] };
+    const paid = { ...call, toolCallId: "own", toolCallName: "pay" };
+    const { events, guard } = run([snapshot, paid, call, finished], { calls });
+    // AG-UI names the calls that the run has started.
+    const pendingToolCallIds = ["c"];
+    expect(events.at(-1)).toEqual({
+      ...finished,
+      outcome: { type: "success", pendingToolCallIds },
+    });
+    expect(guard.pendingCalls()).toEqual(["new", "c"]);
   });
 
   test("asks what the author wants to know, also in the agent's own words", () => {

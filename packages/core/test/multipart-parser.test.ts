@@ -84,6 +84,36 @@ test.for([
   expect(parts).toMatchObject([{ name, filename, bytes: [120] }]);
 });
 
+test.for([
+  ["a line break", "\r\n"],
+  ["a preamble", "This is a message in several parts.\r\n"],
+  ["a preamble of several lines", "one\r\n--not\r\n\r\n-\r\n"],
+] as const)("skips %s before the first boundary, in whatever pieces", ([, preamble]) => {
+  const text = `${preamble}--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n--b--`;
+  const bytes = new TextEncoder().encode(text);
+  for (const size of [1, 2, 3, 7, bytes.length]) {
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.slice(at * size, (at + 1) * size),
+    );
+    const { parts, isDone } = read("b", pieces);
+    expect(parts).toMatchObject([{ name: "a", bytes: [120] }]);
+    expect(isDone).toBe(true);
+  }
+});
+
+test("takes white space at the end of a boundary, in whatever pieces", () => {
+  const text =
+    '--b \t\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n--b  \r\n' +
+    'Content-Disposition: form-data; name="c"\r\n\r\ny\r\n--b--  \r\nepilogue';
+  const bytes = new TextEncoder().encode(text);
+  for (const size of [1, 2, 5, bytes.length]) {
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.slice(at * size, (at + 1) * size),
+    );
+    expect(read("b", pieces).parts.map(({ name }) => name)).toEqual(["a", "c"]);
+  }
+});
+
 test("takes a boundary for one only at the beginning of a line", () => {
   const text = '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n--b--b\r\n-b\r\n--b--';
   const { parts, isDone } = read("b", [new TextEncoder().encode(text)]);
@@ -94,7 +124,9 @@ test("takes a boundary for one only at the beginning of a line", () => {
 test.for([
   ["--b\r\nContent-Type: text/plain\r\n\r\nx\r\n--b--", "no Content-Disposition"],
   ["--bxx", "followed by something else"],
-  ["preamble\r\n--b--", "does not begin with its boundary"],
+  ["--b x\r\n", "followed by something else"],
+  [`--b${" ".repeat(2_000)}`, "too much white space"],
+  ["preamble ".repeat(1_000), "does not begin with its boundary"],
   [`--b\r\nx: ${"y".repeat(9000)}`, "bytes of headers"],
 ])("refuses %s", ([text, reason]) => {
   expect(() => read("b", [new TextEncoder().encode(text)])).toThrow(reason);

@@ -46,7 +46,7 @@ export async function openFileForm(
   async function pull(): Promise<boolean> {
     const { done, value } = await chunks.next();
     if (done === true) {
-      if (!parser.isDone) throw malformedForm("it ends before its last boundary.");
+      parser.assertDone();
       return false;
     }
     raw += value.byteLength;

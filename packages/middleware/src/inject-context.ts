@@ -1,4 +1,4 @@
-import { assertOptions, describeValue, systemClock } from "@holodeck/agui-core";
+import { assertOptions, describeValue, lastUserText, systemClock } from "@holodeck/agui-core";
 import type {
   Awaitable,
   Clock,
@@ -7,7 +7,6 @@ import type {
   RunAgentInput,
   RunContext,
 } from "@holodeck/agui-core";
-import { lastUserText } from "./last-user-text.ts";
 import { withTimeout } from "./with-timeout.ts";
 
 type ContextItem = RunAgentInput["context"][number];
@@ -70,7 +69,7 @@ export function injectContext(
     context: RunContext,
     signal: AbortSignal,
   ): Promise<ContextItem[]> {
-    const message = lastUserText(input.messages);
+    const message = lastUserText(input);
     const { principal } = context;
     const found = await Promise.all(
       sources.map(async ({ name, ms, provide }): Promise<ContextItem[]> => {

@@ -9,11 +9,13 @@ import {
 import type {
   AgentRequest,
   BaseEvent,
+  HandlerFacts,
   HandlerMiddleware,
   Json,
   Logger,
   Middleware,
   Reply,
+  RequestFacts,
   RunAgentInput,
   RunContext,
 } from "@holodeck/agui-core";
@@ -21,18 +23,19 @@ import { redactSecrets } from "./redact-secrets.ts";
 import { sumOf, toOutcome, usageOf } from "./run-outcome.ts";
 
 export interface LoggingOptions {
-  /** By default the handler's. Without it only runs are logged, not the requests that start none. */
+  /** By default the handler's. */
   logger?: Logger;
   /** Of the record of a run. By default `info`. */
   level?: keyof Logger;
   /** One debug record per event, without its content. By default false. */
   events?: boolean;
-  /** Adds headers, input and output to the record, credentials redacted. By default false. */
+  /** Adds headers, input and output to the record, credentials redacted. By default the handler's `debug`. */
   debug?: boolean;
 }
 
 interface Arrival {
   readonly at: number;
+  readonly facts: RequestFacts | undefined;
   status?: number;
   /** It has started a run, whose record tells all of it. */
   hasRun?: boolean;
@@ -46,7 +49,8 @@ const outputBytes = 256 * 1024;
 const levels: readonly string[] = ["debug", "info", "warn", "error"];
 
 /**
- * Logs one structured record per run, at its end.
+ * Logs one structured record per request: of a run at its end, of everything else when it is answered,
+ * refusals included.
  *
  * @example
  * ```ts
@@ -55,14 +59,28 @@ const levels: readonly string[] = ["debug", "info", "warn", "error"];
  */
 export function logging(options: LoggingOptions = {}): HandlerMiddleware & { run: Middleware } {
   assertOptions("logging", options, ["logger", "level", "events", "debug"]);
-  const { logger, level = "info", events = false, debug = false } = options;
+  const { level = "info" } = options;
   if (!levels.includes(level))
     throw unknownName("a level of logging", describeValue(level), levels);
+  return createLogging(options);
+}
+
+function createLogging(
+  options: LoggingOptions,
+  handler?: HandlerFacts,
+): HandlerMiddleware & { run: Middleware } {
+  const { level = "info", events = false } = options;
+  const logger = options.logger ?? handler?.logger;
+  const debug = options.debug ?? handler?.debug ?? false;
   // A run finds out with which status its request was answered.
   const arrivals = new WeakMap<AgentRequest, Arrival>();
 
-  async function request(request: AgentRequest, next: () => Promise<Reply>): Promise<Reply> {
-    const arrival: Arrival = { at: Date.now() };
+  async function request(
+    request: AgentRequest,
+    next: () => Promise<Reply>,
+    facts?: RequestFacts,
+  ): Promise<Reply> {
+    const arrival: Arrival = { at: Date.now(), facts };
     arrivals.set(request, arrival);
     let reply: Reply;
     try {
@@ -71,11 +89,17 @@ export function logging(options: LoggingOptions = {}): HandlerMiddleware & { run
     } finally {
       arrival.write?.();
     }
-    if (!reply.stream && !arrival.hasRun) {
-      logger?.[level](
-        redactSecrets(toRequestRecord(request, reply, arrival)) as object,
-        "Request answered.",
-      );
+    if (!arrival.hasRun) {
+      const answered = (): void => {
+        // A run that had to wait for its thread has its own record.
+        if (arrival.hasRun) return;
+        const record = toRequestRecord(request, reply, arrival);
+        logger?.[level](redactSecrets(record) as object, "Request answered.");
+      };
+      // A stream of a run knows when that has ended; a replay does not.
+      const { done } = reply.stream ?? {};
+      if (done) void done.then(answered, answered);
+      else answered();
     }
     return reply;
   }
@@ -114,6 +138,7 @@ export function logging(options: LoggingOptions = {}): HandlerMiddleware & { run
           runId: context.runId,
           agentId: context.agentId,
           ...(context.request && { endpoint: toEndpoint(context.request) }),
+          ...(arrival?.facts?.protocol !== undefined && { protocol: arrival.facts.protocol }),
           ...(firstAt !== undefined && { firstEventMs: firstAt - beganAt }),
           latencyMs: Date.now() - beganAt,
           events: count,
@@ -158,22 +183,24 @@ export function logging(options: LoggingOptions = {}): HandlerMiddleware & { run
     },
   });
 
-  return { name: "logging", request, run };
+  return { name: "logging", request, run, mount: (facts) => createLogging(options, facts) };
 }
 
-function toRequestRecord(request: AgentRequest, reply: Reply, { at }: Arrival): Json {
-  const { requestId, code } = toProblem(reply);
+function toRequestRecord(request: AgentRequest, reply: Reply, { at, facts }: Arrival): Json {
+  const problem = toProblem(reply);
+  const { requestId = problem.requestId, protocol } = facts ?? {};
+  const { code } = problem;
   return {
     timestamp: new Date(at).toISOString(),
     ...(requestId !== undefined && { requestId }),
     endpoint: toEndpoint(request),
+    ...(protocol !== undefined && { protocol }),
     status: reply.status,
     latencyMs: Date.now() - at,
     ...(code !== undefined && { error: code }),
   };
 }
 
-// Only a refusal says which request it answers; everything else names it in a header, later.
 function toProblem({ headers, body }: Reply): { requestId?: unknown; code?: unknown } {
   if (headers?.["content-type"] !== "application/problem+json") return {};
   try {

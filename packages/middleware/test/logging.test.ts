@@ -93,7 +93,7 @@ describe("logging", () => {
   test("knows endpoint, status and the time since the request arrived", async () => {
     const { logger, records } = recorder();
     const middleware = logging({ logger });
-    const stream = { attach: () => {}, discard: () => {} };
+    const stream = { attach: () => {}, discard: () => {}, done: new Promise<void>(() => {}) };
     vi.useFakeTimers({ toFake: ["Date"], now: 1_000 });
     try {
       const reply = await middleware.request!(request, async (): Promise<Reply> => ({

@@ -1,4 +1,10 @@
-import { AgentError, assertOptions, describeValue, PROTOCOL_VERSION } from "@holodeck/agui-core";
+import {
+  AgentError,
+  assertOptions,
+  describeValue,
+  idHeader,
+  PROTOCOL_VERSION,
+} from "@holodeck/agui-core";
 import type {
   Awaitable,
   Call,
@@ -136,7 +142,7 @@ async function attach(call: Call, { host, wireCase }: Served): Promise<Reply> {
   // Who re-attaches need not say its version: whoever started the run did.
   const protocolVersion = call.query.get("protocolVersion") ?? record.protocolVersion;
   const encoder = await chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
-  return active.stream(encoder, offset ?? "join", { "x-run-id": record.runId });
+  return active.stream(encoder, offset ?? "join", idHeader("x-run-id", record.runId));
 }
 
 function readOffset(call: Call): number | undefined {

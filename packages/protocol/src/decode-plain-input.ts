@@ -1,4 +1,4 @@
-import { isOpaqueId } from "@holodeck/agui-core";
+import { isMessageId, isOpaqueId } from "@holodeck/agui-core";
 import type { Json, Message, RunAgentInput, Tool } from "@holodeck/agui-core";
 import type { DecodedRunInput } from "./decode-run-input.ts";
 import type { InputLimits } from "./normalise-input.ts";
@@ -17,10 +17,10 @@ export function decodePlainInput(body: unknown, limits: InputLimits): DecodedRun
   if (isNothing(state) || isNothing(forwardedProps)) return undefined;
   const { messages: sent } = body;
   if (!Array.isArray(sent) || sent.length > (limits.messages ?? Infinity)) return undefined;
-  const messages = copyAll(sent, limits, toPlainMessage);
-  const tools = copyAll(body["tools"], limits, toPlainTool);
-  const context = copyAll(body["context"], limits, toPlainContext);
-  if (!messages || !tools || !context) return undefined;
+  const messages = copyAll(sent, toPlainMessage);
+  const tools = copyAll(body["tools"], toPlainTool);
+  const context = copyAll(body["context"], toPlainContext);
+  if (!messages || !tools || !context || isTooLong(messages.at(-1), limits)) return undefined;
   const input: RunAgentInput =
     protocolVersion === undefined
       ? { threadId, runId, state, messages, tools, context, forwardedProps }
@@ -67,26 +67,21 @@ function isNothing(value: unknown): boolean {
 }
 
 /** Copies, since what is in the body may be somebody else's. Nothing: one of them is not plain. */
-function copyAll<T>(
-  list: unknown,
-  limits: InputLimits,
-  copy: (entry: Json, limits: InputLimits) => T | undefined,
-): T[] | undefined {
+function copyAll<T>(list: unknown, copy: (entry: Json) => T | undefined): T[] | undefined {
   if (!Array.isArray(list) || list.length > maxEntries) return undefined;
   // Not pushed one by one: that makes room for sixteen, and a run keeps its input to the end.
-  const copies = (list as unknown[]).map((entry) =>
-    isRecord(entry) ? copy(entry, limits) : undefined,
-  );
+  const copies = (list as unknown[]).map((entry) => (isRecord(entry) ? copy(entry) : undefined));
   return copies.includes(undefined) ? undefined : (copies as T[]);
 }
 
-function toPlainMessage(
-  message: Json,
-  { messageChars = Infinity }: InputLimits,
-): Message | undefined {
+/** Whether a user wrote more than is accepted; what came before was sent or accepted here. */
+function isTooLong(last: Message | undefined, { messageChars = Infinity }: InputLimits): boolean {
+  return last?.role === "user" && last.content.length > messageChars;
+}
+
+function toPlainMessage(message: Json): Message | undefined {
   const { id, role, content } = message;
-  if (!isOpaqueId(id) || typeof content !== "string" || content.length > messageChars)
-    return undefined;
+  if (!isMessageId(id) || typeof content !== "string") return undefined;
   if (countMembers(message) !== 3) return undefined;
   switch (role) {
     case "user":

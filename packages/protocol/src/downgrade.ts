@@ -45,9 +45,11 @@ function downgradeFinished(event: BaseEvent): BaseEvent {
   const { outcome } = event;
   if (!isRecord(outcome)) return event;
   switch (outcome.type) {
-    // Both are strict objects in 0.0.59: one member more and the run fails at its last event.
+    // Absent means success. Clients that know the word take it for "nothing left to do": assistant-ui then
+    // does not send the results of the tools that run in the page.
     case "success":
-      return { ...event, outcome: { type: "success" } };
+      return omit(event, "outcome");
+    // A strict object in 0.0.59: one member more and the run fails at its last event.
     case "interrupt":
       return { ...event, outcome: { type: "interrupt", interrupts: outcome.interrupts } };
     case "cancelled":

@@ -1,4 +1,4 @@
-import type { Json, ProtocolHost, Route } from "@holodeck/agui-core";
+import type { Json, ProtocolHost, Reply, Route } from "@holodeck/agui-core";
 
 /**
  * Discovery as a route. Every protocol may mount it; protocols that share a path share it.
@@ -13,9 +13,14 @@ export function infoRoute(path: string, host: ProtocolHost): Route {
     method: "GET",
     path,
     shared: true,
-    handle: () => ({ status: 200, body: host.info() }),
+    handle: () => describe(host),
     operation: () => infoOperation,
   };
+}
+
+/** What discovery answers, once agents were asked what they can do. */
+async function describe(host: ProtocolHost): Promise<Reply> {
+  return { status: 200, body: await (host.discover?.() ?? host.info()) };
 }
 
 const agent = {

@@ -112,7 +112,9 @@ function normaliseMessages(
       return;
     }
     const message = isRecord(entry) ? normaliseMessage(entry, index, notes) : entry;
-    const chars = isRecord(message) ? textLength(message.content) : 0;
+    // What others wrote comes back as it was sent; only the body as a whole bounds it.
+    const isNew = index === value.length - 1 && isRecord(message) && message.role === "user";
+    const chars = isNew ? textLength(message.content) : 0;
     if (chars > messageChars) {
       const path = `messages.${index}.content`;
       const text = `${path} has ${chars} characters of text; this server accepts ${messageChars}.`;

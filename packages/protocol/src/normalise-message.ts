@@ -1,4 +1,4 @@
-import { isOpaqueId, ulid } from "@holodeck/agui-core";
+import { isMessageId, ulid } from "@holodeck/agui-core";
 import type { Json } from "@holodeck/agui-core";
 import { fault } from "./faults.ts";
 import { normaliseContent } from "./normalise-content.ts";
@@ -57,8 +57,8 @@ export function normaliseMessage(value: Json, index: number, notes: Notes): Json
   if (shape === undefined) return value;
   const message = pick(value, shape, notes);
   message.id ??= ulid();
-  if (typeof message.id === "string" && !isOpaqueId(message.id)) {
-    notes.faults.push(fault(["messages", index, "id"], message.id, "1 to 256 visible characters"));
+  if (typeof message.id === "string" && !isMessageId(message.id)) {
+    notes.faults.push(fault(["messages", index, "id"], message.id, "1 to 1024 characters"));
   }
   const { role, content, toolCalls } = message;
   if (role === "user" || role === "tool") {

@@ -10,6 +10,18 @@ export async function describeRun(wireCase: WireCase): Promise<Json> {
     operationId: "runAgent",
     summary: "Runs an agent and streams its events.",
     tags,
+    description:
+      "A run id is used once: a copy of a request whose run has ended is answered with the events of that " +
+      "run, and any other request with a used id with 409 `run-exists`.",
+    parameters: [
+      {
+        name: "Last-Event-ID",
+        in: "header",
+        schema: offset,
+        description:
+          "The last `id` that was seen, if the run of this id may have begun: it is followed.",
+      },
+    ],
     requestBody: {
       required: true,
       content: { "application/json": { schema: await inputSchema() } },
@@ -22,7 +34,6 @@ export async function describeRun(wireCase: WireCase): Promise<Json> {
 
 /** What `openapi()` tells of `GET {path}/runs/:runId/events`. */
 export async function describeAttach(wireCase: WireCase): Promise<Json> {
-  const offset = { type: "string", pattern: "^\\d{1,15}$" };
   return {
     operationId: "attachToRun",
     summary: "Follows a run that was started by another request.",
@@ -64,6 +75,8 @@ export function describeStop(wireCase: WireCase): Json {
 }
 
 const tags = ["agui"];
+
+const offset = { type: "string", pattern: "^\\d{1,15}$" };
 
 // The schema that validates, less what is filled in before it does.
 async function inputSchema(): Promise<Json> {

@@ -49,7 +49,7 @@ describe("a wrong input", () => {
     [
       "messages.0.id",
       withMessage({ id: "", role: "user", content: "" }),
-      `must be ${visible}, not "".`,
+      `must be 1 to 1024 characters, not "".`,
     ],
     ["messages.0.content", withMessage({ role: "system" }), "is missing; it must be a string."],
     [
@@ -365,7 +365,7 @@ describe("limits", () => {
     ]);
   });
 
-  test("hold for the text of each message", async () => {
+  test("hold for the text of the user's last message, and for no other", async () => {
     const parts = [
       { type: "text", text: "abc" },
       { type: "text", text: "de" },
@@ -373,8 +373,11 @@ describe("limits", () => {
     const given = body({ messages: [text("abcd"), text("abcde"), text(parts)] });
     expect(await faultsOf(given, { messageChars: 5 })).toEqual([]);
     expect((await faultsOf(given, { messageChars: 4 })).map((fault) => fault.message)).toEqual([
-      "messages.1.content has 5 characters of text; this server accepts 4.",
       "messages.2.content has 5 characters of text; this server accepts 4.",
     ]);
+    const answered = body({
+      messages: [text("abcde"), { ...(text("abcde") as object), role: "assistant" }],
+    });
+    expect(await faultsOf(answered, { messageChars: 4 })).toEqual([]);
   });
 });

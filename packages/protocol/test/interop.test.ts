@@ -286,8 +286,12 @@ describe.for(Object.entries(clients))("the official client %s", ([name, { key, c
 
   test("reads the end of a run that waits for a frontend tool", async () => {
     const { events } = await run("pending");
-    const pending = isLegacy ? {} : { pendingToolCallIds: ["c-1"] };
-    expect(events.at(-1)?.outcome).toEqual({ type: "success", ...pending });
+    const outcome = { type: "success", pendingToolCallIds: ["c-1"] };
+    expect(events.at(-1)).toEqual({
+      type: "RUN_FINISHED",
+      ...ids,
+      ...(isLegacy ? {} : { outcome }),
+    });
   });
 
   test("reads what subagents say", async () => {

@@ -9,6 +9,8 @@ interface IdRule {
   /** For JSON Schema. */
   readonly pattern?: string;
   isId(id: string): boolean;
+  /** The id as the session is kept under: the letters of some count in either case. */
+  fold(id: string): string;
 }
 
 const ulid = /^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$/;
@@ -20,11 +22,17 @@ export const idRules: Readonly<Record<IdFormat, IdRule>> = {
     message: "session_id must be valid ULID",
     pattern: ulid.source,
     isId: (id) => ulid.test(id),
+    fold: (id) => id.toUpperCase(),
   },
   uuid: {
     message: "session_id must be valid UUID",
     pattern: uuid.source,
     isId: (id) => uuid.test(id),
+    fold: (id) => id.toLowerCase(),
   },
-  any: { message: "session_id must be 1 to 256 visible characters", isId: isOpaqueId },
+  any: {
+    message: "session_id must be 1 to 256 visible characters",
+    isId: isOpaqueId,
+    fold: (id) => id,
+  },
 };

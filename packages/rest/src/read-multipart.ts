@@ -35,8 +35,9 @@ export interface ReadMultipartOptions {
 export type MultipartLimits = Pick<Limits, "files" | "fileBytes" | "uploadBytes">;
 
 const KiB = 1024;
-// Boundaries and headers of the parts, far above what real forms need.
-const overheadBytes = 256 * KiB;
+// Fields, and boundaries and headers of the parts, far above what real forms need.
+const fieldBytes = 512 * KiB;
+const overheadBytes = fieldBytes + 256 * KiB;
 const maxFields = 16;
 
 /** Reads a form as it arrives, and no further than its limits. */
@@ -86,7 +87,8 @@ export async function readMultipart(
 
   const complete: Part[] = [];
   let parts = 0;
-  let content = 0;
+  let fileTotal = 0;
+  let fieldTotal = 0;
   let current: Part | undefined;
   const parser = new MultipartParser(boundary, {
     begin(head) {
@@ -97,12 +99,15 @@ export async function readMultipart(
     },
     data(bytes) {
       current!.size += bytes.byteLength;
-      content += bytes.byteLength;
-      if (current!.size > fileBytes) {
-        throw tooLarge(`A file is larger than ${fileBytes} bytes.`);
-      }
-      if (content > uploadBytes) throw uploadTooLarge(limits);
       current!.chunks.push(bytes);
+      if (current!.filename === undefined) {
+        fieldTotal += bytes.byteLength;
+        if (fieldTotal <= fieldBytes) return;
+        throw tooLarge(`The fields of the form are larger than ${fieldBytes} bytes.`);
+      }
+      fileTotal += bytes.byteLength;
+      if (current!.size > fileBytes) throw tooLarge(`A file is larger than ${fileBytes} bytes.`);
+      if (fileTotal > uploadBytes) throw uploadTooLarge(limits);
     },
     end() {
       complete.push(current!);
@@ -118,7 +123,7 @@ export async function readMultipart(
     for (const part of complete.splice(0)) await take(part);
     if (current) await flush(current);
   }
-  if (!parser.isDone) throw malformedForm("it ends before its last boundary.");
+  parser.assertDone();
   return { fields, files };
 }
 

@@ -9,7 +9,6 @@ import type {
   Reply,
   Route,
   RunAgentInput,
-  ThreadKey,
 } from "@holodeck/agui-core";
 import { toChatResponse } from "./chat-response.ts";
 import { loadZod } from "./chat-schemas.ts";
@@ -114,7 +113,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
   function start(call: Call, asked: Asked, askedId: string): Promise<ActiveRun> {
     const { content, sessionId, files } = asked;
     const input: RunAgentInput = {
-      threadId: sessionId ?? ulid(),
+      threadId: sessionId === undefined ? ulid() : idRules[idFormat].fold(sessionId),
       runId: ulid(),
       messages: [{ id: askedId, role: "user", content }],
       tools: [],
@@ -164,21 +163,9 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
     const { id = "" } = call.params;
     const rule = idRules[idFormat];
     if (!rule.isId(id)) throw new AgentError("invalid-request", rule.message);
-    const key = { principal: call.principal?.id ?? "", threadId: id };
-    await silence(call, key);
-    await host.sessions.delete(key);
+    const threadId = rule.fold(id);
+    await host.sessions.delete({ principal: call.principal?.id ?? "", threadId });
     return { status: 204 };
-  }
-
-  // What is being said in a session ends in good order before it is gone; else it would be lost, or go on
-  // for nobody.
-  async function silence(call: Call, key: ThreadKey): Promise<void> {
-    const { runs } = host.sessions;
-    const record = await runs.active(key);
-    if (!record || !(await host.send(call, { runId: record.runId }, { type: "stop" }))) return;
-    const patience = AbortSignal.timeout(limits.appendMs);
-    const rest = runs.follow(record, record.last, patience)[Symbol.asyncIterator]();
-    while (!(await rest.next()).done);
   }
 
   return [

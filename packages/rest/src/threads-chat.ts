@@ -1,4 +1,4 @@
-import { AgentError, ulid } from "@holodeck/agui-core";
+import { AgentError, idHeader, ulid } from "@holodeck/agui-core";
 import type { ActiveRun, Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { createSuggested } from "./suggested-questions.ts";
 import { decode, toTool } from "./threads-decode.ts";
@@ -46,8 +46,10 @@ export async function chat(
     clientTools: body.stream ? "inline" : "halt",
   });
   // Headers carry ASCII only; every event and every answer has the id as well.
-  const headers: Record<string, string> = { "x-run-id": active.record.runId };
-  if (/^[\x21-\x7e]+$/.test(threadId)) headers["x-thread-id"] = threadId;
+  const headers = {
+    ...idHeader("x-run-id", active.record.runId),
+    ...idHeader("x-thread-id", threadId),
+  };
   if (!body.stream) return { status: 200, headers, body: await answer(active, host, user.id) };
   const { record } = active;
   const encoder = threadsEncoder({

@@ -31,6 +31,36 @@ describe("a session", () => {
     expect(new Set(agent.inputs.map(({ runId }) => runId)).size).toBe(3);
   });
 
+  test("is the same whichever case its id is written in", async () => {
+    const server = await serveRest(historian);
+    const { session_id } = await chat(server, { message: "one" });
+    const lower = session_id.toLowerCase();
+    const again = await chat(server, { message: "two", session_id: lower });
+    expect(again.session_id).toBe(session_id);
+    expect(again.content).toContain("user: one");
+    const stream = await server.post("/agent/helper/chat/stream", {
+      message: "three",
+      session_id: lower,
+    });
+    expect(await stream.text()).toContain("user: two");
+    const form = new FormData();
+    form.append("message", "four");
+    form.append("session_id", lower);
+    const sent = await fetch(`${server.url}/agent/helper/chat`, { method: "POST", body: form });
+    expect(((await sent.json()) as { session_id: string }).session_id).toBe(session_id);
+    expect((await remove(server, lower)).status).toBe(204);
+    expect((await chat(server, { message: "five", session_id })).content).toBe("user: five");
+  });
+
+  test("is the same for UUIDs, too", async () => {
+    const server = await serveRest(historian, { rest: { idFormat: "uuid" } });
+    const session_id = "0b6f4a52-0f3c-4a7e-9f53-2b1f0f7f9a11";
+    await chat(server, { message: "one", session_id: session_id.toUpperCase() });
+    expect((await chat(server, { message: "two", session_id })).content).toContain("user: one");
+    expect((await remove(server, session_id.toUpperCase())).status).toBe(204);
+    expect((await chat(server, { message: "three", session_id })).content).toBe("user: three");
+  });
+
   test("knows nothing of another", async () => {
     const server = shared();
     await chat(server, { message: "mine" });

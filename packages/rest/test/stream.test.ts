@@ -203,7 +203,7 @@ describe("a stream", () => {
     expect(await reason.promise).toMatchObject({ code: "disconnected" });
   });
 
-  test("is kept alive by a comment after 15 idle seconds", async () => {
+  test("is kept alive by a comment after 8 idle seconds", async () => {
     const clock = fakeClock();
     const handler = createAgentHandler(scriptedAgent(["Hello", { hang: true }]), {
       protocols: [rest()],
@@ -225,7 +225,7 @@ describe("a stream", () => {
     })();
     await settle();
     expect(text).not.toContain(": keepalive");
-    await clock.advance(14_000);
+    await clock.advance(7_000);
     expect(text).not.toContain(": keepalive");
     await clock.advance(2_000);
     expect(text).toMatch(/\n\n: keepalive\n\n$/);

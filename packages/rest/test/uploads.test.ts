@@ -297,6 +297,41 @@ describe("a form", () => {
     expect(await problemOf(response)).toMatchObject({ code: "invalid-request", detail });
   });
 
+  test("may have a preamble and padded boundaries, as gateways write them", async () => {
+    const server = await serveRest(async ({ messages }) =>
+      JSON.stringify(messages.at(-1)?.content),
+    );
+    const text =
+      'This is a form.\r\n--b \t\r\ncontent-disposition: form-data; name="message"\r\n\r\nHi\r\n--b--\r\n';
+    const response = await fetch(`${server.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "multipart/form-data; boundary=b" },
+      body: text,
+    });
+    expect(response.status).toBe(200);
+    expect(((await response.json()) as { content: string }).content).toBe('"Hi"');
+  });
+
+  test("may have files of exactly the limit in all, and a message besides", async () => {
+    const sizes: AgentFunction = async (_, { files }) => files.map(({ size }) => size).join("+");
+    const server = await serveRest(sizes, { limits: { fileBytes: 50_000, uploadBytes: 100_000 } });
+    const half = file("x".repeat(50_000), "a.txt", "text/plain");
+    const message = "Hi ".repeat(3_000);
+    const fits = await server.post(path, form({ message }, [half, half]));
+    expect(fits.status).toBe(200);
+    expect(((await fits.json()) as { content: string }).content).toBe("50000+50000");
+    const one = file("x", "b.txt", "text/plain");
+    const more = await server.post(path, form({ message }, [half, half, one]));
+    expect(more.status).toBe(413);
+    expect(await problemOf(more)).toMatchObject({ code: "payload-too-large" });
+  });
+
+  test("may not have endless fields", async () => {
+    const server = await serveRest(async () => "fine");
+    const response = await server.post(path, form({ message: "x".repeat(600_000) }, []));
+    expect(response.status).toBe(413);
+  });
+
   const edge = "--b\r\n";
   const part = (head: string, text: string): string =>
     `${edge}content-disposition: form-data; ${head}\r\n\r\n${text}\r\n`;

@@ -22,6 +22,8 @@ export interface MemoryLogOptions {
 
 export interface MemoryLog extends RunLog {
   isActive(key: ThreadKey): boolean;
+  /** Throws `run-lost` unless the run of this lease goes on. */
+  assertHeld(lease: Lease): void;
   deleteThread(key: ThreadKey): void;
   clear(): void;
 }
@@ -96,11 +98,16 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     return run?.fence === lease.fence && run.status === "running" ? run : undefined;
   }
 
-  function owned(lease: Lease, entries: readonly LogEntry[]): StoredRun {
+  function held(lease: Lease): StoredRun {
     const run = runOf(lease);
     if (!run) {
-      throw new AgentError("run-lost", `Run "${lease.runId}" is no longer owned by this process.`);
+      throw new AgentError("run-lost", `Run "${lease.runId}" is not owned by this process.`);
     }
+    return run;
+  }
+
+  function owned(lease: Lease, entries: readonly LogEntry[]): StoredRun {
+    const run = held(lease);
     let { last } = run;
     for (const { from, to } of entries) {
       if (from !== last + 1 || to < from) {
@@ -112,6 +119,12 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       last = to;
     }
     return run;
+  }
+
+  // One whose log holds nothing but its end has never begun.
+  function isUsed({ status, last, closedAt }: StoredRun): boolean {
+    if (status === "running") return true;
+    return last > 1 && closedAt !== undefined && closedAt > clock.now() - runLogMs;
   }
 
   function activeIn(threadName: string): StoredRun | undefined {
@@ -138,12 +151,12 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
 
   return {
     open(key, init) {
+      const name = nameOf(key.principal, key.runId);
+      const old = runs.get(name);
+      if (old && isUsed(old)) return { busy: toRecord(old) };
       const threadName = threadId(key);
       let older = threads.get(threadName);
       if (older?.status === "running") return { busy: toRecord(older) };
-      const name = nameOf(key.principal, key.runId);
-      const old = runs.get(name);
-      if (old?.status === "running") return { busy: toRecord(old) };
       if (old) {
         drop(old);
         older = threads.get(threadName);
@@ -210,6 +223,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     send,
     requestStop: (key) => send(key, { type: "stop" }),
     commands: (lease, on) => runOf(lease)?.listen(on) ?? noop,
+    assertHeld: (lease) => void held(lease),
     isActive: (key) => activeIn(threadId(key)) !== undefined,
     deleteThread(key) {
       const threadName = threadId(key);

@@ -155,6 +155,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       return put(newSession(key, init, clock.now()));
     },
     update(key, change, condition) {
+      if (condition?.lease) runs.assertHeld(condition.lease);
       const session = live(key);
       if (!session) {
         throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);

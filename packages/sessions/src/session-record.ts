@@ -1,7 +1,18 @@
 import { AgentError } from "@holodeck/agui-core";
-import type { Json, Message, Session, SessionChange, ThreadKey } from "@holodeck/agui-core";
+import type {
+  Json,
+  Message,
+  PastRun,
+  Session,
+  SessionChange,
+  ThreadKey,
+} from "@holodeck/agui-core";
 import { isPrunable, pruneMessages } from "./prune-messages.ts";
 import type { PruneOptions } from "./prune-messages.ts";
+import { prunedAfter } from "./pruned-messages.ts";
+
+// Runs of a thread whose ids and requests are kept.
+const maxPastRuns = 100;
 
 // Shared: a record is replaced and never changed.
 const nothing: Readonly<Json> = Object.freeze({});
@@ -63,7 +74,21 @@ export function changeSession(
     pending: pendingAfter(session.pending, change.pending),
     lastRunId: change.lastRunId ?? session.lastRunId,
     active: active ?? undefined,
+    historyOwner: session.historyOwner ?? change.historyOwner,
+    pruned: prunedAfter(session.pruned, { held: session.messages, all, kept: messages }),
+    pastRuns: pastRunsAfter(session.pastRuns, change.run),
+    claimed: claimedAfter(session.claimed, change.claimed),
   };
+}
+
+// A run id occurs once: the request that was accepted last under an id is the one that counts.
+function pastRunsAfter(before: Session["pastRuns"], run: PastRun | undefined): Session["pastRuns"] {
+  if (!run) return before;
+  if (!before) return [run];
+  const others = before.some(({ runId }) => runId === run.runId)
+    ? before.filter(({ runId }) => runId !== run.runId)
+    : before;
+  return [...(others.length < maxPastRuns ? others : others.slice(1 - maxPastRuns)), run];
 }
 
 function withBound(options: PruneOptions, bound: number | undefined): PruneOptions {
@@ -95,6 +120,14 @@ function timesOf(
 
 function timeIn(times: Session["times"], id: string): number | undefined {
   return times && Object.hasOwn(times, id) ? times[id] : undefined;
+}
+
+function claimedAfter(
+  before: Session["claimed"],
+  after: SessionChange["claimed"],
+): Session["claimed"] {
+  if (after === undefined) return before;
+  return after.length === 0 ? undefined : after;
 }
 
 // Nothing, and again nothing: one list of it is enough for all threads.

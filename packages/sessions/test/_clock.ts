@@ -1,9 +1,9 @@
 import type { Clock } from "@holodeck/agui-core";
 
-/** Time by hand: `advance` moves it and fires what is due. */
+/** Time by hand: `advance` moves it and fires what is due; `stall` moves it while the event loop stands still. */
 export function manualClock(
   start = 1_000_000,
-): Clock & { advance(ms: number): void; timers: number } {
+): Clock & { advance(ms: number): void; stall(ms: number): void; timers: number } {
   let now = start;
   const timers = new Map<object, { at: number; callback: () => void }>();
   return {
@@ -26,6 +26,9 @@ export function manualClock(
         next[1].callback();
       }
       now = end;
+    },
+    stall(ms) {
+      now += ms;
     },
     get timers() {
       return timers.size;

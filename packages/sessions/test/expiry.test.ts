@@ -1,4 +1,7 @@
 import type { Lease, LogEntry, SessionStore } from "@holodeck/agui-core";
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { beforeEach, describe, expect, test } from "vitest";
 import { memorySessions } from "../src/index.ts";
 import { manualClock } from "./_clock.ts";
@@ -27,8 +30,18 @@ describe("a session in memory", () => {
     // Nobody has looked: only the sweep itself can have found that there is nothing left.
     clock.advance(2 * minute);
     expect(clock.timers).toBe(0);
+    // There is nothing left to clean up: the sweep has not only stopped.
+    expect(store.cleanupExpired()).toBe(0);
     create("t3");
     expect(clock.timers).toBe(1);
+  });
+
+  test("keeps no process alive", { timeout: 120_000 }, async () => {
+    const script = fileURLToPath(new URL("_idle-child.ts", import.meta.url));
+    const flags = ["--conditions=@holodeck/source", "--import", import.meta.resolve("tsx")];
+    // Ended by force it would reject.
+    const child = promisify(execFile)(process.execPath, [...flags, script], { timeout: 100_000 });
+    expect((await child).stdout).toBe("Nothing left to do.\n");
   });
 
   test("is counted when it is cleaned up, unless a run is in flight", () => {

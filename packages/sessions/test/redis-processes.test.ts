@@ -120,10 +120,11 @@ describe.runIf(redis)("several processes on one Redis", () => {
     const batch = [mark(3), mark(4), mark(5)];
     expect(await codeOf(() => owner.append(lease, batch))).toBe("run-lost");
     expect(await codeOf(() => owner.append(lease, [mark(4)]))).toBe("run-lost");
-    const again = await open(view, key);
+    const next = { ...key, runId: "r2" };
+    const again = await open(view, next);
     expect(await codeOf(() => owner.append(lease, [mark(1)]))).toBe("run-lost");
     expect(await codeOf(() => owner.close(lease, ending(1), "finished"))).toBe("run-lost");
-    expect(await view.read(key, 0)).toEqual([]);
+    expect(await view.read(next, 0)).toEqual([]);
     await view.append(again, [mark(1)]);
     expect(lease.lost.aborted).toBe(true);
   });

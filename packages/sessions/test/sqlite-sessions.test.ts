@@ -228,7 +228,20 @@ describe("opening the file", () => {
          VALUES ('ann', 't1', 'a', 3, 1, ${Date.now()}, 1, '{"a":1}', '[]')`,
       );
     });
-    expect(await open().get(key)).toMatchObject({ version: 3, metadata: { a: 1 } });
+    const store = open();
+    expect(await store.get(key)).toMatchObject({ version: 3, metadata: { a: 1 } });
+    const run = { runId: "r1", request: "1" };
+    const messages = [1, 2, 3].map((index) => ({
+      id: `m${index}`,
+      role: "user" as const,
+      content: "",
+    }));
+    await store.update(key, { run, historyOwner: "client", messages, maxMessages: 2 });
+    expect(await store.get(key)).toMatchObject({
+      historyOwner: "client",
+      pastRuns: [run],
+      pruned: { count: 1, lastId: "m1" },
+    });
   });
 
   test("applies each step of a migration once, in order, or none of them", () => {

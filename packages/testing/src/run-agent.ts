@@ -116,7 +116,7 @@ export async function runAgent(agent: AgentLike, options: RunAgentOptions = {}):
       middleware: middleware.flatMap((one) => (typeof one === "function" ? one : (one.run ?? []))),
       context: { threadId, runId, tools, principal, answers },
       save: (summary) => {
-        left.set(sink, { threadId, pending: toPending(runId, summary, input.messages) });
+        left.set(sink, { threadId, pending: toPending(runId, summary) });
       },
     },
     toSettings(options),

@@ -99,7 +99,6 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
     "run log: closes in two steps": ["is seen whole or not at all"],
     "run log: does not look at the fence": [
       "refuses the owner of a run that was started again, and keeps nothing",
-      "that comes back too late does not touch the next run",
     ],
     "run log: takes a lost run for a finished one": [
       "that died gives its thread to the next run",
@@ -116,6 +115,13 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
     ],
     "session store: joins its keys": [
       "belongs to its principal and thread, whatever they are called",
+    ],
+    "session store: does not look at the lease": [
+      "is refused once the run was closed",
+      "is refused while the next run has the thread",
+      "is refused when the thread was deleted, and after it was made again",
+      "writes neither log nor session nor pending nor checkpoint over the next run",
+      "writes nothing after another process has ended its run",
     ],
     "session store: forgets nothing": [
       "makes an unused session absent everywhere, without a clean-up",

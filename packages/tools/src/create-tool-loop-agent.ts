@@ -62,10 +62,14 @@ export function createToolLoopAgent(options: ToolLoopOptions): AgentObject {
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
+    serverTools: tools.flatMap(({ name: tool, location }) => (location === "client" ? [] : tool)),
     async *run(given, outer): AsyncGenerator<BaseEvent, unknown> {
       const { input, context } = withTools(given, outer, tools);
       const allowed = [...context.tools.map(toDefinition), ...input.tools];
-      let messages: readonly Message[] = [...input.messages, ...(await finishApproved(context))];
+      let messages: readonly Message[] = [
+        ...input.messages,
+        ...(await finishApproved(input, context)),
+      ];
       for (let step = 1; step <= maxSteps && !context.signal.aborted; step++) {
         const isLast = step === maxSteps && maxSteps > 1;
         const asked: RunAgentInput = {
@@ -87,9 +91,15 @@ export function createToolLoopAgent(options: ToolLoopOptions): AgentObject {
   };
 }
 
-// What an earlier run asked a person about, and this one may do now, or may not.
-async function finishApproved(context: RunContext): Promise<Message[]> {
-  const calls = context.session.answers.flatMap(({ call }) => call ?? []);
+// What an earlier run asked a person about, and this one may do now, or may not. The calls of the handler's
+// tools have their results already.
+async function finishApproved(input: RunAgentInput, context: RunContext): Promise<Message[]> {
+  const made = new Set(
+    input.messages.flatMap((one) => (one.role === "tool" ? one.toolCallId : [])),
+  );
+  const calls = context.session.answers.flatMap(({ call }) =>
+    call && !made.has(call.id) ? [{ id: call.id, name: call.name, args: call.args }] : [],
+  );
   return calls.length === 0 ? [] : toResults(await context.callTools(calls));
 }
 

@@ -84,7 +84,8 @@ async function ask(
 const yes = (interruptId: string) => [
   { interruptId, status: "resolved", payload: { approved: true } },
 ];
-const textOf = ({ events }: Asked): string => events.map(({ delta = "" }) => delta).join("");
+const textOf = ({ events }: Asked): string =>
+  events.map(({ type, delta }) => (type === "TEXT_MESSAGE_CONTENT" ? delta : "")).join("");
 const interruptOf = ({ events }: Asked) => events.at(-1)?.outcome?.interrupts?.[0];
 const refused = { status: 409, problem: { code: "unknown-interrupt" } };
 

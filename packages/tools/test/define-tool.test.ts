@@ -154,8 +154,8 @@ describe("a definition is refused", () => {
     ["a shape of zod's without z.object", { parameters: { city: z.string() } }, 'of type "object"'],
     [
       "a keyword it cannot check",
-      { parameters: { type: "object", if: {} } },
-      "parameters/if is not",
+      { parameters: { type: "object", $dynamicRef: "#it" } },
+      "parameters/$dynamicRef is not",
     ],
     ["a schema without JSON Schema", { parameters: textOnly }, "jsonSchema"],
     ["two parameters of a name", { parameters: [{ name: "a" }, { name: "a" }] }, "of its own"],

@@ -1,6 +1,8 @@
+// oxlint-disable unicorn/no-thenable -- `then` is a keyword of JSON Schema.
 import fc from "fast-check";
 import { isAgentError } from "@holodeck/agui";
 import { runAgent } from "@holodeck/agui-testing";
+import { Ajv2020 as Ajv } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../src/index.ts";
@@ -47,6 +49,13 @@ describe("a plain JSON Schema", () => {
     ["bounds", { minimum: 1, exclusiveMaximum: 3 }, [1, 2.9, "x"], [0, 3]],
     ["outer bounds", { exclusiveMinimum: 1, maximum: 3 }, [2, 3], [1, 4]],
     ["multiples", { multipleOf: 5 }, [0, 10], [3]],
+    [
+      "multiples of a cent",
+      { multipleOf: 0.01 },
+      [0.07, 0.29, 4.35, 8.61, 19.99, -19.99, 1e6, "x"],
+      [0.075, 19.999],
+    ],
+    ["multiples that are small", { multipleOf: 0.0001 }, [0.0075, 12], [0.00751]],
     ["items", { type: "array", items: { type: "number" } }, [[], [1]], [["x"], {}]],
     [
       "first items",
@@ -90,6 +99,58 @@ describe("a plain JSON Schema", () => {
     ["anyOf", { anyOf: [{ type: "string" }, { minimum: 5 }] }, ["x", 6], [1]],
     ["oneOf", { oneOf: [{ minimum: 1 }, { maximum: 3 }] }, [0, 4], [2]],
     ["not", { not: { type: "string" } }, [1], ["x"]],
+    [
+      "conditions",
+      {
+        if: { properties: { kind: { const: "card" } }, required: ["kind"] },
+        then: { required: ["number"] },
+        else: { maxProperties: 1 },
+      },
+      [{ kind: "card", number: 1 }, { kind: "cash" }],
+      [{ kind: "card" }, { kind: "cash", number: 1 }],
+    ],
+    ["contains", { contains: { minimum: 5 } }, [[1, 5], 3], [[], [1]]],
+    [
+      "how much it contains",
+      { contains: { minimum: 5 }, minContains: 2, maxContains: 3 },
+      [[5, 6, 1]],
+      [[5], [5, 6, 7, 8], []],
+    ],
+    ["dependent names", { dependentRequired: { a: ["b"] } }, [{ a: 1, b: 1 }, {}], [{ a: 1 }]],
+    [
+      "dependent schemas",
+      { dependentSchemas: { a: { properties: { b: { type: "number" } } } } },
+      [{ a: 1, b: 1 }, { b: "x" }],
+      [{ a: 1, b: "x" }],
+    ],
+    [
+      "what no alternative knows",
+      {
+        anyOf: [{ properties: { a: true }, required: ["a"] }, { properties: { b: true } }],
+        unevaluatedProperties: false,
+      },
+      [{ a: 1 }, { b: 1 }, { a: 1, b: 1 }],
+      [{ c: 1 }, { a: 1, c: 1 }],
+    ],
+    [
+      "items that no rule knows",
+      { prefixItems: [true], unevaluatedItems: false },
+      [[1], []],
+      [[1, 2]],
+    ],
+    ["an anchor", { $ref: "#it", $defs: { a: { $anchor: "it", type: "number" } } }, [1], ["x"]],
+    [
+      "unique items where another alternative fits",
+      { anyOf: [{ uniqueItems: true }, { maxItems: 2 }] },
+      [
+        [1, 2, 3],
+        [1, 1],
+      ],
+      [[1, 1, 2]],
+    ],
+    ["items that are not unique", { not: { uniqueItems: true } }, [[1, 1]], [[1, 2], 5]],
+    ["JSON", {}, [null, 1], [undefined, Number.NaN, () => 1, { a: [undefined] }]],
+    ["names that are text", {}, [{ "\u{1f600}%#/~": 1 }], [{ "\ud800": 1 }]],
     ["true and false", { properties: { a: true, b: false } }, [{ a: 1 }], [{ b: 1 }]],
     [
       "annotations",
@@ -168,8 +229,124 @@ describe("a plain JSON Schema", () => {
     ]);
   });
 
+  test.for<[string, unknown, unknown, string[]]>([
+    ["items", { items: { type: "string" } }, ["a", 1], ["value.1 must be a string, not 1"]],
+    [
+      "a definition",
+      { $ref: "#/properties/value/$defs/a~1%25b", $defs: { "a/%b": { minLength: 2 } } },
+      "x",
+      ["value must have at least 2 characters"],
+    ],
+    [
+      "a name with marks",
+      { patternProperties: { "^/": { maxItems: 1 } } },
+      { "/a~b": [1, 2] },
+      ["value./a~b must have at most 1 items"],
+    ],
+    ["the wrong type once", { type: "string", enum: ["a"] }, 1, ["value must be a string, not 1"]],
+    [
+      "alternatives",
+      { anyOf: [{ type: "string" }, { additionalProperties: false }, false] },
+      { a: 1 },
+      ["value fits none of the alternatives"],
+    ],
+    [
+      "how many fit",
+      { oneOf: [{ minimum: 1 }, { minimum: 2 }, { type: "string" }] },
+      3,
+      ["value must fit exactly one of the alternatives, not 2"],
+    ],
+    [
+      "an item twice",
+      { uniqueItems: true },
+      [
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+      ],
+      ["value must not have the same item twice"],
+    ],
+    [
+      "a dependent name",
+      { dependentRequired: { a: ["b"] } },
+      { a: 1 },
+      ["value.b is missing; it must be there with a"],
+    ],
+    ["a condition", { if: true, then: { required: ["a"] } }, {}, ["value.a is missing"]],
+    [
+      "what it contains",
+      { contains: { type: "string" }, minContains: 2 },
+      ["a", 1],
+      ["value must have at least 2 items that fit"],
+    ],
+    [
+      "one that it contains",
+      { contains: { type: "string" } },
+      [1, 2],
+      ["value must have an item that fits"],
+    ],
+    [
+      "forbidden members",
+      { properties: { a: false }, required: ["b"] },
+      { a: 1 },
+      ["value.b is missing", "value.a must not be there"],
+    ],
+    [
+      "unknown members",
+      { properties: { a: true }, unevaluatedProperties: false },
+      { c: 1 },
+      ["value.c is unknown"],
+    ],
+    ["what is not allowed", { not: { const: 5 } }, 5, ["value is not allowed"]],
+  ])("names the place and what was expected of %s", async ([, schema, given, faults]) => {
+    expect(await faultsOf(schema, given)).toEqual(faults);
+  });
+
+  test("compares the items of a list in time that grows with the list", async () => {
+    for (const count of [500, 4_000]) {
+      let reads = 0;
+      const items = Array.from(
+        { length: count },
+        (_, index) =>
+          new Proxy(
+            { index, name: `item ${index}` },
+            {
+              ownKeys(target) {
+                reads++;
+                return Reflect.ownKeys(target);
+              },
+            },
+          ),
+      );
+      expect(await faultsOf({ uniqueItems: true }, items)).toEqual([]);
+      expect(reads / count).toBeLessThan(10);
+      expect(await faultsOf({ uniqueItems: true }, [...items, items[7]])).toEqual([
+        "value must not have the same item twice",
+      ]);
+      // A list that is refused is compared with itself, item by item, and not each item with each other one.
+      expect(reads / count).toBeLessThan(50);
+    }
+  });
+
+  test("refuses what is too large to describe in full, and names what is wrong first", async () => {
+    const items = Array.from({ length: 200_000 }, () => 1);
+    expect((await faultsOf({ items: { type: "string" } }, items))[0]).toBe(
+      "value.0 must be a string, not 1",
+    );
+  });
+
   test.for<[string, object, string]>([
-    ["conditions", { if: {} }, "parameters/properties/value/if is not supported"],
+    [
+      "a dynamic reference",
+      { $dynamicRef: "#it" },
+      "parameters/properties/value/$dynamicRef is not supported",
+    ],
+    ["keywords of older drafts", { dependencies: {} }, "dependencies is not supported"],
+    [
+      "a reference below another id",
+      { $id: "other", $ref: "#/$defs/x" },
+      '$ref is not supported inside a schema with an "$id"',
+    ],
+    ["dependent names that are none", { dependentRequired: { a: "b" } }, "must be names"],
     ["an unknown type", { type: "text" }, 'not "text"'],
     ["a bound that is none", { minimum: "1" }, 'minimum must be a number, not "1"'],
     ["a pattern that is none", { pattern: "(" }, "pattern must be a regular expression"],
@@ -242,6 +419,56 @@ describe("a plain JSON Schema", () => {
       fc.dictionary(fc.constantFrom("a", "b", "c"), tie("value"), { maxKeys: 3 }),
     ),
   }));
+
+  const { rich } = fc.letrec<{ rich: object }>((tie) => {
+    const child = tie("rich");
+    const few = fc.array(child, { minLength: 1, maxLength: 2 });
+    return {
+      rich: fc.oneof(
+        { maxDepth: 3 },
+        leaf,
+        fc.record({ if: child, then: child, else: child }, { requiredKeys: ["if"] }),
+        fc.record(
+          { contains: child, minContains: fc.nat(2), maxContains: fc.nat(2) },
+          { requiredKeys: ["contains"] },
+        ),
+        fc.record(
+          { uniqueItems: fc.constant(true), items: child },
+          { requiredKeys: ["uniqueItems"] },
+        ),
+        fc.record({ prefixItems: few, unevaluatedItems: child }),
+        fc.record({
+          dependentRequired: fc.constant({ a: ["b"] }),
+          dependentSchemas: fc.record({ b: child }),
+        }),
+        fc.record({
+          patternProperties: fc.record({ "^[ab]$": child }),
+          additionalProperties: child,
+        }),
+        fc.record({
+          properties: fc.record({ a: child }),
+          anyOf: few,
+          unevaluatedProperties: child,
+        }),
+        fc.record({ oneOf: few }),
+        fc.record({ allOf: few, not: child }),
+        fc.record({ propertyNames: fc.record({ enum: fc.constant(["a", "b"]) }) }),
+      ),
+    };
+  });
+
+  test("takes what Ajv takes of the same schema, and nothing else", async () => {
+    const taken = { yes: 0, no: 0 };
+    await fc.assert(
+      fc.asyncProperty(rich, value, async (rules, given) => {
+        const oracle = new Ajv({ strict: false }).validate(rules, given);
+        taken[oracle ? "yes" : "no"]++;
+        expect((await faultsOf(rules, given)).length === 0).toBe(oracle);
+      }),
+      { numRuns: 400 * scale },
+    );
+    expect(Math.min(taken.yes, taken.no)).toBeGreaterThan(20);
+  });
 
   test("takes what zod takes of the same schema, and nothing else", async () => {
     let taken = 0;

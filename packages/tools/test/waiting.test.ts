@@ -271,7 +271,8 @@ describe("a call that needs approval", () => {
     const { tools, first, execute, interrupt } = await ask();
     const resume = answer(interrupt.id, { approved: true });
     const second = await runAgent(paying(5000), { after: first, resume, tools });
-    expect(execute).not.toHaveBeenCalled();
+    // What was allowed is what runs.
+    expect(execute).toHaveBeenCalledExactlyOnceWith({ amount: 50 }, expect.anything());
     expect(second.outcome).toMatchObject({ type: "interrupt" });
     expect(second.toolCalls).toMatchObject([{ args: { amount: 5000 } }]);
   });

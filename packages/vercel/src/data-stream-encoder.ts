@@ -25,9 +25,23 @@ export interface DataStreamEncoderOptions {
   debug?: boolean | undefined;
   /** Adds `Connection` and `Content-Encoding`, as servers of old sent them. */
   legacyHeaders?: boolean | undefined;
+  /**
+   * How deep the body of the client's next request may be: what tools take and return is sent as text when it
+   * is deeper.
+   * @default 64
+   */
+  jsonDepth?: number | undefined;
 }
 
-const optionNames = ["mode", "continues", "known", "describeFailure", "debug", "legacyHeaders"];
+const optionNames = [
+  "mode",
+  "continues",
+  "known",
+  "describeFailure",
+  "debug",
+  "legacyHeaders",
+  "jsonDepth",
+];
 
 /**
  * Data stream v1, for `useChat` and `useCompletion` of AI SDK 3.4 and 4: a part a line, exactly one

@@ -1,4 +1,5 @@
 import { convertText, toLine } from "./convert.ts";
+import { parseStructure } from "./json.ts";
 
 /** Tokens as data stream v1 counts them. */
 export interface DataStreamUsage {
@@ -10,6 +11,8 @@ export interface DataStreamUsage {
 export interface DataStreamMessageOptions {
   /** The parser of AI SDK 3.4, which knows no `f` and no reasoning. */
   readonly isOldest: boolean;
+  /** How deep the body of the client's next request may be. */
+  readonly jsonDepth?: number | undefined;
   /** Ids of calls that the client has from before: those of the message that is continued. */
   readonly known: ReadonlySet<string> | undefined;
 }
@@ -42,6 +45,7 @@ export const noUsage: DataStreamUsage = { promptTokens: 0, completionTokens: 0 }
  */
 export class DataStreamMessage {
   readonly #isOldest: boolean;
+  readonly #jsonDepth: number | undefined;
   readonly #known: ReadonlySet<string> | undefined;
   // Most runs have neither.
   #calls: Map<string, Call> | undefined;
@@ -49,8 +53,9 @@ export class DataStreamMessage {
   #messageId = "";
   #step = newStep();
 
-  constructor({ isOldest, known }: DataStreamMessageOptions) {
+  constructor({ isOldest, known, jsonDepth }: DataStreamMessageOptions) {
     this.#isOldest = isOldest;
+    this.#jsonDepth = jsonDepth;
     this.#known = known;
   }
 
@@ -124,7 +129,7 @@ export class DataStreamMessage {
 
   endCall(id: string): string {
     const call = this.#calls?.get(id);
-    return call?.state === "open" ? endOf(id, call) : "";
+    return call?.state === "open" ? endOf(id, call, this.#jsonDepth) : "";
   }
 
   result(id: string, content: unknown): string {
@@ -138,7 +143,7 @@ export class DataStreamMessage {
       lines = this.#before(false);
       call = this.#addCall(id, "unknown");
     }
-    if (call.state === "open") lines += endOf(id, call);
+    if (call.state === "open") lines += endOf(id, call, this.#jsonDepth);
     if (call.state === "called") {
       call.state = "answered";
       call.step.waiting--;
@@ -165,7 +170,8 @@ export class DataStreamMessage {
   /** Closes what is open and the last step. */
   end(finishReason: string, usage: DataStreamUsage): string {
     let lines = "";
-    for (const [id, call] of this.#calls ?? []) if (call.state === "open") lines += endOf(id, call);
+    for (const [id, call] of this.#calls ?? [])
+      if (call.state === "open") lines += endOf(id, call, this.#jsonDepth);
     // A last step whose calls are all answered makes the client send the whole chat again.
     if (this.#step.calls > 0 && this.#step.waiting === 0) {
       lines += this.#finishStep("tool-calls", noUsage);
@@ -201,10 +207,11 @@ export class DataStreamMessage {
   }
 }
 
-function endOf(id: string, call: Call): string {
+function endOf(id: string, call: Call, jsonDepth: number | undefined): string {
   call.state = "called";
   call.wasEnded = true;
-  return toLine("9", { toolCallId: id, toolName: call.name, args: parseArguments(call.args) });
+  const args = parseArguments(call.args, jsonDepth);
+  return toLine("9", { toolCallId: id, toolName: call.name, args });
 }
 
 function newStep(): Step {
@@ -212,8 +219,9 @@ function newStep(): Step {
 }
 
 /** Arguments as the object that clients want, whatever the model wrote. */
-function parseArguments(text: string): object {
+function parseArguments(text: string, jsonDepth: number | undefined): object {
   if (text.trim() === "") return {};
+  if (parseStructure(text, jsonDepth) === text && /^\s*[[{]/.test(text)) return { raw: text };
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : { value };

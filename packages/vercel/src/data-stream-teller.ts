@@ -19,10 +19,10 @@ export class DataStreamTeller {
   #state: "new" | "open" | "done" = "new";
 
   constructor(options: DataStreamEncoderOptions) {
-    const { mode, known } = options;
+    const { mode, known, jsonDepth } = options;
     this.#options = options;
     this.#unsaid = new Unsaid(known);
-    this.#message = new DataStreamMessage({ isOldest: mode === "3.4", known });
+    this.#message = new DataStreamMessage({ isOldest: mode === "3.4", known, jsonDepth });
   }
 
   /** The blank first part, if it has not been sent. */
@@ -109,7 +109,10 @@ export class DataStreamTeller {
         return message.endCall(text(event.toolCallId));
       case EventType.TOOL_CALL_RESULT:
         unsaid.isNew(text(event.messageId));
-        return message.result(text(event.toolCallId), toResult(event.content));
+        return message.result(
+          text(event.toolCallId),
+          toResult(event.content, this.#options.jsonDepth),
+        );
       case EventType.MESSAGES_SNAPSHOT:
         return unsaid
           .take(event.messages as readonly Message[])
@@ -129,7 +132,7 @@ export class DataStreamTeller {
     }
     if (one.role === "tool") {
       if (!unsaid.isNew(one.id) || message.hasResult(one.toolCallId)) return "";
-      return message.result(one.toolCallId, toResult(one.content));
+      return message.result(one.toolCallId, toResult(one.content, this.#options.jsonDepth));
     }
     if (one.role !== "assistant") return "";
     const calls = (one.toolCalls ?? []).filter(({ id }) => !message.hasCall(id));
@@ -174,8 +177,8 @@ function toUsage(usage: unknown): DataStreamUsage {
 }
 
 // AG-UI has results as text; a client that renders one wants the object that the tool returned.
-function toResult(content: unknown): unknown {
-  return typeof content === "string" ? parseStructure(content) : content;
+function toResult(content: unknown, jsonDepth: number | undefined): unknown {
+  return typeof content === "string" ? parseStructure(content, jsonDepth) : content;
 }
 
 function text(value: unknown): string {

@@ -1,4 +1,4 @@
-import { isOpaqueId } from "@holodeck/agui-core";
+import { isMessageId, isOpaqueId } from "@holodeck/agui-core";
 import type { Json, Message } from "@holodeck/agui-core";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
 import { isRecord, own } from "./json.ts";
@@ -27,12 +27,13 @@ export function decodePlainUi(
 function toPlainMessage(message: unknown, maxChars: number, isLast: boolean): Message | undefined {
   if (!isRecord(message)) return undefined;
   const { id, role, parts } = message;
-  if (!isOpaqueId(id) || !Array.isArray(parts)) return undefined;
+  if (!isMessageId(id) || !Array.isArray(parts)) return undefined;
   switch (role) {
     case "user":
     case "system": {
       const content = textOf(parts);
-      return content === undefined || content.length > maxChars ? undefined : { id, role, content };
+      const isTooLong = isLast && content !== undefined && content.length > maxChars;
+      return content === undefined || isTooLong ? undefined : { id, role, content };
     }
     case "assistant":
       // The last one is continued.
@@ -62,7 +63,7 @@ function toPlainAssistant(
   if (!isRecord(origin) || origin.name !== undefined || origin.subagentRunId !== undefined) {
     return undefined;
   }
-  const id = isOpaqueId(origin.messageId) ? origin.messageId : messageId;
+  const id = isMessageId(origin.messageId) ? origin.messageId : messageId;
   return { id, role: "assistant", content: part.text as string };
 }
 

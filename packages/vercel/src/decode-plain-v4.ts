@@ -1,4 +1,4 @@
-import { isOpaqueId } from "@holodeck/agui-core";
+import { isMessageId, isOpaqueId } from "@holodeck/agui-core";
 import type { Json, Message } from "@holodeck/agui-core";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
 import { isRecord } from "./json.ts";
@@ -20,9 +20,10 @@ export function decodePlainV4(
   const last = sent.length - 1;
   const messages = readEach(sent, limits.messages, (message, index) => {
     const plain = toPlainMessage(message, index);
-    if (plain === undefined || plain.content.length > limits.messageChars) return undefined;
-    // The last one is continued.
-    return plain.role === "assistant" && index === last ? undefined : plain;
+    if (plain === undefined || index !== last) return plain;
+    // The last one is continued if it is the assistant's, and new if it is the user's.
+    if (plain.role === "assistant" || plain.content.length > limits.messageChars) return undefined;
+    return plain;
   });
   const threadId = isNamed ? id : runId;
   return messages && toPlainChat({ threadId, runId, messages, forwardedProps });
@@ -35,7 +36,7 @@ function toPlainMessage(message: unknown, index: number): PlainMessage | undefin
   const { id: given, role, content } = message;
   // These clients keep their ids to themselves.
   const id = given === undefined ? `message-${index}` : given;
-  if (!isOpaqueId(id) || typeof content !== "string" || content === "") return undefined;
+  if (!isMessageId(id) || typeof content !== "string" || content === "") return undefined;
   switch (role) {
     case "user":
       return hasFiles(message) ? undefined : { id, role, content };

@@ -1,11 +1,12 @@
-import { isOpaqueId, ulid } from "@holodeck/agui-core";
+import { isMessageId, ulid } from "@holodeck/agui-core";
 import type { Json, Message, RunAgentInput } from "@holodeck/agui-core";
 import { decodePlainUi } from "./decode-plain-ui.ts";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
 import { readEnvelope } from "./envelope.ts";
-import { addFault, assertFaultless, createFindings } from "./faults.ts";
+import { addFault, addMessages, assertFaultless, createFindings } from "./faults.ts";
 import type { Findings } from "./faults.ts";
 import { decodeFile } from "./file-part.ts";
+import type { DecodedFile } from "./file-part.ts";
 import { asText, isRecord, own } from "./json.ts";
 import { decodeAssistant } from "./ui-assistant.ts";
 import type { Approval } from "./ui-assistant.ts";
@@ -34,12 +35,13 @@ export function decodeUiClosely(body: Json, options: DecodeOptions): DecodedChat
     if (role === "assistant") {
       const metadata = own(message, "metadata");
       const decoded = decodeAssistant(id, parts, { metadata, isLast });
-      messages.push(...decoded.messages);
+      addMessages(messages, decoded.messages, findings);
       if (isLast) [continues, approvals] = [id, decoded.approvals];
     } else if (role === "user") {
-      messages.push(decodeUser(id, parts, { findings, path }));
+      const user = decodeUser(id, parts, { findings, path, isNew: isLast });
+      addMessages(messages, [user], findings);
     } else if (role === "system") {
-      messages.push({ id, role, content: textOf(parts) });
+      addMessages(messages, [{ id, role, content: textOf(parts) }], findings);
     } else if (role !== "data") {
       addFault(findings, `${path}.role`, 'must be "user", "assistant" or "system".');
     }
@@ -93,8 +95,8 @@ function readId(message: Json, fallback: string, { findings, path }: Place): str
   const id = own(message, "id");
   // Old clients leave it out; its place in the list is the same with the next request.
   if (id === undefined || id === null || id === "") return fallback;
-  if (isOpaqueId(id)) return id;
-  addFault(findings, `${path}.id`, "must be 1 to 256 visible characters.");
+  if (isMessageId(id)) return id;
+  addFault(findings, `${path}.id`, "must be 1 to 1024 characters.");
   return fallback;
 }
 
@@ -112,20 +114,26 @@ function textOf(parts: readonly Json[]): string {
     .join("\n");
 }
 
-function decodeUser(id: string, parts: readonly Json[], place: Place): User {
-  const { findings, path } = place;
+function decodeUser(
+  id: string,
+  parts: readonly Json[],
+  { findings, path, isNew }: Place & { readonly isNew: boolean },
+): User {
   const content: Json[] = [];
   parts.forEach((part, index) => {
     if (part.type === "text" && typeof part.text === "string") {
       content.push({ type: "text", text: part.text });
     } else if (part.type === "file") {
       const file = decodeUserFile(part, { findings, path: `${path}.parts.${index}` });
-      if (file) content.push(file);
+      if (!file) return;
+      content.push(file.part);
+      // What came before was accepted here.
+      if (isNew) findings.fileBytes += file.bytes;
     }
   });
   const text = textOf(parts);
   const { messageChars } = findings.limits;
-  if (text.length > messageChars) {
+  if (isNew && text.length > messageChars) {
     addFault(
       findings,
       `${path}.parts`,
@@ -133,7 +141,7 @@ function decodeUser(id: string, parts: readonly Json[], place: Place): User {
     );
   }
   const files = content.filter(({ type }) => type !== "text").length;
-  if (files > findings.limits.files) {
+  if (isNew && files > findings.limits.files) {
     const message = `has ${files} files; this server accepts ${findings.limits.files}.`;
     addFault(findings, `${path}.parts`, message);
   }
@@ -142,18 +150,14 @@ function decodeUser(id: string, parts: readonly Json[], place: Place): User {
   return { id, role: "user", content: isPlain ? text : (content as unknown as User["content"]) };
 }
 
-function decodeUserFile(part: Json, { findings, path }: Place): Json | undefined {
+function decodeUserFile(part: Json, { findings, path }: Place): DecodedFile | undefined {
   const url = asText(part.url);
   const file =
     url === undefined
       ? undefined
       : decodeFile({ url, mediaType: asText(part.mediaType), filename: asText(part.filename) });
-  if (!file) {
-    addFault(findings, `${path}.url`, "must be a data: or http(s): URL.");
-    return undefined;
-  }
-  findings.fileBytes += file.bytes;
-  return file.part;
+  if (!file) addFault(findings, `${path}.url`, "must be a data: or http(s): URL.");
+  return file;
 }
 
 function toResume(

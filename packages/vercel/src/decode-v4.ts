@@ -1,9 +1,9 @@
-import { describeValue, isOpaqueId } from "@holodeck/agui-core";
+import { describeValue, isMessageId } from "@holodeck/agui-core";
 import type { Json, Message } from "@holodeck/agui-core";
 import { decodePlainV4 } from "./decode-plain-v4.ts";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
 import { readEnvelope } from "./envelope.ts";
-import { addFault, assertFaultless, createFindings } from "./faults.ts";
+import { addFault, addMessages, assertFaultless, createFindings } from "./faults.ts";
 import type { Findings } from "./faults.ts";
 import { decodeFile } from "./file-part.ts";
 import { asText, isRecord, own } from "./json.ts";
@@ -23,15 +23,17 @@ export function decodeV4(body: Json, options: DecodeOptions): DecodedChat {
 export function decodeV4Closely(body: Json, options: DecodeOptions): DecodedChat {
   const findings = createFindings(options.limits);
   const sent = readMessages(body, options.runId, findings);
-  const messages = sent.flatMap((message, index) =>
-    decodeMessage(message, sent.slice(index + 1), findings),
+  const messages: Message[] = [];
+  const lastAt = sent.map(({ role }) => role !== "data").lastIndexOf(true);
+  sent.forEach((message, index) =>
+    addMessages(messages, decodeMessage(message, index === lastAt, findings), findings),
   );
   const { prompt: _, ...rest } = body;
   // `useCompletion` has no other word for it; beside messages it is the client's own.
   const isCompletion = !("messages" in body) && !("message" in body);
   const { agentId, threadId, ...envelope } = readEnvelope(isCompletion ? rest : body, findings);
   assertFaultless(findings);
-  const last = sent.filter(({ role }) => role !== "data").at(-1);
+  const last = sent[lastAt];
   return {
     input: { ...envelope, threadId: threadId ?? options.runId, runId: options.runId, messages },
     ...(agentId !== undefined && { agentId }),
@@ -85,22 +87,19 @@ function toSent(
   }
   const id = own(value, "id");
   const hasId = id !== undefined && id !== null && id !== "";
-  if (hasId && !isOpaqueId(id))
-    addFault(findings, `${path}.id`, "must be 1 to 256 visible characters.");
-  return { id: isOpaqueId(id) ? id : fallback, role: own(value, "role"), body: value, path };
+  if (hasId && !isMessageId(id)) addFault(findings, `${path}.id`, "must be 1 to 1024 characters.");
+  return { id: isMessageId(id) ? id : fallback, role: own(value, "role"), body: value, path };
 }
 
-function decodeMessage(sent: Sent, later: readonly Sent[], findings: Findings): Message[] {
+function decodeMessage(sent: Sent, isLast: boolean, findings: Findings): Message[] {
   const { id, role, body, path } = sent;
   switch (role) {
     case "user":
-      return [decodeUser(sent, findings)];
+      return [decodeUser(sent, isLast, findings)];
     case "system":
       return [{ id, role, content: textOf(body) }];
-    case "assistant": {
-      const isLast = later.every((message) => message.role === "data");
+    case "assistant":
       return decodeAssistantV4(id, body, { text: textOf(body), isLast });
-    }
     // Notes that a client writes to itself.
     case "data":
       return [];
@@ -123,22 +122,25 @@ function textOf(body: Json): string {
     .join("");
 }
 
-function decodeUser({ id, body, path }: Sent, findings: Findings): User {
+function decodeUser({ id, body, path }: Sent, isNew: boolean, findings: Findings): User {
   const { limits } = findings;
   const content = own(body, "content");
   if (content !== undefined && typeof content !== "string" && !Array.isArray(content)) {
     addFault(findings, `${path}.content`, `must be a string, not ${describeValue(content)}.`);
   }
   const text = textOf(body);
-  if (text.length > limits.messageChars) {
+  if (isNew && text.length > limits.messageChars) {
     addFault(
       findings,
       `${path}.content`,
       `has ${text.length} characters; this server accepts ${limits.messageChars}.`,
     );
   }
+  const { fileBytes } = findings;
   const files = [...readAttachments(body, path, findings), ...readFiles(body, path, findings)];
-  if (files.length > limits.files) {
+  // What came before was accepted here.
+  if (!isNew) findings.fileBytes = fileBytes;
+  if (isNew && files.length > limits.files) {
     addFault(findings, path, `has ${files.length} files; this server accepts ${limits.files}.`);
   }
   if (files.length === 0) return { id, role: "user", content: text };

@@ -1,5 +1,5 @@
 import { AgentError } from "@holodeck/agui-core";
-import type { Fault, Limits } from "@holodeck/agui-core";
+import type { Fault, Limits, Message } from "@holodeck/agui-core";
 
 /** What decoding finds wrong, and what it has counted so far. */
 export interface Findings {
@@ -17,6 +17,22 @@ export function createFindings(limits: Limits): Findings {
 export function addFault(findings: Findings, path: string, message: string): void {
   // Past this a list helps nobody, and a small body must not buy a large answer.
   if (findings.faults.length < 100) findings.faults.push({ path, message: `${path} ${message}` });
+}
+
+/** Adds what a message was made from, as long as there are not more than a request may have. */
+export function addMessages(
+  messages: Message[],
+  more: readonly Message[],
+  findings: Findings,
+): void {
+  const { messages: most } = findings.limits;
+  if (messages.length > most) return;
+  for (const message of more) {
+    messages.push(message);
+    if (messages.length <= most) continue;
+    const text = `hold more than ${most} messages, counting each tool call's result; this server accepts ${most}.`;
+    return addFault(findings, "messages", text);
+  }
 }
 
 /** Throws when something is wrong: a 400 that names all of it, or a 413 when it is only too much. */

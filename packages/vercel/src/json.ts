@@ -1,3 +1,4 @@
+import { isDeeperThan } from "@holodeck/agui-core";
 import type { Json } from "@holodeck/agui-core";
 
 /** True for a JSON object. */
@@ -38,11 +39,19 @@ export function toSafeJson(value: unknown): string {
   });
 }
 
-/** The parsed text if it is a JSON object or array, else the text itself. */
-export function parseStructure(text: string): unknown {
+// Where a tool's input and output stand in a request: below the body, its messages, one of them, its parts,
+// one of those and, before AI SDK 5, an invocation.
+const levelsAbove = 6;
+
+/**
+ * The parsed text if it is a JSON object or array, else the text itself; so is one that is nested deeper than
+ * the client may send back.
+ */
+export function parseStructure(text: string, jsonDepth = 64): unknown {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
-    return JSON.parse(text) as unknown;
+    const parsed: unknown = JSON.parse(text);
+    return isDeeperThan(parsed, jsonDepth - levelsAbove) ? text : parsed;
   } catch {
     // It only looked like JSON, and then it is text.
     return text;

@@ -80,19 +80,22 @@ export interface StreamChoice {
   /** What it held before, for a client that builds it anew. */
   readonly preface?: readonly Message[] | undefined;
   readonly describeFailure: (failure: RunFailure) => string;
+  /** How deep the body of the client's next request may be. */
+  readonly jsonDepth?: number | undefined;
 }
 
 /** The encoder of a stream. */
 export function createStreamEncoder(choice: StreamChoice): Encoder {
   const { wire, mode, sdkVersion = 5, continues, denied, preface, describeFailure } = choice;
+  const { jsonDepth } = choice;
   const { legacyHeaders = false, known = preface && heldIds(preface) } = choice;
   if (wire === "text") return textStreamEncoder();
   if (wire === "data") {
-    return dataStreamEncoder({ mode, continues, known, describeFailure, legacyHeaders });
+    return dataStreamEncoder({ mode, continues, known, describeFailure, legacyHeaders, jsonDepth });
   }
   return uiStreamEncoder(
     preface
-      ? { sdkVersion, continues, preface, describeFailure, legacyHeaders }
-      : { sdkVersion, continues, known, denied, describeFailure, legacyHeaders },
+      ? { sdkVersion, continues, preface, describeFailure, legacyHeaders, jsonDepth }
+      : { sdkVersion, continues, known, denied, describeFailure, legacyHeaders, jsonDepth },
   );
 }

@@ -28,9 +28,9 @@ export type EventStream =
 
 /** How the events are told, and whose message they are. */
 export interface ToVercelResponseOptions extends StreamOptions {
-  /** The chat. By default a new one. */
+  /** The chat. By default that of the events' own RUN_STARTED, or a new one. */
   threadId?: string;
-  /** Names the message, unless it continues one. By default a new id. */
+  /** Names the message, unless it continues one. By default as in the events' own RUN_STARTED, or a new id. */
   runId?: string;
   /** Id of the assistant message to continue: the last one, when the request ends with it. */
   continues?: string;
@@ -38,7 +38,7 @@ export interface ToVercelResponseOptions extends StreamOptions {
   headers?: Readonly<Record<string, string>>;
   /** Ends the stream early, as does a client that leaves. */
   signal?: AbortSignal;
-  /** Idle time after which a keep-alive is sent. By default 15 s. */
+  /** Idle time after which a keep-alive is sent. By default 8 s. */
   heartbeatMs?: number;
   /** Hears the truth about failures. By default nobody does. */
   logger?: Logger;
@@ -80,7 +80,7 @@ export function toVercelResponse(
     );
   }
   const { protocol: wire = "ui", logger = silentLogger, debug = false, onError } = options;
-  const { threadId = ulid(), runId = ulid(), heartbeatMs = 15_000 } = options;
+  const { threadId = ulid(), runId = ulid(), heartbeatMs = 8_000 } = options;
   const encoder = createStreamEncoder({
     ...options,
     wire,
@@ -96,6 +96,11 @@ export function toVercelResponse(
       input: { threadId, runId, messages: [], tools: [], context: [], state: {} },
       middleware: [],
       context: { threadId, runId },
+      // The events are of a run that has its ids already.
+      adopts: {
+        threadId: options.threadId === undefined,
+        runId: options.runId === undefined,
+      },
     },
     {
       limits: defaultLimits,

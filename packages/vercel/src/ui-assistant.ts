@@ -1,4 +1,4 @@
-import { isOpaqueId } from "@holodeck/agui-core";
+import { isMessageId } from "@holodeck/agui-core";
 import type { Json, Message } from "@holodeck/agui-core";
 import { asText, isRecord, own } from "./json.ts";
 
@@ -56,7 +56,7 @@ export function decodeAssistant(
   }
 
   function assistantOf(origin: Json): Entry & { message: Assistant } {
-    let messageId = isOpaqueId(origin.messageId) ? origin.messageId : blockId();
+    let messageId = isMessageId(origin.messageId) ? origin.messageId : blockId();
     // An id that another kind of message has taken: a client made it up.
     while (byId.get(messageId)?.message.role === "reasoning") {
       nextBlock();
@@ -90,7 +90,7 @@ export function decodeAssistant(
     if (isBlockAnswered) nextBlock();
     const origin = originIn(part.providerMetadata);
     const fallback = `${id}:reasoning-${entries.length}`;
-    const messageId = isOpaqueId(origin.messageId) ? origin.messageId : fallback;
+    const messageId = isMessageId(origin.messageId) ? origin.messageId : fallback;
     const { message } = entryOf(messageId, () => ({
       id: messageId,
       role: "reasoning",
@@ -103,7 +103,7 @@ export function decodeAssistant(
   function takeTool(part: Json, name: string): void {
     const { toolCallId } = part;
     // Half a call is none.
-    if (!isOpaqueId(toolCallId) || part.state === "input-streaming") return;
+    if (!isMessageId(toolCallId) || part.state === "input-streaming") return;
     const result = resultOf(part);
     // What still waits in an older message was given up, and no model goes on from an open call.
     if (!isLast && !result) return;
@@ -152,7 +152,7 @@ function ownerOf(origin: Json): { name?: string; subagentRunId?: string } {
   const { name, subagentRunId } = origin;
   return {
     ...(typeof name === "string" && { name }),
-    ...(isOpaqueId(subagentRunId) && { subagentRunId }),
+    ...(isMessageId(subagentRunId) && { subagentRunId }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Json } from "@holodeck/agui-core";
-import { isRecord, toSafeJson } from "./json.ts";
+import { isRecord, parseStructure, toSafeJson } from "./json.ts";
 import type { UiFrames } from "./ui-frames.ts";
 import type { ToolOutput } from "./ui-tool-output.ts";
 
@@ -12,6 +12,8 @@ export interface UiPartsOptions {
   readonly known?: ReadonlySet<string> | undefined;
   /** Ids of the calls that the user has said no to. */
   readonly denied?: ReadonlySet<string> | undefined;
+  /** How deep the body of the client's next request may be. */
+  readonly jsonDepth?: number | undefined;
 }
 
 /** A text or reasoning, from its start to its end. */
@@ -101,7 +103,7 @@ export class UiParts {
       type: "tool-input-available",
       toolCallId: id,
       toolName: call.name,
-      input: toInput(call.args),
+      input: toInput(call.args, this.#options.jsonDepth),
       providerMetadata: { agui: call.origin },
     });
     call.args = "";
@@ -200,12 +202,8 @@ function keyOf(kind: ProseKind, id: string): string {
 }
 
 // Arguments that are no JSON object are shown as the text they are.
-function toInput(args: string): unknown {
+function toInput(args: string, jsonDepth: number | undefined): unknown {
   if (args.trim() === "") return {};
-  try {
-    const parsed: unknown = JSON.parse(args);
-    return isRecord(parsed) ? parsed : args;
-  } catch {
-    return args;
-  }
+  const parsed = parseStructure(args, jsonDepth);
+  return isRecord(parsed) ? parsed : args;
 }

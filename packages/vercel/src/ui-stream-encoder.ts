@@ -24,6 +24,12 @@ export interface UiStreamEncoderOptions {
   describeFailure?: (failure: RunFailure) => string;
   /** Adds `Connection` and `Content-Encoding`, as servers of old sent them. */
   legacyHeaders?: boolean;
+  /**
+   * How deep the body of the client's next request may be: what tools take and return is sent as text when it
+   * is deeper.
+   * @default 64
+   */
+  jsonDepth?: number | undefined;
 }
 
 /**

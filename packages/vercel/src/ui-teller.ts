@@ -26,11 +26,11 @@ export class UiTeller {
   #runId = "";
 
   constructor(options: UiStreamEncoderOptions) {
-    const { continues, known, denied } = options;
+    const { continues, known, denied, jsonDepth } = options;
     this.#options = options;
     this.#told = new Set(known);
     const isContinuation = continues !== undefined;
-    this.#parts = new UiParts(this.#frames, { isContinuation, known, denied });
+    this.#parts = new UiParts(this.#frames, { isContinuation, known, denied, jsonDepth });
   }
 
   /** The frames of one event; none when the client has no use for it. */
@@ -70,7 +70,7 @@ export class UiTeller {
         return this.#parts.endCall(callId);
       case EventType.TOOL_CALL_RESULT:
         this.#told.add(id);
-        return this.#parts.result(callId, toToolOutput(event.content));
+        return this.#parts.result(callId, toToolOutput(event.content, this.#options.jsonDepth));
       case EventType.MESSAGES_SNAPSHOT:
         return this.#takeSnapshot(event.messages);
       case EventType.CUSTOM:
@@ -140,7 +140,10 @@ export class UiTeller {
     const { id, role } = message;
     if (role === "tool") {
       this.#told.add(id);
-      this.#parts.result(message.toolCallId, toToolOutput(message.content));
+      this.#parts.result(
+        message.toolCallId,
+        toToolOutput(message.content, this.#options.jsonDepth),
+      );
     } else if (role === "reasoning" || (role === "assistant" && message.content)) {
       const kind = role === "reasoning" ? role : "text";
       this.#told.add(id);

@@ -4,18 +4,21 @@ import { isRecord, own, parseStructure } from "./json.ts";
 export type ToolOutput = { readonly output: unknown } | { readonly errorText: string };
 
 /** Reads the content of a TOOL_CALL_RESULT: JSON as what it is, our tools' errors as errors. */
-export function toToolOutput(content: unknown): ToolOutput {
-  const output = typeof content === "string" ? parseStructure(content) : fromParts(content);
+export function toToolOutput(content: unknown, jsonDepth?: number): ToolOutput {
+  const output =
+    typeof content === "string"
+      ? parseStructure(content, jsonDepth)
+      : fromParts(content, jsonDepth);
   const errorText = errorIn(output);
   return errorText === undefined ? { output } : { errorText };
 }
 
-function fromParts(content: unknown): unknown {
+function fromParts(content: unknown, jsonDepth: number | undefined): unknown {
   if (!Array.isArray(content)) return content ?? null;
   const texts = content.map((part: unknown) => (isRecord(part) ? own(part, "text") : undefined));
   // Parts with media stay parts: their text alone would say less.
   if (texts.some((text) => typeof text !== "string")) return content;
-  return parseStructure(texts.join(""));
+  return parseStructure(texts.join(""), jsonDepth);
 }
 
 // The form in which `callTool` tells the model that a tool failed.

@@ -143,6 +143,7 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
     protocolVersion: "1.0",
     // Nobody could come back to a thread that nobody named, and each would count against the limit.
     ephemeral: isCompletion(body) && !("id" in body),
+    clientKeeps: isSingle ? "nothing" : "data",
   });
   const encoder = createStreamEncoder({
     wire,
@@ -152,6 +153,7 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
     sdkVersion: wire === "ui" ? versionOf(call, mounted) : undefined,
     continues,
     denied,
+    jsonDepth: host.limits.jsonDepth,
     known: continues === undefined ? undefined : heldIds(input.messages),
     describeFailure(failure) {
       host.logger.error({ runId, ...failure }, "A run failed.");
@@ -197,6 +199,7 @@ async function resume(call: Call, wanted: Wanted): Promise<Reply> {
     sdkVersion: versionOf(call, wanted),
     continues,
     preface,
+    jsonDepth: host.limits.jsonDepth,
     describeFailure: (failure) => describeFailure(failure, wanted),
   });
   return (active && preface && replay(active, encoder)) ?? nothingToResume(wire, encoder);

@@ -1,7 +1,7 @@
 import { createAgentHandler } from "@holodeck/agui";
 import type { AgentHandler, AgentHandlerOptions } from "@holodeck/agui";
-import { createFetchExchange, defaultLimits, silentLogger } from "@holodeck/agui-core";
-import type { AgentLike, Logger } from "@holodeck/agui-core";
+import { createFetchExchange, defaultLimits, silentLogger, toAgent } from "@holodeck/agui-core";
+import type { AgentEvent, AgentLike, Logger } from "@holodeck/agui-core";
 import { scriptedAgent } from "@holodeck/agui-testing";
 import { decodeUi, toVercelResponse, vercel } from "@holodeck/agui-vercel";
 import type { VercelOptions } from "@holodeck/agui-vercel";
@@ -199,7 +199,7 @@ describe("vercel", () => {
     [{ messages: [{ role: "robot", parts: [] }] }, 400, "messages.0.role"],
     [{ messages: [1] }, 400, "messages.0"],
     [{ ...body, id: "a b" }, 400, "id must be"],
-    [{ messages: [{ ...user, id: "\u0000" }] }, 400, "messages.0.id"],
+    [{ messages: [{ ...user, id: "x".repeat(1_025) }] }, 400, "messages.0.id"],
     [{ messages: Array.from({ length: 1_001 }, () => user) }, 400, "1001 entries"],
     [
       { messages: [{ ...user, parts: [{ type: "text", text: "x".repeat(100_001) }] }] },
@@ -237,7 +237,7 @@ describe("vercel", () => {
       { type: "reasoning", text: "b", ...agui("m:1") },
       { type: "text", text: "c" },
       { type: "text", text: "d", ...agui("m") },
-      { type: "text", text: "e", ...agui("\u0000") },
+      { type: "text", text: "e", ...agui("") },
       { type: "tool-x", toolCallId: "", state: "output-available", output: 1 },
       null,
       { type: "tomorrow" },
@@ -288,6 +288,24 @@ describe("toVercelResponse", () => {
     yield "Hello ";
     yield "world";
   }
+
+  test("keeps the ids of the run, unless it is given others", async () => {
+    const run = (): Iterable<AgentEvent> => [
+      { type: "RUN_STARTED", threadId: "my-thread", runId: "my-run" },
+      { type: "TEXT_MESSAGE_CHUNK", delta: "hi" },
+      { type: "RUN_FINISHED", threadId: "my-thread", runId: "my-run" },
+    ];
+    const logger = { ...silentLogger, warn: vi.fn() };
+    const own = await toVercelResponse(run(), { logger }).text();
+    expect(own).toContain('{"type":"start","messageId":"my-run"');
+    expect(logger.warn).not.toHaveBeenCalled();
+    const given = await toVercelResponse(run(), { runId: "given" }).text();
+    expect(given).toContain('{"type":"start","messageId":"given"');
+    const agent = toAgent(async () => "hi");
+    const input = { threadId: "t", runId: "of-the-agent", messages: [], tools: [], context: [] };
+    const composed = await toVercelResponse(agent.run({ ...input, state: {} })).text();
+    expect(composed).toContain('{"type":"start","messageId":"of-the-agent"');
+  });
 
   test.for([
     ["an async generator", () => talk()],

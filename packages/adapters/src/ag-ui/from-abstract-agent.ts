@@ -1,4 +1,4 @@
-import { PROTOCOL_VERSION, describeValue, isReturned } from "@holodeck/agui-core";
+import { PROTOCOL_VERSION, assertOptions, describeValue, isReturned } from "@holodeck/agui-core";
 import type {
   AgentEvent,
   AgentObject,
@@ -14,12 +14,21 @@ export interface AguiAgent {
   run(input: never): Subscribable<unknown>;
   readonly agentId?: string | undefined;
   readonly description?: string | undefined;
+  /** Part of discovery. */
+  getCapabilities?(): Awaitable<unknown>;
   clone?(): unknown;
   abortRun?(): void;
 }
 
 /** Makes the agent of one run, with headers for the user who asks, for instance. */
 export type AguiAgentFactory = (input: RunAgentInput, context: RunContext) => Awaitable<AguiAgent>;
+
+export interface FromAbstractAgentOptions {
+  /** Names of the tools that run behind the agent: no result of theirs is taken from a client. */
+  readonly serverTools?: readonly string[];
+}
+
+const known = ["serverTools"];
 
 /**
  * An agent of `@ag-ui/client`, `HttpAgent` included, which makes the handler a gateway: an AG-UI server
@@ -31,15 +40,25 @@ export type AguiAgentFactory = (input: RunAgentInput, context: RunContext) => Aw
  * createAgentHandler(fromAbstractAgent(new HttpAgent({ url: "http://10.0.0.7:8000/agui" })));
  * ```
  */
-export function fromAbstractAgent(agent: AguiAgent | AguiAgentFactory): AgentObject {
+export function fromAbstractAgent(
+  agent: AguiAgent | AguiAgentFactory,
+  options: FromAbstractAgentOptions = {},
+): AgentObject {
+  assertOptions("fromAbstractAgent", options, known);
+  const { serverTools = [] } = options;
   if (typeof agent === "function") {
-    return { run: async (input, context) => runOnce(await agent(input, context), input, context) };
+    return {
+      serverTools,
+      run: async (input, context) => runOnce(await agent(input, context), input, context),
+    };
   }
   assertAguiAgent(agent);
   const { agentId, description } = agent;
   return {
+    serverTools,
     ...(agentId === undefined ? {} : { name: agentId }),
     ...(description ? { description } : {}),
+    ...(agent.getCapabilities ? { getCapabilities: () => agent.getCapabilities!() } : {}),
     run: (input, context) => runOnce(copyOf(agent), input, context),
   };
 }

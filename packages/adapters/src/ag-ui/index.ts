@@ -1,2 +1,6 @@
 export { fromAbstractAgent } from "./from-abstract-agent.ts";
-export type { AguiAgent, AguiAgentFactory } from "./from-abstract-agent.ts";
+export type {
+  AguiAgent,
+  AguiAgentFactory,
+  FromAbstractAgentOptions,
+} from "./from-abstract-agent.ts";

@@ -1,4 +1,4 @@
-import { AgentError, isAgentError } from "@holodeck/agui-core";
+import { AgentError, assertOptions, isAgentError } from "@holodeck/agui-core";
 import type { AgentFunction, BaseEvent, Json } from "@holodeck/agui-core";
 import { isRecord, toRecord, toText } from "../_json.ts";
 import { assertStream, toAgentFunction } from "../_source.ts";
@@ -19,6 +19,16 @@ export type AiSdkSource =
   | AsyncIterable<AiSdkPart>
   | { readonly fullStream: AsyncIterable<AiSdkPart> };
 
+export interface FromAiSdkOptions {
+  /**
+   * The tools that `streamText` is given. Of those with an `execute` no result is taken from a client, on a new
+   * thread neither.
+   */
+  readonly tools?: Readonly<Record<string, unknown>>;
+}
+
+const known = ["tools"];
+
 /**
  * What `streamText` of the AI SDK says, as an agent: text, reasoning, tools, files, sources, tokens.
  * Given a function it makes an agent; given a stream it is what an agent yields, and the `context` lets
@@ -35,16 +45,26 @@ export function fromAiSdk(
   source: AiSdkSource,
   context?: AdapterContext,
 ): AsyncGenerator<BaseEvent, void>;
-export function fromAiSdk(ask: Ask<AiSdkSource>): AgentFunction;
+export function fromAiSdk(ask: Ask<AiSdkSource>, options?: FromAiSdkOptions): AgentFunction;
 export function fromAiSdk(
   source: AiSdkSource | Ask<AiSdkSource>,
-  context?: AdapterContext,
+  second?: AdapterContext | FromAiSdkOptions,
 ): AgentFunction | AsyncGenerator<BaseEvent, void> {
-  if (typeof source === "function") return toAgentFunction<AiSdkSource>(source, fromAiSdk);
+  if (typeof source === "function") return toAgent(source, second as FromAiSdkOptions | undefined);
+  const context = second as AdapterContext | undefined;
   // Each look at it makes one more branch of the stream.
   const stream: unknown = isRecord(source) && "fullStream" in source ? source.fullStream : source;
   assertStream("fromAiSdk", stream, "the result of streamText or its fullStream");
   return translate(stream as AsyncIterable<AiSdkPart>, context);
+}
+
+function toAgent(ask: Ask<AiSdkSource>, options: FromAiSdkOptions = {}): AgentFunction {
+  assertOptions("fromAiSdk", options, known);
+  const { tools = {} } = options;
+  const serverTools = Object.keys(tools).filter(
+    (name) => typeof toRecord(tools[name]).execute === "function",
+  );
+  return Object.assign(toAgentFunction<AiSdkSource>(ask, fromAiSdk), { serverTools });
 }
 
 async function* translate(

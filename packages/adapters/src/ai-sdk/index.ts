@@ -1,5 +1,5 @@
 export { fromAiSdk } from "./from-ai-sdk.ts";
-export type { AiSdkPart, AiSdkSource } from "./from-ai-sdk.ts";
+export type { AiSdkPart, AiSdkSource, FromAiSdkOptions } from "./from-ai-sdk.ts";
 export { toAiSdkMessages } from "./to-ai-sdk-messages.ts";
 export type {
   AiSdkApprovalRequest,

@@ -73,6 +73,8 @@ export function toAiSdkMessages(
     const { toolCallId } = answer.interrupt;
     if (toolCallId !== undefined) asked.set(toolCallId, answer);
   }
+  // A call with a result was made: `streamText` must not make it again.
+  for (const message of messages) if (message.role === "tool") asked.delete(message.toolCallId);
   const names = toolNames(messages);
   const said = toModelHistory(messages, new Set(asked.keys())).map((message): AiSdkAskedMessage => {
     switch (message.role) {

@@ -28,9 +28,11 @@ export interface FromLangGraphOptions {
   readonly configurable?: (input: RunAgentInput, context: RunContext) => Json;
   /** What of the graph's state is shared with the frontend. By default nothing. */
   readonly state?: (values: Json) => unknown;
+  /** Names of the tools that the graph runs: no result of theirs is taken from a client. */
+  readonly serverTools?: readonly string[];
 }
 
-const known = ["input", "command", "configurable", "state"];
+const known = ["input", "command", "configurable", "state", "serverTools"];
 
 /**
  * A compiled graph of LangGraph as an agent: text, reasoning, tool calls and results, interrupts, tokens,
@@ -52,7 +54,7 @@ export function fromLangGraph(graph: LangGraph, options: FromLangGraphOptions = 
     input: unknown,
     options: object,
   ) => Awaitable<AsyncIterable<unknown>>;
-  return async function* (input, context) {
+  const run: AgentFunction = async function* (input, context) {
     const parts = await stream(await toGraphInput(input, context, options), {
       streamMode: ["messages", "updates", "custom", ...(options.state ? ["values"] : [])],
       signal: context.signal,
@@ -64,6 +66,7 @@ export function fromLangGraph(graph: LangGraph, options: FromLangGraphOptions = 
     }
     yield* read.end();
   };
+  return Object.assign(run, { serverTools: options.serverTools });
 }
 
 async function toGraphInput(

@@ -1,23 +1,24 @@
 import { isAgentError } from "@holodeck/agui";
 import type { Logger, LogLevel } from "@holodeck/agui";
+import { allFrames, ownFrames } from "./stack-frames.ts";
 
 const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
 export interface ConsoleLoggerOptions {
   readonly level: LogLevel;
-  /** With stacks of errors. */
-  readonly stacks: boolean;
+  /** With whole stacks, and the whole content of requests. */
+  readonly debug: boolean;
 }
 
 /** Short lines for people: `12:00:01 warn  message  run 01J…  key=value`. */
 export function consoleLogger(
   write: (line: string) => void,
-  { level: least, stacks }: ConsoleLoggerOptions,
+  { level: least, debug }: ConsoleLoggerOptions,
 ): Logger {
   const writer = (level: LogLevel): Logger["info"] =>
     levels.indexOf(level) < levels.indexOf(least)
       ? () => {}
-      : (fields, message) => write(toLine(level, { fields, message, stacks }));
+      : (fields, message) => write(toLine(level, { fields, message, debug }));
   return {
     debug: writer("debug"),
     info: writer("info"),
@@ -29,12 +30,14 @@ export function consoleLogger(
 interface Entry {
   readonly fields: object;
   readonly message: string | undefined;
-  readonly stacks: boolean;
+  readonly debug: boolean;
 }
 
-function toLine(level: LogLevel, { fields, message = "", stacks }: Entry): string {
-  const { runId, error, err, ...rest } = fields as Record<string, unknown>;
+function toLine(level: LogLevel, { fields, message = "", debug }: Entry): string {
   const time = new Date().toTimeString().slice(0, 8);
+  const answer = toAnswer(fields);
+  if (answer) return `${time} ${level.padEnd(5)} ${answer}${debug ? toContent(fields) : ""}\n`;
+  const { runId, error, err, ...rest } = fields as Record<string, unknown>;
   const failure = error ?? err;
   const parts = [
     `${time} ${level.padEnd(5)} ${oneLine(message)}`,
@@ -44,8 +47,10 @@ function toLine(level: LogLevel, { fields, message = "", stacks }: Entry): strin
     ),
     ...(failure === undefined ? [] : [`error=${describe(failure)}`]),
   ];
-  const stack = stacks && failure instanceof Error ? `\n${stackOf(failure)}` : "";
-  return `${parts.join("  ")}${stack}\n`;
+  const frames = failure instanceof Error ? (debug ? allFrames(failure) : ownFrames(failure)) : [];
+  // Errors of clients, at other levels, are nobody's code.
+  const stack = level === "error" || debug ? frames.map((frame) => `\n    ${clean(frame)}`) : [];
+  return `${parts.join("  ")}${stack.join("")}\n`;
 }
 
 function describe(failure: unknown): string {
@@ -55,9 +60,33 @@ function describe(failure: unknown): string {
   return oneLine(`${name}: ${failure.message}${cause}`);
 }
 
-function stackOf({ stack = "" }: Error): string {
-  const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
-  return frames.map((line) => `    ${clean(line.trim())}`).join("\n");
+/** The record of a request: `POST /agui 200 in 34 ms  agent default  thread 01J…  12 tokens`. */
+function toAnswer(fields: object): string | undefined {
+  const { endpoint, status, latencyMs, protocol, agentId, sessionId, runId, tokens } =
+    fields as Record<string, unknown>;
+  if (typeof endpoint !== "string" || typeof latencyMs !== "number") return undefined;
+  const { outcome, error } = fields as Record<string, unknown>;
+  const named = { protocol, agent: agentId, thread: sessionId, run: runId };
+  const total = (tokens as { total?: unknown } | undefined)?.total;
+  return [
+    `${oneLine(endpoint)} ${typeof status === "number" ? status : "-"} in ${latencyMs} ms`,
+    ...Object.entries(named).flatMap(([name, value]) =>
+      typeof value === "string" ? [`${name} ${oneLine(value)}`] : [],
+    ),
+    ...(total === undefined ? [] : [`${show(total)} tokens`]),
+    ...(outcome === "cancelled" || outcome === "interrupt" ? [outcome] : []),
+    ...(error === undefined ? [] : [`error=${describe(error)}`]),
+  ].join("  ");
+}
+
+// In full: whoever asks for the content wants all of it.
+function toContent(fields: object): string {
+  const { headers, input, output } = fields as Record<string, unknown>;
+  return Object.entries({ headers, input, output })
+    .flatMap(([name, value]) =>
+      value === undefined ? [] : [`\n    ${name} ${clean(JSON.stringify(value))}`],
+    )
+    .join("");
 }
 
 const longest = 300;

@@ -1,9 +1,10 @@
-import { AgentError } from "@holodeck/agui";
-import type { Limits } from "@holodeck/agui";
+import { AgentError, isAgentError } from "@holodeck/agui";
+import type { Limits, Logger } from "@holodeck/agui";
 import { toProblem } from "@holodeck/agui-core";
 import type { Exchange, Json } from "@holodeck/agui-core";
 import { playgroundFile } from "@holodeck/agui-playground";
 import { version } from "../version.ts";
+import type { FailureBook } from "./failure-book.ts";
 import type { Generations } from "./generations.ts";
 import type { Guard } from "./guards.ts";
 import type { RepairBook } from "./repair-book.ts";
@@ -11,27 +12,44 @@ import type { RepairBook } from "./repair-book.ts";
 export interface AppOptions {
   readonly guard: Guard;
   readonly repairs: RepairBook;
+  /** Why runs failed; absent where others than this machine may ask. */
+  readonly failures: FailureBook | undefined;
   readonly hasPage: boolean;
+  /** Takes a record of each request that is refused before it comes to the agent. */
+  readonly logger: Logger;
   readonly agents: Pick<Generations, "use" | "limits" | "current">;
 }
 
 /** Everything below one address: the guard, the page's own routes, the agent, the page. */
 export function createApp(options: AppOptions): { handle(exchange: Exchange): Promise<boolean> } {
-  const { guard, repairs, hasPage, agents } = options;
+  const { guard, repairs, failures, hasPage, agents, logger } = options;
 
   function describe(path: string): Json | undefined {
     if (path === "/_holodeck/info") {
       const { store: sessions } = agents.current;
       return { version, sessions, limits: toJson(agents.limits), playground: hasPage };
     }
-    const runId = /^\/_holodeck\/runs\/([^/]+)\/repairs$/.exec(path)?.[1];
-    return runId === undefined ? undefined : { repairs: repairs.of(decode(runId)) };
+    const [, runId, what] = /^\/_holodeck\/runs\/([^/]+)\/(repairs|failure)$/.exec(path) ?? [];
+    if (runId === undefined) return undefined;
+    return what === "repairs"
+      ? { repairs: repairs.of(decode(runId)) }
+      : { failure: failures?.of(decode(runId)) ?? null };
+  }
+
+  function refuse(exchange: Exchange, error: AgentError): void {
+    const { method, path } = exchange;
+    logger.info(
+      { endpoint: `${method} ${path}`, status: error.status, latencyMs: 0, error: error.code },
+      "Request answered.",
+    );
+    send(exchange, toProblem(error, { instance: path }));
   }
 
   async function handle(exchange: Exchange): Promise<boolean> {
     try {
       guard(exchange);
     } catch (error) {
+      if (!isAgentError(error)) throw error;
       refuse(exchange, error);
       return true;
     }
@@ -72,10 +90,6 @@ function decode(text: string): string {
 
 function notFound({ method, path }: Exchange): AgentError {
   return new AgentError("not-found", `Nothing answers ${method} ${path} here.`);
-}
-
-function refuse(exchange: Exchange, error: unknown): void {
-  send(exchange, toProblem(error, { instance: exchange.path }));
 }
 
 function send(

@@ -75,6 +75,11 @@ export function isWildcard(host: string): boolean {
   return host === "0.0.0.0" || host === "::";
 }
 
+/** Whether only this machine can reach it. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(?:\.\d+){3}$/.test(host);
+}
+
 /** As it stands in a URL. */
 export function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;

@@ -1,4 +1,4 @@
-import { agui, allowAnonymous, copilotkit, rest, threads, vercel } from "@holodeck/agui";
+import { agui, allowAnonymous, copilotkit, logging, rest, threads, vercel } from "@holodeck/agui";
 import type {
   AgentHandlerOptions,
   HandlerMiddleware,
@@ -10,6 +10,7 @@ import type {
 } from "@holodeck/agui";
 import { defaultLimits } from "@holodeck/agui-core";
 import type { LoadedAgent } from "../loaded-agent.ts";
+import type { FailureBook } from "./failure-book.ts";
 import type { ProtocolName, ServeFlags } from "./flags.ts";
 import type { RepairBook } from "./repair-book.ts";
 import type { ServeSettings } from "./settings.ts";
@@ -27,6 +28,7 @@ export interface HandlerParts {
   readonly settings: ServeSettings;
   readonly logger: Logger;
   readonly repairs: RepairBook;
+  readonly failures: FailureBook;
 }
 
 // Time enough to reload the page in mid-answer.
@@ -36,11 +38,14 @@ const graceMs = 30_000;
 export async function toHandlerOptions(
   { options }: LoadedAgent,
   sessions: SessionStore,
-  { flags, settings, logger, repairs }: HandlerParts,
+  { flags, settings, logger, repairs, failures }: HandlerParts,
 ): Promise<AgentHandlerOptions> {
   const { cors, debug } = settings;
   const own = options.middleware ?? [];
-  const middleware = cors ? [cors, ...own.filter((one) => !isCors(one))] : own;
+  const middleware = [
+    ...(own.some((one) => isNamed(one, "logging")) ? [] : [logging()]),
+    ...(cors ? [cors, ...own.filter((one) => !isNamed(one, "cors"))] : own),
+  ];
   const { extractFiles } = options.files ? {} : await import("@holodeck/agui-files");
   return {
     onDisconnect: { graceMs },
@@ -51,7 +56,7 @@ export async function toHandlerOptions(
     middleware,
     sessions,
     limits: toLimits(options, settings),
-    logger: repairs.listen(options.logger ?? logger),
+    logger: failures.listen(repairs.listen(options.logger ?? logger)),
     debug: debug || (options.debug ?? false),
   };
 }
@@ -68,6 +73,6 @@ function saysWhoAsks({ authenticate, middleware = [] }: AgentHandlerOptions): bo
   return authenticate !== undefined || middleware.some(asks);
 }
 
-function isCors(one: Middleware | HandlerMiddleware): boolean {
-  return typeof one !== "function" && one.name === "cors";
+function isNamed(one: Middleware | HandlerMiddleware, name: string): boolean {
+  return typeof one !== "function" && one.name === name;
 }

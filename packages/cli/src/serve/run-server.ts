@@ -9,10 +9,11 @@ import { createStoreChoice } from "./choose-store.ts";
 import type { StoreChoice } from "./choose-store.ts";
 import { consoleLogger } from "./console-logger.ts";
 import { createApp } from "./create-app.ts";
+import { createFailureBook } from "./failure-book.ts";
 import type { ServeFlags } from "./flags.ts";
 import { createGenerations } from "./generations.ts";
 import type { Generations } from "./generations.ts";
-import { createGuard, isWildcard, urlHost } from "./guards.ts";
+import { createGuard, isLoopback, isWildcard, urlHost } from "./guards.ts";
 import { toHandlerOptions } from "./handler-options.ts";
 import { listen } from "./listen.ts";
 import type { Listening } from "./listen.ts";
@@ -78,7 +79,8 @@ async function open(loaded: LoadedAgent, { flags, settings, io }: Given): Promis
     closers.unshift(() => stores.close());
     const logger = createLogger(settings, io);
     const repairs = createRepairBook();
-    const parts = { flags, settings, logger, repairs };
+    const failures = createFailureBook();
+    const parts = { flags, settings, logger, repairs, failures };
     const agents = await createGenerations(loaded, {
       toOptions: (agent, sessions) => toHandlerOptions(agent, sessions, parts),
       stores,
@@ -87,7 +89,9 @@ async function open(loaded: LoadedAgent, { flags, settings, io }: Given): Promis
     const withPage = flags.playground && hasPage(io);
     const { host, corsOrigins } = settings;
     const guard = createGuard({ host, corsOrigins, port: () => server.port });
-    const app = createApp({ guard, repairs, hasPage: withPage, agents });
+    // Where an agent's code is, and why it fails, concerns only who sits at this machine.
+    const shown = isLoopback(host) ? failures : undefined;
+    const app = createApp({ guard, repairs, failures: shown, hasPage: withPage, agents, logger });
     const server: Listening = await listen(app, { host, port: settings.port, logger });
     const url = `http://${isWildcard(host) ? "localhost" : urlHost(host)}:${server.port}`;
     return { agents, server, stores, url, withPage };
@@ -99,7 +103,7 @@ async function open(loaded: LoadedAgent, { flags, settings, io }: Given): Promis
 
 function createLogger({ logFormat, logLevel, debug }: ServeSettings, { err }: Io): Logger {
   if (logFormat === "json") return jsonLogger({ level: logLevel });
-  return consoleLogger((line) => void err.write(line), { level: logLevel, stacks: debug });
+  return consoleLogger((line) => void err.write(line), { level: logLevel, debug });
 }
 
 async function announce(

@@ -8,7 +8,7 @@ which needs no key and no network.
   --protocol <names>       ag-ui, copilotkit, vercel, rest, threads; several with commas (all)
   --cors-origins <list>    pages of other origins that may use the agent; * for all of them (none)
   --sessions <where>       memory, sqlite:PATH or redis://HOST:PORT (memory)
-  --debug                  debug lines, stacks, and real error messages to clients
+  --debug                  what is asked and answered, debug lines, whole stacks; real errors to clients
   --open                   open the page in the browser
   --watch                  read the agent again when one of its files changes
   --no-playground          without the page

@@ -1,3 +1,4 @@
+import { lastUserText } from "@holodeck/agui";
 import type { AgentFunction } from "@holodeck/agui";
 
 /**
@@ -5,9 +6,8 @@ import type { AgentFunction } from "@holodeck/agui";
  * Put your model here.
  */
 export const agent: AgentFunction = async function* (input, { state }) {
-  const said = input.messages.findLast((message) => message.role === "user")?.content;
   await state.set({ turns: input.messages.filter(({ role }) => role === "user").length });
 
   yield "You said: ";
-  yield typeof said === "string" ? said : "something that is not text";
+  yield lastUserText(input) || "something that is not text";
 };

@@ -9,6 +9,7 @@ import { stopRun } from "../client/server.ts";
 import { wires } from "../client/wires.ts";
 import { current, exchanges, state, wire } from "../model.ts";
 import type { Exchange, Wire } from "../model.ts";
+import { fetchCause } from "./fetch-cause.ts";
 import { createFold } from "./fold.ts";
 import type { Folded, Step } from "./fold.ts";
 import { createFollower } from "./follower.ts";
@@ -35,6 +36,8 @@ export interface Chat extends Answers {
   readonly status: ReadonlySignal<ChatStatus>;
   /** Why the last run failed, in a sentence. */
   readonly failure: ReadonlySignal<string | undefined>;
+  /** Its cause and where it is in the agent's code; known only on the machine that serves. */
+  readonly cause: ReadonlySignal<string | undefined>;
   /** Asks. With `replaces` the question takes the place of that one and of all that followed. */
   ask(content: Question, replaces?: string): Promise<void>;
   /** Answers the last question anew; also after a failure. */
@@ -69,6 +72,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
   const planTurn = signal<string | undefined>(undefined);
   const status = signal<ChatStatus>("idle");
   const failure = signal<string | undefined>(undefined);
+  const cause = signal<string | undefined>(undefined);
   /** Whether the last run has ended in order, so that what it left open can be answered. */
   const isSettled = signal(false);
   let controller = new AbortController();
@@ -103,7 +107,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
       show(createFold([], { value: undefined, changed: [] }).read());
       status.value = "idle";
       isSettled.value = false;
-      failure.value = undefined;
+      failure.value = cause.value = undefined;
       exchanges.value = [];
       current.value = undefined;
     });
@@ -155,7 +159,13 @@ export function createChat({ base, memory }: ChatOptions): Chat {
         failure.value = last.error.value ?? "The run failed.";
       }
     });
+    if (last.status.value === "failed") void showCause(last, signal);
     return last;
+  }
+
+  async function showCause({ runId }: Exchange, signal: AbortSignal): Promise<void> {
+    const found = runId.value === undefined ? undefined : await fetchCause(runId.value, base);
+    if (!signal.aborted && failure.value !== undefined) cause.value = found;
   }
 
   async function run(
@@ -169,7 +179,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
       steps.value = [];
       suggestions.value = [];
       interrupts.value = [];
-      failure.value = undefined;
+      failure.value = cause.value = undefined;
       isSettled.value = false;
       status.value = "running";
     });
@@ -212,6 +222,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
     planTurn,
     status,
     failure,
+    cause,
     async ask(content, replaces = refused) {
       if (status.value !== "idle") return;
       const at = messages.value.findIndex(({ id }) => id === replaces);
@@ -271,11 +282,11 @@ export function createChat({ base, memory }: ChatOptions): Chat {
       // Nobody knows the thread: it is a new one.
       if (sent.exchange.status.value === "cut" && sent.exchange.frames.value.length === 0) {
         sent.exchange.status.value = "done";
-        failure.value = undefined;
+        failure.value = cause.value = undefined;
       }
     },
     dismissFailure() {
-      failure.value = undefined;
+      failure.value = cause.value = undefined;
     },
   };
 }

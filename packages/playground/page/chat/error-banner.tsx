@@ -4,12 +4,16 @@ import { chat } from "./instance.ts";
 /** Why it did not work, and another try. */
 export function ErrorBanner() {
   const failure = chat.failure.value;
+  const cause = chat.cause.value;
   if (failure === undefined) return null;
   const canRetry = chat.messages.value.some(({ role }) => role === "user");
   return (
     <div class="error-banner" role="alert">
       <Icon name="alert" />
-      <p>{failure}</p>
+      <div class="words">
+        <p>{failure}</p>
+        {cause !== undefined && <pre>{cause}</pre>}
+      </div>
       {canRetry && (
         <button type="button" onClick={() => void chat.regenerate()}>
           Try again

@@ -47,8 +47,10 @@ export function createOpening(
       if (answer === "ok") return { fence: Number(value) };
       holder = value;
       if (answer === "expired") continue;
-      const busy = await reader.peek({ ...key, runId: decodePart(value) });
-      if (busy?.record.status === "running") return { busy: busy.record };
+      const found = await reader.peek({ ...key, runId: decodePart(value) });
+      if (found && (answer === "busy" ? isRunning : isUsed)(found.record)) {
+        return { busy: found.record };
+      }
       if (attempt > 10) throw new AgentError("thread-busy", `Thread "${key.threadId}" is busy.`);
     }
   }
@@ -63,7 +65,7 @@ export function createOpening(
       if (!other) return undefined;
       const otherKey = { ...key, threadId: decodePart(other) };
       const found = await reader.peek(otherKey);
-      if (found?.record.status === "running") return found.record;
+      if (found && isUsed(found.record)) return found.record;
       const { record, log } = keys.run(otherKey);
       if (found) await connection.call("DEL", record, log);
       from = other;
@@ -88,4 +90,13 @@ export function createOpening(
       throw error;
     }
   };
+}
+
+function isRunning({ status }: RunRecord): boolean {
+  return status === "running";
+}
+
+// One whose log holds nothing but its end has never begun.
+function isUsed(record: RunRecord): boolean {
+  return isRunning(record) || record.last > 1;
 }

@@ -44,6 +44,10 @@ export interface RedisLogOptions {
 }
 
 export interface RedisLog extends RunLog {
+  /** Whether no other process has ended the run or taken its thread. */
+  isHeld(lease: Lease): Promise<boolean>;
+  /** The owner of this lease has to stop: the run is not its own. */
+  lose(lease: Lease): AgentError;
   /** The session, its runs and their logs. False: there was none. */
   deleteThread(key: ThreadKey): Promise<boolean>;
   shutdown(): void;
@@ -220,6 +224,12 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
     send,
     requestStop: (key) => send(key, { type: "stop" }),
     commands: leases.listen,
+    async isHeld(lease) {
+      const name = keys.thread(lease).lease;
+      const [run, fence] = (await connection.call("HMGET", name, "run", "fence")) as unknown[];
+      return run === encodePart(lease.runId) && fence === String(lease.fence);
+    },
+    lose: leases.lose,
     async deleteThread(key) {
       const thread = keys.thread(key);
       for (;;) {

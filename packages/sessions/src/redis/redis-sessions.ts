@@ -1,5 +1,5 @@
 import { AgentError, defaultLimits, systemClock, ulid } from "@holodeck/agui-core";
-import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
+import type { Clock, Lease, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import type { PruneOptions } from "../prune-messages.ts";
 import { changeSession, newSession } from "../session-record.ts";
 import { toCommands } from "./commands.ts";
@@ -97,12 +97,14 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
   }
 
   /** False: another one was faster. */
-  async function put(session: Session, before: number): Promise<boolean> {
+  async function put(session: Session, before: number, by?: Lease): Promise<boolean> {
     const { session: name, lease } = keys.thread(session);
     const { version, lastActivity } = session;
     const json = toStored(session);
-    const args = [ttlMs, leaseMs, before, version, json, ulid(), lastActivity];
+    const holder = by ? [encodePart(by.runId), by.fence] : ["", ""];
+    const args = [ttlMs, leaseMs, before, version, json, ulid(), lastActivity, ...holder];
     const answer = await connection.run(writeScript, { keys: [name, lease], args });
+    if (by && answer === "lost") throw runs.lose(by);
     if (answer !== "ok") return false;
     await Promise.all([threads.add(session, lastActivity), count(session, ttlMs)]);
     return true;
@@ -114,15 +116,17 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     return (await connection.run(admitScript, call)) === 1;
   }
 
-  async function change(...[key, changes, { ifVersion } = {}]: UpdateArguments): Promise<Session> {
+  async function change(...[key, changes, options = {}]: UpdateArguments): Promise<Session> {
+    const { ifVersion, lease } = options;
     for (let attempt = 0; attempt < writeAttempts; attempt++) {
       const session = await get(key);
       if (!session) {
+        if (lease && !(await runs.isHeld(lease))) throw runs.lose(lease);
         throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);
       }
       const now = clock.now();
       const changed = changeSession(session, changes, { ...prune, now, ifVersion });
-      if (await put(changed, session.version)) return changed;
+      if (await put(changed, session.version, lease)) return changed;
     }
     throw new AgentError("thread-busy", `Session "${key.threadId}" changes too fast.`);
   }

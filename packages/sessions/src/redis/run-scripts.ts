@@ -68,8 +68,12 @@ export const openScript: Script = {
 local run, token, holder = ARGV[1], ARGV[2], ARGV[9]
 local lease_ms, keep_ms, ttl_ms = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[8])
 local held = redis.call('HMGET', KEYS[1], 'run', 'fence', 'until', 'token')
+if held[4] == token then return { 'ok', held[2] } end
+-- One whose log holds nothing but its end has never begun.
+local old = redis.call('HMGET', KEYS[4], 'status', 'last')
+local is_used = old[1] and tonumber(old[2]) > 1
+if is_used and old[1] ~= 'running' then return { 'ended', run } end
 if held[1] then
-  if held[4] == token then return { 'ok', held[2] } end
   if tonumber(held[3]) > now then return { 'busy', held[1] } end
   if held[1] ~= holder then return { 'expired', held[1] } end
   if redis.call('HGET', KEYS[8], 'fence') == held[2] then
@@ -77,6 +81,7 @@ if held[1] then
     lose(key, holder, held[2], tonumber(ARGV[7]), ARGV[10])
   end
 end
+if is_used then return { 'ended', run } end
 -- Microseconds of the server: higher than any fence before, also after the keys were lost.
 local fence = time[1] * 1000000 + time[2]
 local before = redis.call('HGET', KEYS[4], 'fence')

@@ -15,13 +15,19 @@ redis.call('PEXPIRE', KEYS[1], ttl)
 
 /**
  * KEYS: session, lease. ARGV: ttlMs, leaseMs, version it must have ('0': none), new version, JSON, token,
- * last activity.
+ * last activity, run and fence of the lease it is written with ('': none). Answers 'ok', 'conflict' or 'lost'.
  */
 export const writeScript: Script = {
   name: "write",
   lua: `${prelude}
 local current = redis.call('HMGET', KEYS[1], 'v', 'w')
-if (current[1] or '0') ~= ARGV[3] then return current[2] == ARGV[6] and 'ok' or 'conflict' end
+-- Sent again: the first one has landed.
+if current[2] == ARGV[6] then return 'ok' end
+if ARGV[9] ~= '' then
+  local held = redis.call('HMGET', KEYS[2], 'run', 'fence', 'until')
+  if held[1] ~= ARGV[8] or held[2] ~= ARGV[9] or tonumber(held[3]) <= now then return 'lost' end
+end
+if (current[1] or '0') ~= ARGV[3] then return 'conflict' end
 redis.call('HSET', KEYS[1], 'v', ARGV[4], 'd', ARGV[5], 'w', ARGV[6], 'a', ARGV[7])
 ${ttl}
 return 'ok'

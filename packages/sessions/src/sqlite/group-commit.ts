@@ -21,7 +21,12 @@ interface Waiting {
 export function createGroupCommit(
   db: Database,
   runs: RunRows,
-  on: { written(fence: number): void; lost(fence: number): void },
+  on: {
+    /** Until when the lease of a run holds that was written to just now. */
+    expiresAt(): number;
+    written(fence: number): void;
+    lost(fence: number): void;
+  },
 ): GroupCommit {
   let waiting: Waiting[] = [];
 
@@ -32,8 +37,9 @@ export function createGroupCommit(
     const refused = new Map<Waiting, AgentError>();
     try {
       db.write(() => {
+        const expiresAt = on.expiresAt();
         for (const one of group) {
-          if (!runs.append(one.lease, one.batch)) {
+          if (!runs.append(one.lease, one.batch, expiresAt)) {
             refused.set(one, refusal(runs, one.lease, one.batch.from));
           }
         }
@@ -74,5 +80,10 @@ export function refusal(runs: RunRows, lease: Lease, from: number): AgentError {
         "internal",
         `Run "${lease.runId}": offset ${from} does not follow ${row.last}.`,
       )
-    : new AgentError("run-lost", `Run "${lease.runId}" is no longer owned by this process.`);
+    : lost(lease.runId);
+}
+
+/** What a process gets that writes for a run which it does not own. */
+export function lost(runId: string): AgentError {
+  return new AgentError("run-lost", `Run "${runId}" is not owned by this process.`);
 }

@@ -49,8 +49,10 @@ export interface RunRows {
       expiresAt: number;
     },
   ): number;
-  /** False when the run is not running with this fence, or is elsewhere. */
-  append(run: RunKey & { fence: number }, batch: Batch): boolean;
+  /**
+   * Renews the lease as well. False when the run is not running with this fence, or is at another offset.
+   */
+  append(run: RunKey & { fence: number }, batch: Batch, expiresAt: number): boolean;
   end(fence: number, status: RunStatus, at: number): void;
   entries(fence: number, after: number, limit: number): LogEntry[];
   remove(fence: number): void;
@@ -127,10 +129,11 @@ export function createRunRows(
         );
       return Number(lastInsertRowid);
     },
-    append({ fence, principal, runId }, batch) {
+    append({ fence, principal, runId }, batch, expiresAt) {
       const size = db
         .sql(
-          `UPDATE runs SET last = ?, bytes = bytes + ?, rows = rows + ?
+          `UPDATE runs SET last = ?, bytes = bytes + ?, rows = rows + ?,
+             expires_at = max(expires_at, ?)
            WHERE fence = ? AND principal = ? AND run_id = ? AND status = 'running' AND last = ?
            RETURNING bytes, rows`,
         )
@@ -138,6 +141,7 @@ export function createRunRows(
           batch.to,
           batch.bytes,
           batch.rows.length,
+          expiresAt,
           fence,
           toText(principal),
           toText(runId),

@@ -115,6 +115,12 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (blob, position)
   );
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN history_owner TEXT;
+  ALTER TABLE sessions ADD COLUMN pruned TEXT;
+  ALTER TABLE sessions ADD COLUMN past_runs TEXT;
+  ALTER TABLE sessions ADD COLUMN claimed TEXT;
+  `,
 ];
 
 /** Brings a database to the newest version. */

@@ -2,6 +2,7 @@ import { AgentError } from "@holodeck/agui-core";
 import type {
   Message,
   ActiveFold,
+  HistoryOwner,
   Pending,
   Session,
   SessionChange,
@@ -27,6 +28,10 @@ interface SessionRow {
   readonly last_run_id: string | null;
   readonly active: string | null;
   readonly times: string | null;
+  readonly history_owner: HistoryOwner | null;
+  readonly pruned: string | null;
+  readonly past_runs: string | null;
+  readonly claimed: string | null;
 }
 
 interface MessageRow {
@@ -139,7 +144,8 @@ export function createSessionRows(db: Database): SessionRows {
       writeMessages(row.id, before, after);
       db.sql(
         `UPDATE sessions SET version = ?, last_activity = ?, message_count = ?, state = ?,
-           metadata = ?, pending = ?, last_run_id = ?, active = ?, times = ? WHERE id = ?`,
+           metadata = ?, pending = ?, last_run_id = ?, active = ?, times = ?, history_owner = ?,
+           pruned = ?, past_runs = ?, claimed = ? WHERE id = ?`,
       ).run(
         session.version,
         session.lastActivity,
@@ -148,8 +154,12 @@ export function createSessionRows(db: Database): SessionRows {
         JSON.stringify(session.metadata),
         JSON.stringify(session.pending),
         session.lastRunId === undefined ? null : toText(session.lastRunId),
-        session.active === undefined ? null : JSON.stringify(session.active),
-        session.times === undefined ? null : JSON.stringify(session.times),
+        JSON.stringify(session.active) ?? null,
+        JSON.stringify(session.times) ?? null,
+        session.historyOwner ?? null,
+        JSON.stringify(session.pruned) ?? null,
+        change.run ? JSON.stringify(session.pastRuns) : row.past_runs,
+        JSON.stringify(session.claimed) ?? null,
         row.id,
       );
       return session;
@@ -219,13 +229,21 @@ function toSession(row: SessionRow, messages: readonly MessageRow[]): Session {
     lastActivity: row.last_activity,
     messageCount: row.message_count,
     messages: messages.map(({ value }) => JSON.parse(value) as Message),
-    state: row.state === null ? undefined : (JSON.parse(row.state) as unknown),
+    state: parsed<unknown>(row.state),
     metadata: JSON.parse(row.metadata) as Session["metadata"],
     pending: JSON.parse(row.pending) as Pending[],
     lastRunId: row.last_run_id === null ? undefined : fromText(row.last_run_id),
-    active: row.active === null ? undefined : (JSON.parse(row.active) as ActiveFold),
-    times: row.times === null ? undefined : (JSON.parse(row.times) as Session["times"]),
+    active: parsed<ActiveFold>(row.active),
+    times: parsed<Session["times"]>(row.times),
+    historyOwner: row.history_owner ?? undefined,
+    pruned: parsed<Session["pruned"]>(row.pruned),
+    pastRuns: parsed<Session["pastRuns"]>(row.past_runs),
+    claimed: parsed<Session["claimed"]>(row.claimed),
   };
+}
+
+function parsed<T>(json: string | null): T | undefined {
+  return json === null ? undefined : (JSON.parse(json) as T);
 }
 
 /**

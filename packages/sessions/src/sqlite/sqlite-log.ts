@@ -1,7 +1,15 @@
 import { AgentError, EventType, cutAfter, isAgentError } from "@holodeck/agui-core";
-import type { Clock, LogEntry, RunCommand, RunKey, RunLog, ThreadKey } from "@holodeck/agui-core";
+import type {
+  Clock,
+  Lease,
+  LogEntry,
+  RunCommand,
+  RunKey,
+  RunLog,
+  ThreadKey,
+} from "@holodeck/agui-core";
 import type { Database } from "./database.ts";
-import { createGroupCommit, refusal } from "./group-commit.ts";
+import { createGroupCommit, lost, refusal } from "./group-commit.ts";
 import { fromText } from "./key-text.ts";
 import { createPresence } from "./presence.ts";
 import { createRunRows, toBatch, toRecord } from "./run-rows.ts";
@@ -17,6 +25,8 @@ export interface SqliteLogOptions {
 }
 
 export interface SqliteLog extends RunLog {
+  /** Inside a transaction. Throws `run-lost` unless the run of this lease goes on, and in time. */
+  assertHeld(lease: Lease): void;
   /** Inside a transaction. Returns the fences of the runs that are gone. */
   deleteThread(key: ThreadKey): number[];
   /** After that transaction: owners and followers of this process are told. */
@@ -36,7 +46,9 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
   const { clock, runLogMs, leaseMs } = options;
   const rows = createRunRows(db, options);
   const presence = createPresence(db, options);
+  const expiresAt = (): number => clock.now() + leaseMs;
   const commits = createGroupCommit(db, rows, {
+    expiresAt,
     written: (fence) => presence.wake([fence]),
     lost: (fence) => presence.lose(fence),
   });
@@ -51,12 +63,24 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     const row = db.read(find);
     if (!row || !isDead(row)) return row && isGone(row) ? undefined : row;
     const closed = db.write(() => {
-      const again = find();
-      if (again && isDead(again)) closeLost(again);
+      settle(find(), []);
       return find();
     });
     presence.wake([row.fence]);
     return closed;
+  }
+
+  /** Inside a transaction: the row, closed if its owner has died. */
+  function settle(row: RunRow | undefined, ended: number[]): RunRow | undefined {
+    if (!row || !isDead(row)) return row;
+    closeLost(row);
+    ended.push(row.fence);
+    return rows.byFence(row.fence);
+  }
+
+  // One whose log holds nothing but its end has never begun.
+  function isUsed(row: RunRow): boolean {
+    return row.status === "running" || (row.last > 1 && !isGone(row));
   }
 
   function isGone({ ended_at }: RunRow): boolean {
@@ -72,6 +96,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     rows.append(
       { principal: fromText(row.principal), threadId: "", runId, fence: row.fence },
       toBatch([terminal]),
+      row.expires_at,
     );
     rows.end(row.fence, "lost", clock.now());
   }
@@ -113,20 +138,15 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     open(key, init) {
       const ended: number[] = [];
       const found = db.write(() => {
-        const holder = rows.byThread(key);
-        if (holder && !isDead(holder)) return { busy: toRecord(holder) };
-        if (holder) {
-          closeLost(holder);
-          ended.push(holder.fence);
-        }
-        const old = rows.byRun(key.principal, key.runId);
+        const old = settle(rows.byRun(key.principal, key.runId), ended);
+        if (old && isUsed(old)) return { busy: toRecord(old) };
+        const holder = settle(rows.byThread(key), ended);
+        if (holder?.status === "running") return { busy: toRecord(holder) };
         if (old) {
-          if (old.status === "running" && !isDead(old)) return { busy: toRecord(old) };
           rows.remove(old.fence);
           ended.push(old.fence);
         }
-        const expiresAt = clock.now() + leaseMs;
-        return rows.insert(key, { ...init, owner: presence.id, expiresAt });
+        return rows.insert(key, { ...init, owner: presence.id, expiresAt: expiresAt() });
       });
       presence.wake(ended);
       return typeof found === "number" ? presence.own(key, found) : found;
@@ -138,7 +158,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
       commits.flush();
       try {
         db.write(() => {
-          if (!rows.append(lease, toBatch([terminal]))) {
+          if (!rows.append(lease, toBatch([terminal]), expiresAt())) {
             throw refusal(rows, lease, terminal.from);
           }
           rows.end(lease.fence, status, clock.now());
@@ -209,6 +229,15 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     send,
     requestStop: (key) => send(key, { type: "stop" }),
     commands: (lease, on) => presence.listen(lease.fence, on),
+    assertHeld({ fence, principal, runId }) {
+      const row = rows.byFence(fence);
+      const isHeld =
+        row?.status === "running" &&
+        row.expires_at > clock.now() &&
+        fromText(row.principal) === principal &&
+        fromText(row.run_id) === runId;
+      if (!isHeld) throw lost(runId);
+    },
     deleteThread: (key) => rows.removeThread(key),
     forget(fences) {
       fences.forEach(presence.lose);

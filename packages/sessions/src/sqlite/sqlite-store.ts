@@ -1,4 +1,4 @@
-import { AgentError } from "@holodeck/agui-core";
+import { AgentError, isAgentError } from "@holodeck/agui-core";
 import type { Clock, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import type { PruneOptions } from "../prune-messages.ts";
 import { takeTokens } from "../token-bucket.ts";
@@ -103,8 +103,17 @@ export function createSqliteStore(db: Database, options: SqliteStoreOptions): Sq
       runs.forget(gone);
       return session;
     },
-    update: (key, change, { ifVersion } = {}) =>
-      db.write(() => sessions.update(key, change, { ...prune, ...expiry(), ifVersion })),
+    update(key, change, { ifVersion, lease } = {}) {
+      try {
+        return db.write(() => {
+          if (lease) runs.assertHeld(lease);
+          return sessions.update(key, change, { ...prune, ...expiry(), ifVersion });
+        });
+      } catch (error) {
+        if (lease && isAgentError(error) && error.code === "run-lost") runs.forget([lease.fence]);
+        throw error;
+      }
+    },
     delete(key) {
       const isThere = db.read(() => sessions.has(key, expiry()));
       remove([key]);

@@ -126,7 +126,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
       const runs = await openLog();
       const lease = await openRun(runs, key);
       expect(await runs.requestStop(key)).toBe(true);
-      await playRun(runs, lease);
+      await playRun(runs, lease, 0);
       const heard: RunCommand[] = [];
       runs.commands(await openRun(runs, key), (command) => heard.push(command));
       await runs.send(key, commands[1]!);
@@ -273,14 +273,16 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
       async () => {
         const { runs, view, lease, wake } = await openLost();
         await bench.pass(1.5 * leaseMs);
-        const again = await openRun(view, key);
+        const next = { ...thread, runId: "r2" };
+        const again = await openRun(view, next);
         await view.append(again, [mark(1, "new"), mark(2, "new")]);
         await wake();
         await bench.until(() => lease.lost.aborted);
         expect(await codeOf(() => runs.append(lease, [mark(3)]))).toBe("run-lost");
-        expect(await view.read(key, 0)).toEqual([mark(1, "new"), mark(2, "new")]);
+        expect(await view.read(next, 0)).toEqual([mark(1, "new"), mark(2, "new")]);
         await view.append(again, [mark(3, "new")]);
         expect(again.lost.aborted).toBe(false);
+        expect(await view.open(key, init)).toMatchObject({ busy: { ...key, status: "lost" } });
       },
       "second",
     );

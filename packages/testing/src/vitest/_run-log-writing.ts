@@ -1,4 +1,4 @@
-import type { RunCommand } from "@holodeck/agui-core";
+import type { Lease, RunCommand } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
 import { exampleRun } from "../event-examples.ts";
 import { init, key, thread } from "./_run-log-kit.ts";
@@ -74,25 +74,61 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
       expect(await runs.find("ann", "r1")).toMatchObject(key);
     });
 
-    define("starts a run again that has ended, with a log of its own", async () => {
+    define("does not start a run again that has ended, and keeps its log", async () => {
       const runs = await openLog();
       await playRun(runs, await openRun(runs, key));
+      const log = await runs.read(key, 0);
+      const ended = { busy: { ...key, status: "finished", last: 3 } };
+      expect(await runs.open(key, init)).toMatchObject(ended);
+      expect(await runs.open({ ...key, threadId: "t2" }, init)).toMatchObject(ended);
+      const lease = await openRun(runs, { ...thread, runId: "r2" });
+      expect(await runs.open(key, init)).toMatchObject(ended);
+      expect(await runs.find("ann", "r1")).toMatchObject(ended.busy);
+      expect(await runs.read(key, 0)).toEqual(log);
+      expect(await runs.active({ ...thread, threadId: "t2" })).toBeUndefined();
+      await runs.append(lease, [mark(1)]);
+    });
+
+    define("starts a run again that ended before it began, on any thread", async () => {
+      const runs = await openLog();
+      await playRun(runs, await openRun(runs, key), 0);
       const lease = await openRun(runs, key);
       expect(await runs.find("ann", "r1")).toMatchObject({ status: "running", last: 0 });
       expect(await runs.read(key, 0)).toEqual([]);
-      await runs.append(lease, [mark(1, "again")]);
-      expect(await runs.read(key, 0)).toEqual([mark(1, "again")]);
-    });
-
-    define("starts a run again on another thread", async () => {
-      const runs = await openLog();
-      await playRun(runs, await openRun(runs, key));
+      await playRun(runs, lease, 0);
       const elsewhere = { ...key, threadId: "t2" };
       await openRun(runs, elsewhere);
       expect(await runs.find("ann", "r1")).toMatchObject(elsewhere);
       expect(await codeOf(() => runs.read(key, 0))).toBe("run-not-found");
       await openRun(runs, { ...thread, runId: "r2" });
     });
+
+    define("starts a run again whose log is gone", async () => {
+      const runs = await openLog({ runLogMs: 500 });
+      await playRun(runs, await openRun(runs, key));
+      expect(await runs.open(key, init)).toMatchObject({ busy: key });
+      await bench.pass(600);
+      const lease = await openRun(runs, key);
+      await runs.append(lease, [mark(1, "again")]);
+      expect(await runs.read(key, 0)).toEqual([mark(1, "again")]);
+    });
+
+    define(
+      "gives a run to one of many copies that ask at once in two processes",
+      async () => {
+        const both = [await openLog(), await openSecondLog()];
+        const asked = count(20).map(async (index) => both[index % 2]!.open(key, init));
+        const opened = await Promise.all(asked);
+        const leases = opened.filter((one) => !("busy" in one));
+        expect(leases).toHaveLength(1);
+        for (const one of opened) expect("busy" in one ? one.busy : one).toMatchObject(key);
+        await playRun(both[opened.findIndex((one) => !("busy" in one)) % 2]!, leases[0] as Lease);
+        for (const runs of both) {
+          expect(await runs.open(key, init)).toMatchObject({ busy: { status: "finished" } });
+        }
+      },
+      "second",
+    );
 
     define("has many threads at once", async () => {
       const runs = await openLog();
@@ -243,8 +279,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
     define("refuses the owner of a run that was started again, and keeps nothing", async () => {
       const runs = await openLog();
       const old = await openRun(runs, key);
-      await runs.append(old, [mark(1)]);
-      await runs.close(old, ending(2, key), "finished");
+      await runs.close(old, ending(1, key), "failed");
       const lease = await openRun(runs, key);
       await runs.append(lease, [mark(1, "new"), mark(2, "new")]);
       // The first collides, the first fits, and the first collides while the rest would fit.

@@ -1,6 +1,9 @@
 import { afterEach, describe } from "vitest";
 import { testSessionBlobs } from "./_session-blobs.ts";
+import { testSessionClaims } from "./_session-claims.ts";
+import { testSessionLeases } from "./_session-leases.ts";
 import { testSessionLifetime } from "./_session-lifetime.ts";
+import { testSessionPast } from "./_session-past.ts";
 import { testSessionPruning } from "./_session-pruning.ts";
 import { testSessionRecords } from "./_session-records.ts";
 import { testSessionTimes } from "./_session-times.ts";
@@ -29,6 +32,9 @@ export function testSessionStore(
     testSessionRecords({ bench, define });
     testSessionTimes({ bench, define });
     testSessionPruning({ bench, define });
+    testSessionPast({ bench, define });
+    testSessionClaims({ bench, define });
+    testSessionLeases({ bench, define });
     testSessionLifetime({ bench, define });
     testSessionBlobs({ bench, define }, { hasBlobs: options.blobs !== false });
     finish();

@@ -215,6 +215,13 @@ testBrokenStore(
     delete: (key) => store.delete(joined(key)),
   })),
 );
+testBrokenStore(
+  "does not look at the lease",
+  breakStore(sharedStores(), (store) => ({
+    update: (key, change, { ifVersion } = {}) =>
+      store.update(key, change, ifVersion === undefined ? {} : { ifVersion }),
+  })),
+);
 const eternal = sharedStores();
 testBrokenStore("forgets nothing", {
   create: (setup) => eternal.create({ ...setup, ttlMs: Number.POSITIVE_INFINITY }),

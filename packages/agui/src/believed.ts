@@ -1,0 +1,183 @@
+import { describeCall, isEqualJson, withCalls, withoutClaims } from "@holodeck/agui-core";
+import type { Message, Session } from "@holodeck/agui-core";
+
+export interface Trust {
+  /** Names of the tools that run on the server. */
+  readonly serverTools: ReadonlySet<string>;
+  /** Whether the thread has been used before. */
+  readonly isKnown: boolean;
+}
+
+export interface Believed {
+  /** What is left of the messages that a client sent. */
+  readonly messages: readonly Message[];
+  /** Ids of the calls in them that only the client vouches for. */
+  readonly claimed: ReadonlySet<string>;
+  /** What was left out, in words. */
+  readonly dropped: readonly string[];
+}
+
+type Assistant = Extract<Message, { role: "assistant" }>;
+type ToolMessage = Extract<Message, { role: "tool" }>;
+type Call = NonNullable<Assistant["toolCalls"]>[number];
+
+/** A call of the thread, and the user's message that led to it. */
+interface StoredCall {
+  readonly call: Call;
+  readonly user: Message | undefined;
+}
+
+/**
+ * The messages of a request as far as they are believed. A call of a server tool is one that the thread holds,
+ * under the same message of the user, with the name, arguments and result that it has there. A result of any
+ * other tool answers a call that waits, or is one that the thread holds; where the thread cannot know the call,
+ * since the store has not seen the thread or has pruned that part, the request itself holds the call.
+ */
+export function believe(sent: readonly Message[], session: Session, trust: Trust): Believed {
+  const reading = new Reading(sent, session, trust);
+  const messages = sent.flatMap((message, index) => reading.take(message, index));
+  return { messages, claimed: reading.claimed, dropped: reading.dropped };
+}
+
+const noIds: readonly string[] = Object.freeze([]);
+
+/** The messages of a thread without calls that a client made up for what is a server tool, and their results. */
+export function withoutForged(
+  { messages, claimed = noIds }: Session,
+  serverTools: ReadonlySet<string>,
+): readonly Message[] {
+  if (claimed.length === 0) return messages;
+  return withoutClaims(messages, { claimed: new Set(claimed), serverTools });
+}
+
+/** What one request is read against, and what has been read of it. */
+class Reading {
+  readonly claimed = new Set<string>();
+  readonly dropped: string[] = [];
+  readonly #trust: Trust;
+  readonly #known = new Map<string, Message>();
+  readonly #calls = new Map<string, StoredCall>();
+  readonly #results = new Map<string, ToolMessage>();
+  readonly #claims: ReadonlySet<string>;
+  readonly #waiting: ReadonlySet<string>;
+  /** The calls that a person was asked about: their results come from the server. */
+  readonly #asked: ReadonlySet<unknown>;
+  /** The last message that the store may have let go of. */
+  readonly #oldest: number;
+  /** The calls of this request that were taken, with their places. */
+  readonly #called = new Map<string, number>();
+  readonly #refused = new Set<string>();
+  readonly #answered = new Set<string>();
+  #user: Message | undefined;
+
+  constructor(sent: readonly Message[], session: Session, trust: Trust) {
+    const { pending } = session;
+    this.#trust = trust;
+    this.#claims = new Set(session.claimed);
+    this.#waiting = new Set(pending.flatMap(({ id, kind }) => (kind === "tool" ? id : [])));
+    this.#asked = new Set(pending.map(({ value }) => value.toolCallId));
+    this.#readThread(withoutForged(session, trust.serverTools));
+    this.#oldest = trust.isKnown ? endOfPruned(sent, session, this.#known) : sent.length;
+  }
+
+  take(message: Message, index: number): Message[] {
+    switch (message.role) {
+      case "system":
+      case "developer":
+        this.dropped.push(`${message.role} message "${message.id}"`);
+        return [];
+      case "user":
+        this.#user = message;
+        return [message];
+      case "assistant":
+        return this.#takeCalls(message, index);
+      case "tool":
+        return this.#takeResult(message);
+      default:
+        return [message];
+    }
+  }
+
+  #readThread(messages: readonly Message[]): void {
+    let user: Message | undefined;
+    for (const message of messages) {
+      this.#known.set(message.id, message);
+      if (message.role === "user") user = message;
+      else if (message.role === "tool") this.#results.set(message.toolCallId, message);
+      else if (message.role === "assistant") {
+        for (const call of message.toolCalls ?? []) this.#calls.set(call.id, { call, user });
+      }
+    }
+  }
+
+  #takeCalls(message: Assistant, index: number): Message[] {
+    const taken = withCalls(message, (call) => this.#takeCall(call, index));
+    return taken ? [taken] : [];
+  }
+
+  #takeCall(call: Call, index: number): Call | undefined {
+    const stored = this.#calls.get(call.id);
+    const made = stored?.call ?? call;
+    if (this.#isServers(made) && !(stored && isSameTurn(stored.user, this.#user))) {
+      this.#refused.add(call.id);
+      this.dropped.push(describeCall(made));
+      return undefined;
+    }
+    if (!stored || this.#claims.has(call.id)) this.claimed.add(call.id);
+    if (!this.#called.has(call.id)) this.#called.set(call.id, index);
+    return made;
+  }
+
+  #takeResult(message: ToolMessage): Message[] {
+    const { toolCallId } = message;
+    if (!this.#answered.has(toolCallId)) {
+      const result = this.#resultOf(message);
+      if (result) {
+        this.#answered.add(toolCallId);
+        return [result];
+      }
+    }
+    this.dropped.push(`result "${message.id}" of the call "${toolCallId}"`);
+    return [];
+  }
+
+  #resultOf(message: ToolMessage): ToolMessage | undefined {
+    const { toolCallId } = message;
+    const stored = this.#calls.get(toolCallId);
+    const place = this.#called.get(toolCallId);
+    // Sent back as the thread has it: a result is not changed afterwards. Some clients keep no id of it.
+    const same = this.#known.get(message.id);
+    const isSame = same?.role === "tool" && same.toolCallId === toolCallId;
+    const seen = isSame ? same : this.#results.get(toolCallId);
+    if (stored && this.#isServers(stored.call)) return place === undefined ? undefined : seen;
+    if (this.#refused.has(toolCallId)) return undefined;
+    if (seen) return seen;
+    if (this.#asked.has(toolCallId)) return undefined;
+    if (this.#waiting.has(toolCallId)) return message;
+    return place !== undefined && place <= this.#oldest ? message : undefined;
+  }
+
+  #isServers({ function: { name } }: Call): boolean {
+    return this.#trust.serverTools.has(name);
+  }
+}
+
+// A result that the server gave in one turn is not moved to another. The user's message may have been pruned
+// here or left out there, and a client that keeps no ids sends the same words.
+function isSameTurn(stored: Message | undefined, sent: Message | undefined): boolean {
+  if (!stored || !sent || stored.id === sent.id) return true;
+  return isEqualJson(stored.content, sent.content);
+}
+
+// A client that sends everything also sends what the store has pruned: it stands before what is still there.
+function endOfPruned(
+  sent: readonly Message[],
+  { pruned }: Session,
+  known: ReadonlyMap<string, Message>,
+): number {
+  if (!pruned) return -1;
+  const first = sent.findIndex(({ id }) => known.has(id));
+  if (first !== -1) return first - 1;
+  const last = sent.findIndex(({ id }) => id === pruned.lastId);
+  return last === -1 ? sent.length : last;
+}

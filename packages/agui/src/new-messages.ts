@@ -1,0 +1,148 @@
+import {
+  AgentError,
+  essenceOf,
+  isEqualJson,
+  sizeOfBase64,
+  SUPPORTED_MIME_TYPES,
+} from "@holodeck/agui-core";
+import type { Limits, Message, RunRequest, ThreadKey, SessionStore } from "@holodeck/agui-core";
+
+type UserMessage = Extract<Message, { role: "user" }>;
+type ContentPart = Exclude<UserMessage["content"], string>[number];
+type FilePart = Extract<ContentPart, { source: unknown }>;
+
+/** What holds for the messages that a user adds. */
+export interface NewMessageRules {
+  readonly limits: Limits;
+  /** Whether a processor reads the files, and refuses what it cannot read. */
+  readonly hasProcessor: boolean;
+}
+
+/**
+ * Throws when what a user adds to a conversation is blank, too long, or has files that are not accepted.
+ * Everything before the messages that stand last was accepted or sent by a server, and comes back as it is.
+ */
+export function assertNewMessages(
+  { input }: RunRequest,
+  key: ThreadKey,
+  rules: NewMessageRules & { readonly sessions: SessionStore },
+): void | Promise<void> {
+  const refused = findRefused(input.messages, rules, undefined);
+  // The thread is asked only when it makes a difference: an agent may have put such a message there.
+  if (refused) return refuseUnlessKnown(input.messages, key, rules);
+}
+
+async function refuseUnlessKnown(
+  messages: readonly Message[],
+  key: ThreadKey,
+  rules: NewMessageRules & { readonly sessions: SessionStore },
+): Promise<void> {
+  const session = await rules.sessions.get(key);
+  const refused = findRefused(messages, rules, session?.messages);
+  if (refused) throw refused;
+}
+
+function findRefused(
+  messages: readonly Message[],
+  rules: NewMessageRules,
+  known: readonly Message[] | undefined,
+): AgentError | undefined {
+  let inlineBytes = 0;
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const message = messages[at]!;
+    if (message.role !== "user") break;
+    if (known?.some((one) => one.id === message.id && isEqualJson(one.content, message.content))) {
+      continue;
+    }
+    const refused = checkMessage(message, `messages.${at}`, rules);
+    if (refused) return refused;
+    inlineBytes += rules.hasProcessor ? 0 : inlineBytesOf(message);
+  }
+  const { inlineFileBytes } = rules.limits;
+  if (inlineBytes <= inlineFileBytes) return undefined;
+  return new AgentError(
+    "payload-too-large",
+    `The files in the messages have ${inlineBytes} bytes; this server accepts ${inlineFileBytes}.`,
+  );
+}
+
+function checkMessage(
+  { content }: UserMessage,
+  path: string,
+  { limits, hasProcessor }: NewMessageRules,
+): AgentError | undefined {
+  const { text, files } = split(content);
+  if (files.length === 0 && !/\S/.test(text)) {
+    return invalid(`${path}.content`, "cannot be blank; a user's message has text or a file.");
+  }
+  if (text.length > limits.messageChars) {
+    const message = `has ${text.length} characters of text; this server accepts ${limits.messageChars}.`;
+    return invalid(`${path}.content`, message);
+  }
+  if (files.length > limits.files) {
+    const message = `has ${files.length} files; this server accepts ${limits.files}.`;
+    return invalid(`${path}.content`, message);
+  }
+  if (hasProcessor) return undefined;
+  for (const file of files) {
+    const refused = checkFile(file, `${path}.content`, limits);
+    if (refused) return refused;
+  }
+  return undefined;
+}
+
+function split(content: UserMessage["content"]): { text: string; files: readonly FilePart[] } {
+  if (typeof content === "string") return { text: content, files: noFiles };
+  const texts = content.flatMap((part) => (part.type === "text" ? part.text : []));
+  return { text: texts.join("\n"), files: content.filter((part) => part.type !== "text") };
+}
+
+const noFiles: readonly FilePart[] = [];
+
+function checkFile(
+  { type, source }: FilePart,
+  path: string,
+  limits: Limits,
+): AgentError | undefined {
+  const { mimeType } = source;
+  if (mimeType !== undefined && !isAccepted(type, essenceOf(mimeType))) {
+    const message = `Unsupported MIME type: ${clip(mimeType)}`;
+    // 415 would be about the body itself; this is about one of the things in it.
+    return new AgentError("unsupported-media-type", message, {
+      status: 400,
+      errors: [{ path, message }],
+    });
+  }
+  if (source.type === "file") {
+    const message = `There is no file "${clip(source.value)}": this server keeps no uploads.`;
+    return new AgentError("file-not-found", message, { status: 400, errors: [{ path, message }] });
+  }
+  if (source.type !== "data") return undefined;
+  const size = sizeOfBase64(source.value);
+  if (size === undefined) return invalid(path, "has a file that is not valid base64.");
+  if (size <= limits.fileBytes) return undefined;
+  return new AgentError("payload-too-large", `A file is larger than ${limits.fileBytes} bytes.`);
+}
+
+// Only agents that know audio and video parts read them.
+function isAccepted(part: FilePart["type"], mimeType: string): boolean {
+  if (part === "audio" || part === "video") return mimeType.startsWith(`${part}/`);
+  return SUPPORTED_MIME_TYPES.includes(mimeType);
+}
+
+function inlineBytesOf({ content }: UserMessage): number {
+  let bytes = 0;
+  for (const { source } of split(content).files) {
+    if (source.type === "data") bytes += sizeOfBase64(source.value) ?? 0;
+  }
+  return bytes;
+}
+
+function invalid(path: string, text: string): AgentError {
+  const message = `${path} ${text}`;
+  return new AgentError("invalid-request", message, { errors: [{ path, message }] });
+}
+
+function clip(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}

@@ -1,0 +1,125 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { BaseEvent, SessionStore } from "@holodeck/agui-core";
+import { redisSessions } from "@holodeck/agui-sessions/redis";
+import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
+import { afterEach, describe, expect, test } from "vitest";
+import { startRedis } from "../../sessions/test/_redis.ts";
+import { createAgentHandler } from "../src/index.ts";
+import { eventsOf, memoryLogger, post, say } from "./_helpers.ts";
+import { framesOf } from "./_resume-client.ts";
+
+const leaseMs = 1_000;
+const key = { principal: "", threadId: "t" };
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+interface Place {
+  readonly kind: "Redis" | "SQLite";
+  /** A port or a path. */
+  readonly at: string;
+  readonly store: SessionStore;
+}
+
+async function openPlace(kind: Place["kind"], folder: string): Promise<Place | undefined> {
+  if (kind === "SQLite") {
+    const at = join(folder, "threads.db");
+    return { kind, at, store: sqliteSessions({ path: at, leaseMs }) };
+  }
+  const redis = await startRedis("zombie owners");
+  if (!redis) return undefined;
+  closers.push(() => redis.stop());
+  const store = redisSessions({ client: await redis.ioRedis(), leaseMs, commandMs: 10_000 });
+  return { kind, at: String(redis.port), store };
+}
+
+async function startOwner({ kind, at }: Place, flag: string): Promise<[ChildProcess, string]> {
+  const script = fileURLToPath(new URL("_zombie-child.ts", import.meta.url));
+  const args = ["--import", "tsx", "--conditions=@holodeck/source", script];
+  const child = spawn(process.execPath, [...args, kind, at, String(leaseMs), flag], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  closers.push(() => child.kill("SIGKILL"));
+  for await (const chunk of child.stdout) {
+    return [child, `http://127.0.0.1:${Number(String(chunk))}/agui`];
+  }
+  throw new Error("The owner did not start.");
+}
+
+const body = (runId: string, text: string): object => ({
+  threadId: "t",
+  runId,
+  messages: [{ id: `q-${runId}`, ...say(text) }],
+  protocolVersion: "1.0",
+});
+
+describe.each([
+  ["Redis", "is stopped"],
+  ["Redis", "does not reach its event loop"],
+  ["SQLite", "is stopped"],
+  ["SQLite", "does not reach its event loop"],
+] as const)("a process on %s that %s for longer than its lease", (kind, how) => {
+  test(
+    "overwrites nothing of the next run, and its client receives run-lost",
+    { timeout: 60_000 },
+    async ({ skip }) => {
+      const folder = mkdtempSync(join(tmpdir(), "agui-zombie-"));
+      closers.push(() => rmSync(folder, { recursive: true, force: true }));
+      const flag = join(folder, "go");
+      const place = await openPlace(kind, folder);
+      if (!place) return skip();
+      const { store } = place;
+      const [child, url] = await startOwner(place, flag);
+      const next = createAgentHandler(
+        async function* () {
+          yield "new answer";
+        },
+        { sessions: store, history: "server", logger: memoryLogger() },
+      );
+      closers.push(() => next.close());
+
+      const request = post(body("r1", "old question"));
+      const { headers } = request;
+      const first = await fetch(url, { method: "POST", headers, body: await request.text() });
+      const frames = framesOf(first);
+      const received: BaseEvent[] = [];
+      while (received.at(-1)?.type !== "CUSTOM") received.push((await frames.next()).value!.event);
+      if (how === "is stopped") child.kill("SIGSTOP");
+      else child.stdin!.write("block\n");
+
+      await expect
+        .poll(async () => (await next.fetch(post(body("r2", "new question")))).text(), {
+          timeout: 30_000,
+          interval: 100,
+        })
+        .toContain("RUN_FINISHED");
+      const before = await store.get(key);
+      expect(before).toMatchObject({ lastRunId: "r2" });
+      expect(before?.messages.map(({ content }) => content)).toEqual([
+        "old question",
+        "old answer of r1",
+        "new question",
+        "new answer",
+      ]);
+
+      writeFileSync(flag, "");
+      child.kill("SIGCONT");
+      for await (const { event } of frames) received.push(event);
+      expect(received.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "run-lost" });
+      expect(received.filter(({ type }) => /^RUN_(ERROR|FINISHED)$/.test(type))).toHaveLength(1);
+      // Whatever the process had under way is done when it has answered some more requests.
+      for (let again = 0; again < 3; again++) {
+        const replay = await eventsOf(await fetch(`${url}/runs/r1/events?offset=0`));
+        expect(replay.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "run-lost" });
+      }
+      expect(await store.get(key)).toEqual(before);
+    },
+  );
+});
