@@ -231,5 +231,5 @@ function forOlderClients(event: BaseEvent): BaseEvent[] {
   if (isSubagents || isTheirStep || event.delta === "") return [];
   const { outcome, ...rest } = event;
   const isSuccess = (outcome as { type?: unknown } | undefined)?.type === "success";
-  return [event.type === "RUN_FINISHED" && isSuccess ? (rest as BaseEvent) : event];
+  return [event.type === "RUN_FINISHED" && isSuccess ? rest : event];
 }
