@@ -8,10 +8,10 @@ export const started: Expected = { type: "RUN_STARTED" };
 /** How a run ends that owes nobody anything. */
 export const finished: Expected = { type: "RUN_FINISHED" };
 
-/** How a run ends that waits for frontend tools. Clients before 1.0 are not told which. */
+/** How a run ends that waits for frontend tools. Clients before 1.0 receive no outcome of a success. */
 export function waitingFor(client: Client, ...pendingToolCallIds: string[]): Expected {
-  const outcome = client.speaks1 ? { type: "success", pendingToolCallIds } : { type: "success" };
-  return { type: "RUN_FINISHED", outcome };
+  if (!client.speaks1) return finished;
+  return { type: "RUN_FINISHED", outcome: { type: "success", pendingToolCallIds } };
 }
 
 /** One message of the assistant, delta by delta. */

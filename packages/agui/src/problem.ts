@@ -23,9 +23,10 @@ export function toAgentError(
 ): AgentError {
   const { logger, requestId, debug } = options;
   if (isAgentError(error)) {
-    // Not what a server under load, or one that closes, refuses on purpose.
+    // Not what a server under load, or one that closes, refuses on purpose; nor a client that has left.
     const isFault = error.code === "store-unavailable" || error.cause !== undefined;
-    if (error.status >= 500 && isFault) logger.error({ error, requestId }, "A request failed.");
+    const isServers = error.status >= 500 && error.code !== "disconnected";
+    if (isServers && isFault) logger.error({ error, requestId }, "A request failed.");
     return error;
   }
   logger.error({ error, requestId }, "A request failed.");

@@ -48,7 +48,7 @@ const messages = [{ id: "m", role: "user", content: "hi" }];
 const modern = { threadId: "t", runId: "r", protocolVersion: "1.0", messages };
 
 describe("agui", () => {
-  test("is served at /agui, with discovery below", () => {
+  test("is served at /agui, with discovery below", async () => {
     const { host } = fakeHost();
     const protocol = agui();
     expect(protocol).toMatchObject({ name: "agui", history: "client" });
@@ -58,7 +58,7 @@ describe("agui", () => {
     expect(events).toMatchObject({ method: "GET", path: "/agui/runs/:runId/events" });
     expect(stop).toMatchObject({ method: "POST", path: "/agui/runs/:runId/stop" });
     expect(more).toEqual([]);
-    expect(info?.handle(call(undefined))).toEqual({
+    expect(await info?.handle(call(undefined))).toEqual({
       status: 200,
       body: { service: "test", agents: {} },
     });
