@@ -12,7 +12,12 @@ export function ErrorBanner() {
       <Icon name="alert" />
       <div class="words">
         <p>{failure}</p>
-        {cause !== undefined && <pre>{cause}</pre>}
+        {cause !== undefined && (
+          // Focusable, so that a long cause can be scrolled with the keyboard.
+          <pre role="region" aria-label="Cause" tabIndex={0}>
+            {cause}
+          </pre>
+        )}
       </div>
       {canRetry && (
         <button type="button" onClick={() => void chat.regenerate()}>
