@@ -61,9 +61,7 @@ const turnBytes = 64 * 1024;
 const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
 
 // Each server has one of these per open stream, so what a run may never need is made when it does.
-export class LiveRun
-  implements Listener, RunMode, CallOrigins, Stage, TurnMember, BudgetedRun
-{
+export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMember, BudgetedRun {
   readonly settings: RunSettings;
   readonly context: RunContext;
   status: RunStatus = "running";

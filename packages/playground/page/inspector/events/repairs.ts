@@ -21,6 +21,7 @@ export const repairMeanings: Readonly<Record<RepairKind, string>> = {
   "chunk-conflict":
     "A chunk contradicts the message or call it continues. Its word on that was ignored.",
   "duplicate-start": "Started what was open already. It was dropped, or the first one was closed.",
+  id: "An id that clients could not send back: empty, or longer than 1,024 characters. It was replaced.",
   "left-open": "Left open at the end of the run. It was closed.",
   "legacy-thinking": "A THINKING event of AG-UI 0.0. It was translated to REASONING.",
   malformed: "Not usable as the event it claims to be. It was wrapped as RAW.",
