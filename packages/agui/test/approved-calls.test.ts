@@ -349,6 +349,71 @@ describe("an approved call", () => {
     expect(toolsIn(seen[0]!)).toMatchObject([{ metadata: { error: "invalid-arguments" } }]);
   });
 
+  test.each([
+    { kind: "long", id: `call_${"x".repeat(2000)}` },
+    { kind: "empty", id: "" },
+  ])("is one call for all where the model's id is too $kind to be sent", async ({ id }) => {
+    const { tool, calls } = counted("send", () => ({ sent: 2 }));
+    const call = { name: "send", args: { to: "Ada" } };
+    const seen: RunAgentInput[] = [];
+    const talk = await start(
+      async (input, { callTools, emit, session }) => {
+        if (session.answers.length === 0) {
+          emit.toolCall(call.name, call.args, { id });
+          expect(await callTools([{ ...call, id }])).toMatchObject([{ id, status: "pending" }]);
+          return;
+        }
+        seen.push(input);
+        const [known] = input.messages.flatMap((one: Loose) => one.toolCalls ?? []);
+        const [outcome] = await callTools([{ ...call, id: known.id }]);
+        return JSON.stringify(outcome?.result);
+      },
+      { tools: [tool] },
+    );
+    await talk.run();
+    const [question] = talk.asked;
+    const events = await talk.answer(true);
+    expect(calls).toEqual([{ to: "Ada" }]);
+    expect(typesOf(events)).not.toContain("TOOL_CALL_START");
+    expect(resultsIn(events)).toMatchObject([{ toolCallId: question.toolCallId }]);
+    expect(textIn(events)).toBe('{"sent":2}');
+    expect(events.at(-1)).not.toHaveProperty("outcome.interrupts");
+    const called = (messages: readonly Message[]) =>
+      messages.flatMap((one: Loose) => one.toolCalls ?? []);
+    const asMade = [{ id: question.toolCallId, function: { arguments: '{"to":"Ada"}' } }];
+    expect(called(seen[0]!.messages)).toMatchObject(asMade);
+    expect(called(await talk.messages())).toMatchObject(asMade);
+    expect(toolsIn(seen[0]!)).toMatchObject([{ toolCallId: question.toolCallId }]);
+  });
+
+  test.each([
+    { end: "names no outcome", outcome: undefined, own: [] },
+    { end: "calls it a success", outcome: { type: "success" }, own: [] },
+    {
+      end: "asks something itself",
+      outcome: { type: "interrupt", interrupts: [{ id: "mine", reason: "confirm" }] },
+      own: ["mine"],
+    },
+  ])("is asked about also by an agent whose own end $end", async ({ outcome, own }) => {
+    for (const middleware of [[], [redact()]]) {
+      const { tool, calls } = counted("send");
+      const talk = await start(
+        async function* ({ threadId, runId }, { callTools, session }) {
+          if (session.answers.length === 0) await callTools([{ name: "send", args: {} }]);
+          yield { type: "RUN_FINISHED", threadId, runId, ...(outcome && { outcome }) } as Loose;
+        },
+        { tools: [tool], middleware },
+      );
+      await talk.run();
+      expect(talk.asked.map(({ id, toolCallId }) => (toolCallId ? "send" : id))).toEqual([
+        ...own,
+        "send",
+      ]);
+      await talk.answer(true);
+      expect(calls).toEqual([{}]);
+    }
+  });
+
   test("is aborted when the run is stopped, and the agent is not called", async () => {
     const began = deferred<AbortSignal>();
     const { tool, calls } = counted("send", (_args, { signal }) => {

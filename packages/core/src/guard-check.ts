@@ -1,5 +1,5 @@
 import { notJson, toJson } from "./guard-json.ts";
-import { isMessageId, toMessageId } from "./ids.ts";
+import { isMessageId, toSentId } from "./ids.ts";
 import type { Repairer } from "./guard-repairs.ts";
 import type { Json } from "./types.ts";
 
@@ -86,9 +86,7 @@ export function id(value: unknown, repairer: Repairer): unknown {
   const given = text(value, repairer);
   if (typeof given !== "string" || isMessageId(given)) return given;
   repairer.repair("id");
-  // An empty id names something of its run alone: under one name, two runs would write to one message. Half of
-  // a pair in front keeps what it is made from from being an id itself.
-  return toMessageId(given === "" ? `\ud800${repairer.runId ?? ""}` : given);
+  return toSentId(given, repairer.runId);
 }
 
 /** The same for what nothing else refers to: an empty one is as good as none. */

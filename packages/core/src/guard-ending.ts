@@ -42,7 +42,7 @@ export function runStarted(run: NamedRun, parentRunId: string | undefined): Loos
 /** The agent's own RUN_FINISHED, with what it lacks. */
 export function adoptFinish(event: LooseEvent, run: EndingRun): LooseEvent {
   const own = withRunIds(event, run);
-  const outcome = own.outcome === undefined ? outcomeOf(run) : completed(own.outcome as Json, run);
+  const outcome = own.outcome === undefined ? outcomeOf(run) : adopted(own.outcome as Json, run);
   const usage = own.usage === undefined ? usageOf(run) : undefined;
   if (outcome === undefined && usage === undefined) return own;
   const whole: LooseEvent = { ...own };
@@ -96,6 +96,18 @@ function withUsage(event: LooseEvent, run: EndingRun): LooseEvent {
   const usage = usageOf(run);
   if (usage !== undefined) event.usage = usage;
   return event;
+}
+
+// The agent's own outcome, with the questions that were asked on its behalf. Nothing when it needs no change.
+function adopted(outcome: Json, run: EndingRun): Json | undefined {
+  const { type } = outcome;
+  if (type !== "success" && type !== "interrupt") return undefined;
+  const asked = interrupt(run);
+  if (!asked || type === "success") return asked ?? completed(outcome, run);
+  const named = outcome.interrupts as readonly Interrupt[];
+  const known = new Set(named.map(({ id }) => id));
+  const missing = (asked.interrupts as readonly Interrupt[]).filter(({ id }) => !known.has(id));
+  return missing.length === 0 ? undefined : { ...outcome, interrupts: [...named, ...missing] };
 }
 
 function outcomeOf(run: EndingRun): Json | undefined {

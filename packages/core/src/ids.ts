@@ -86,6 +86,13 @@ export function toMessageId(id: string): string {
   return isMessageId(id) ? id : `id-${digest(id)}`;
 }
 
+/** The same for an id that may be empty. */
+export function toSentId(id: string, runId = ""): string {
+  // An empty id names something of its run alone: under one name, two runs would write to one message. Half of
+  // a pair in front keeps what it is made from from being an id itself.
+  return toMessageId(id === "" ? `\ud800${runId}` : id);
+}
+
 /** 128 bits of a text in hexadecimal digits: not a secret, but two texts do not meet by accident. */
 function digest(text: string): string {
   let [a, b, c, d] = [0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344];

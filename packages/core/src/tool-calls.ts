@@ -3,7 +3,7 @@ import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import type { ClientToolCall } from "./client-tools.ts";
 import { AgentError, isAgentError, isHalted } from "./errors.ts";
 import { nextTurn } from "./hop.ts";
-import { ulid } from "./ids.ts";
+import { toSentId, ulid } from "./ids.ts";
 import { inParallel } from "./in-parallel.ts";
 import { cloneJson } from "./json.ts";
 import { toResultContent } from "./result-content.ts";
@@ -127,7 +127,16 @@ export class ToolCalls {
     return { call: { id, name, args }, outcome: { id, name, args, ms, ...ending }, events };
   }
 
+  // Call, question and answer have the id under which the client and the thread know them.
   async #call(request: ToolCallRequest): Promise<ToolCallOutcome> {
+    const { id } = request;
+    const known = typeof id === "string" ? toSentId(id, this.#context.runId) : id;
+    if (id === undefined || known === id) return this.#callKnown(request);
+    const outcome = await this.#callKnown({ ...request, id: known! });
+    return { ...outcome, id };
+  }
+
+  async #callKnown(request: ToolCallRequest): Promise<ToolCallOutcome> {
     const { clock } = this.#desk;
     const began = clock.now();
     const { id: told, name, parentMessageId } = request;

@@ -223,8 +223,16 @@ describe("the end of a run", () => {
     const outcome = { type: "interrupt", interrupts: ending.interrupts };
     expect(run([call, callEnd], { ending }).events.at(-1)).toEqual({ ...finished, outcome });
     expect(run([finished], { ending }).events.at(-1)).toEqual({ ...finished, outcome });
-    const own = { ...finished, outcome: { type: "success" } };
-    expect(run([own], { ending }).events.at(-1)).toBe(own);
+    // An end that the agent passes on from elsewhere does not withdraw the question.
+    const success = { ...finished, outcome: { type: "success" } };
+    expect(run([success], { ending }).events.at(-1)).toEqual({ ...finished, outcome });
+    const own = { id: "own", reason: "confirmation" };
+    const asking = { ...finished, outcome: { type: "interrupt", interrupts: [own] } };
+    expect(run([asking], { ending }).events.at(-1)).toMatchObject({
+      outcome: { type: "interrupt", interrupts: [own, ...ending.interrupts] },
+    });
+    const cancelled = { ...finished, outcome: { type: "cancelled" } };
+    expect(run([cancelled], { ending }).events.at(-1)).toBe(cancelled);
   });
 
   test("sums up the usage, also in the agent's own words", () => {
