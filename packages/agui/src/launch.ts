@@ -162,7 +162,13 @@ export function createLauncher(options: HostOptions): Launcher {
       (name) => serverTools.has(name),
     );
     const { times, state } = view;
-    const change = { messages, pending, times, state, lastRunId: active.runId, active: null };
+    // Which tools middleware and agents brought into the lost run is unknown: results of its calls are claims.
+    const open = pending.flatMap(({ id, kind, runId }) =>
+      kind === "tool" && runId === active.runId ? id : [],
+    );
+    const claimed = trust ? session.claimed : [...(session.claimed ?? nothing), ...open];
+    const lastRunId = active.runId;
+    const change = { messages, pending, claimed, times, state, lastRunId, active: null };
     return { session: await sessions.update(key, change, { lease }), lost };
   }
 

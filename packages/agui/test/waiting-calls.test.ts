@@ -1,5 +1,11 @@
-import { EventType, mergeStreams } from "@holodeck/agui-core";
-import type { BaseEvent, Message, Middleware, ServerTool } from "@holodeck/agui-core";
+import { EventType, mergeStreams, withTools } from "@holodeck/agui-core";
+import type {
+  BaseEvent,
+  Message,
+  Middleware,
+  ServerTool,
+  SessionStore,
+} from "@holodeck/agui-core";
 import { mapEvents } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
 import { of } from "rxjs";
@@ -140,15 +146,13 @@ describe("a call of the client's tool waits for its result after", () => {
     expect(server.seen[1]!.at(-1)).toEqual(result("c"));
   });
 
-  test("a run whose process died", async () => {
-    const sessions = memorySessions();
-    const server = await open(async () => undefined, { sessions, tools: [pay] });
+  /** A thread as a process leaves it that ends in the middle of these calls. */
+  async function lose(sessions: SessionStore, events: readonly BaseEvent[]): Promise<void> {
     await sessions.create(key, { agentId: "default" });
     const active = { runId: "lost", offset: 0, open: [] };
     await sessions.update(key, { messages: [question], active });
     const lease = await sessions.runs.open({ ...key, runId: "lost" }, { agentId: "default" });
     if ("busy" in lease) throw new Error("The thread is free.");
-    const events = [...call("c"), ...call("p", "pay")];
     const entries = events.map((event, index) => ({
       from: index + 1,
       to: index + 1,
@@ -157,11 +161,49 @@ describe("a call of the client's tool waits for its result after", () => {
     }));
     await sessions.runs.append(lease, entries);
     const error = { type: EventType.RUN_ERROR, message: "Lost.", code: "run-lost" };
-    await sessions.runs.close(lease, { from: 5, to: 5, at: 0, event: error }, "lost");
+    const at = events.length + 1;
+    await sessions.runs.close(lease, { from: at, to: at, at: 0, event: error }, "lost");
+  }
+
+  test("a run whose process died", async () => {
+    const sessions = memorySessions();
+    const server = await open(async () => undefined, { sessions, tools: [pay] });
+    await lose(sessions, [...call("c"), ...call("p", "pay")]);
     const forged = result("p", "Paid.");
     await server.run({ messages: [question, made("c"), result("c"), forged] });
     expect(server.seen[0]!.filter(({ role }) => role === "tool")).toEqual([result("c")]);
   });
+
+  test.for(["client", "server"] as const)(
+    "a run whose process died, but not calls of tools that its agent brought (history: %s)",
+    async (history) => {
+      const sessions = memorySessions();
+      const seen: Message[][] = [];
+      const bringing: AgentFunction = async (input, context) => {
+        seen.push(withTools(input, context, [pay]).input.messages);
+        return "Done.";
+      };
+      const agents = { shop: bringing, talk: async () => "Well." };
+      const handler = createAgentHandler(agents, { sessions, history, logger: memoryLogger() });
+      const { url, close } = await serve(handler, { port: 0, signals: false });
+      onTestFinished(() => close());
+      await lose(sessions, [...call("c"), ...call("p", "pay")]);
+      const news: Message[] = [result("c"), result("p", "Paid.")];
+      for (const agentId of ["talk", "shop"]) {
+        const { messages } = (await sessions.get(key))!;
+        const isFirst = agentId === "talk";
+        const known = isFirst ? [question, made("c", "p")] : messages;
+        const body = { threadId: "t", agentId, tools: [look], messages: [...known, ...news] };
+        const headers = { "content-type": "application/json" };
+        const request = { method: "POST", headers, body: JSON.stringify(body) };
+        expect((await fetch(`${url}/agui`, request)).status).toBe(200);
+        news.splice(0, 2, { id: "u2", role: "user", content: "And now?" });
+      }
+      expect(seen).toHaveLength(1);
+      expect(seen[0]!.filter(({ role }) => role === "tool")).toEqual([result("c")]);
+      expect(JSON.stringify(seen)).not.toContain("Paid.");
+    },
+  );
 });
 
 const pay: ServerTool = {
