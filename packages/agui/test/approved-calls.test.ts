@@ -414,6 +414,33 @@ describe("an approved call", () => {
     }
   });
 
+  test.each(["no middleware", "middleware"])(
+    "is no answer for the server that an agent passes its input on to, behind %s",
+    async (around) => {
+      const { tool, calls } = counted("send", () => "sent");
+      const seen: RunAgentInput[] = [];
+      const behind = await start(async (input, { emit, session }) => {
+        seen.push(input);
+        if (session.answers.length > 0) return "Thank you.";
+        emit.interrupt({ id: "theirs", reason: "confirm" });
+        return undefined;
+      });
+      const gateway: AgentFunction = async (input, { callTools, session }) => {
+        if (session.answers.length === 0) await callTools([{ name: "send", args: {} }]);
+        return new HttpAgent({ url: `${behind.root}/agui` }).run(input) as Loose;
+      };
+      const middleware = around === "middleware" ? [redact()] : [];
+      const talk = await start(gateway, { tools: [tool], middleware });
+      await talk.run();
+      expect(talk.asked).toHaveLength(2);
+      const events = await talk.answer(true);
+      expect(events.at(-1)).toMatchObject({ type: "RUN_FINISHED" });
+      expect(textIn(events)).toBe("Thank you.");
+      expect(calls).toEqual([{}]);
+      expect(seen[1]!.resume).toMatchObject([{ interruptId: "theirs" }]);
+    },
+  );
+
   test("is aborted when the run is stopped, and the agent is not called", async () => {
     const began = deferred<AbortSignal>();
     const { tool, calls } = counted("send", (_args, { signal }) => {

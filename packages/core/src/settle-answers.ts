@@ -28,7 +28,7 @@ export function startSettled(
   if (desk.settledFor !== agent) return start(input);
   if (desk.settling) {
     openRun(context);
-    return startAfter(desk.settling, run, start);
+    return startAfter(desk, run, start);
   }
   const answered = toAnswered(desk, context);
   const lost = toLost(desk);
@@ -36,19 +36,31 @@ export function startSettled(
   openRun(context);
   // Once in a run, also where middleware starts the agent again.
   desk.settling = settle(calls, answered, lost);
-  return startAfter(desk.settling, run, start);
+  return startAfter(desk, run, start);
 }
 
 async function startAfter(
-  settling: Promise<Settled>,
+  desk: ToolDesk,
   { input, context }: { readonly input: RunAgentInput; readonly context: RunContext },
   start: (input: RunAgentInput) => unknown,
 ): Promise<unknown> {
-  const settled = await settling;
+  const settled = await desk.settling!;
   if (context.signal.aborted) return undefined;
-  const started = start({ ...input, messages: withSettled(input.messages, settled) });
+  const messages = withSettled(input.messages, settled);
+  const started = start({ ...withoutUsed(input, desk), messages });
   // In a promise an array would be the result of the run and not what the agent sends.
   return isPlainIterable(started) ? iterate(started) : started;
+}
+
+// An agent that passes its input on to another server would answer there what was not asked there.
+function withoutUsed(input: RunAgentInput, { answers, settled }: ToolDesk): RunAgentInput {
+  const { resume, ...rest } = input;
+  if (!resume) return input;
+  const used = new Set(
+    answers.flatMap(({ call, interrupt }) => (call && settled.has(call.id) ? interrupt.id : [])),
+  );
+  const left = resume.filter(({ interruptId }) => !used.has(interruptId));
+  return left.length === 0 ? rest : { ...rest, resume: left };
 }
 
 async function settle(
