@@ -74,7 +74,8 @@ async function toGraphInput(
   context: RunContext,
   options: FromLangGraphOptions,
 ): Promise<unknown> {
-  const { answers } = context.session;
+  // With a call it was a tool of the handler that asked, and not the graph: its result is in the messages.
+  const answers = context.session.answers.filter(({ call }) => call === undefined);
   if (answers.length === 0) {
     return (
       (await options.input?.(input, context)) ?? { messages: toLangChainMessages(input.messages) }

@@ -16,6 +16,7 @@ import {
 import { ToolNode } from "@langchain/langgraph/prebuilt";
 import { createAgentHandler } from "@holodeck/agui";
 import { silentLogger } from "@holodeck/agui-core";
+import type { AgentFunction } from "@holodeck/agui-core";
 import { runAgent } from "@holodeck/agui-testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -187,6 +188,37 @@ test("says what is missing to go on", async () => {
   const resume = [{ interruptId, status: "resolved" as const, payload: { size: 7 } }];
   const second = await runAgent(agent, { after: first, resume, debug: true });
   expect(second.error?.message).toContain("new Command({ resume })");
+});
+
+test("reads the result of a handler's tool that was approved, and takes the answer for none of its own", async () => {
+  const model = new ScriptedModel(["Sent."]);
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("model", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+    .addEdge(START, "model")
+    .compile();
+  const send = {
+    name: "send",
+    description: "Sends a letter.",
+    parameters: { type: "object" },
+    needsApproval: true,
+    invoke: () => "On its way.",
+  };
+  const run = fromLangGraph(graph);
+  const agent: AgentFunction = async (input, context) => {
+    if (context.session.answers.length === 0) await context.callTools([{ name: "send", args: {} }]);
+    return context.session.answers.length === 0 ? undefined : run(input, context);
+  };
+  const handler = createAgentHandler(agent, { tools: [send], logger: silentLogger });
+  const user = { id: "u", role: "user", content: "Send it." };
+  const first = await eventsOf(await handler.fetch(post({ messages: [user] })));
+  const { outcome } = first.at(-1) as unknown as { outcome: { interrupts: { id: string }[] } };
+  const { messages } = (await handler.sessions.get({ principal: "", threadId: "t" }))!;
+  const answer = { status: "resolved", payload: { approved: true } };
+  const resume = [{ interruptId: outcome.interrupts[0]!.id, ...answer }];
+  const request = post({ runId: "r2", messages, resume });
+  const second = await eventsOf(await handler.fetch(request));
+  expect(second.at(-1)).toMatchObject({ type: "RUN_FINISHED" });
+  expect(model.asked[0]!.map(({ text }) => text)).toEqual(["Send it.", "", "On its way."]);
 });
 
 test("fails when a node does, and tells nobody why", async () => {
