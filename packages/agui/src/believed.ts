@@ -1,5 +1,5 @@
 import { describeCall, isEqualJson, withCalls, withoutClaims } from "@holodeck/agui-core";
-import type { Message, Session } from "@holodeck/agui-core";
+import type { AskedCall, Message, Session } from "@holodeck/agui-core";
 
 export interface Trust {
   /** Names of the tools that run on the server. */
@@ -62,6 +62,8 @@ class Reading {
   readonly #waiting: ReadonlySet<string>;
   /** The calls that a person was asked about: their results come from the server. */
   readonly #asked: ReadonlySet<unknown>;
+  /** Those of them that the server would make, by their ids. */
+  readonly #questions: ReadonlyMap<string, AskedCall>;
   /** The last message that the store may have let go of. */
   readonly #oldest: number;
   /** The calls of this request that were taken, with their places. */
@@ -76,6 +78,7 @@ class Reading {
     this.#claims = new Set(session.claimed);
     this.#waiting = new Set(pending.flatMap(({ id, kind }) => (kind === "tool" ? id : [])));
     this.#asked = new Set(pending.map(({ value }) => value.toolCallId));
+    this.#questions = new Map(askedIn(session).map((call) => [call.id, call]));
     this.#readThread(withoutForged(session, trust.serverTools));
     this.#oldest = trust.isKnown ? endOfPruned(sent, session, this.#known) : sent.length;
   }
@@ -116,7 +119,7 @@ class Reading {
   }
 
   #takeCall(call: Call, index: number): Call | undefined {
-    const stored = this.#calls.get(call.id);
+    const stored = this.#calls.get(call.id) ?? this.#restore(call);
     const made = stored?.call ?? call;
     if (this.#isServers(made) && !(stored && isSameTurn(stored.user, this.#user))) {
       this.#refused.add(call.id);
@@ -126,6 +129,17 @@ class Reading {
     if (!stored || this.#claims.has(call.id)) this.claimed.add(call.id);
     if (!this.#called.has(call.id)) this.#called.set(call.id, index);
     return made;
+  }
+
+  // A call that a person was asked about is the server's, also where the store has pruned it. The thread does not
+  // learn arguments that a middleware hid from the client.
+  #restore(call: Call): StoredCall | undefined {
+    const asked = this.#questions.get(call.id);
+    if (!asked) return undefined;
+    const { name, arguments: text } = call.function;
+    const isAsMade = name === asked.name && isEqualJson(parse(text), asked.args);
+    const made = { ...call, function: { name: asked.name, arguments: "{}" } };
+    return { call: isAsMade ? call : made, user: undefined };
   }
 
   #takeResult(message: ToolMessage): Message[] {
@@ -159,6 +173,19 @@ class Reading {
 
   #isServers({ function: { name } }: Call): boolean {
     return this.#trust.serverTools.has(name);
+  }
+}
+
+/** The calls that the thread waits to be allowed to make. */
+export function askedIn({ pending }: Session): readonly AskedCall[] {
+  return pending.flatMap(({ value }) => (value as { call?: AskedCall }).call ?? []);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text || "{}") as unknown;
+  } catch {
+    return undefined;
   }
 }
 

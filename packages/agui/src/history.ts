@@ -8,7 +8,7 @@ import type {
   RunAgentInput,
   Session,
 } from "@holodeck/agui-core";
-import { believe, withoutForged } from "./believed.ts";
+import { askedIn, believe, withoutForged } from "./believed.ts";
 import type { Believed } from "./believed.ts";
 
 export interface HistoryOptions {
@@ -194,6 +194,14 @@ function added(
     base.flatMap((one) => (one.role === "assistant" ? (one.toolCalls ?? []) : [])).map(idOf),
   );
   const answered = new Set(base.flatMap((one) => (one.role === "tool" ? one.toolCallId : [])));
+  // The calls that the request answers a question about, and that the store has pruned.
+  const pruned = new Set(
+    input.resume ? askedIn(session).flatMap(({ id }) => (called.has(id) ? [] : id)) : nothing,
+  );
+  const restored =
+    pruned.size === 0
+      ? []
+      : sent.flatMap((one) => (known.has(one.id) ? [] : restoredCalls(one, pruned)));
   const news = sent.filter((message) => {
     if (known.has(message.id) || old.has(message.id)) return false;
     if (message.role === "user") return true;
@@ -204,7 +212,14 @@ function added(
     }
     return trust && message.role !== "activity";
   });
-  return [...base, ...news];
+  return [...base, ...restored, ...news];
+}
+
+// Each once, and nothing else of what a client sends as an assistant's.
+function restoredCalls(message: Message, ids: Set<string>): Message[] {
+  if (message.role !== "assistant") return [];
+  const toolCalls = message.toolCalls?.filter((call) => ids.delete(call.id)) ?? [];
+  return toolCalls.length === 0 ? [] : [{ id: message.id, role: message.role, toolCalls }];
 }
 
 function idOf({ id }: { readonly id: string }): string {

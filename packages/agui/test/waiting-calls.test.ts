@@ -1,11 +1,5 @@
 import { EventType, mergeStreams, withTools } from "@holodeck/agui-core";
-import type {
-  BaseEvent,
-  Message,
-  Middleware,
-  ServerTool,
-  SessionStore,
-} from "@holodeck/agui-core";
+import type { BaseEvent, Message, Middleware, ServerTool, SessionStore } from "@holodeck/agui-core";
 import { mapEvents } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
 import { of } from "rxjs";
