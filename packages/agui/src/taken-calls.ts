@@ -1,4 +1,4 @@
-import { isApproved, toLostCallError } from "@holodeck/agui-core";
+import { isApproved, toLostCallError, toMessageId } from "@holodeck/agui-core";
 import type { AskedCall, InterruptAnswer, Message, TakenCall } from "@holodeck/agui-core";
 
 /**
@@ -37,7 +37,7 @@ function lossesOf(message: Message, lost: readonly TakenCall[]): Message[] {
     .map((call): Message => {
       const { code, message: text } = toLostCallError(call);
       return {
-        id: `${call.id}:lost`,
+        id: toMessageId(`${call.id}:lost`),
         role: "tool",
         toolCallId: call.id,
         content: JSON.stringify({ error: { code, message: text } }),

@@ -747,6 +747,25 @@ describe("a call that a lost run had taken", () => {
     expect(toolsIn(seen[0]!)).toMatchObject([{ metadata: { error: "run-lost" } }]);
   });
 
+  test("has a result that clients can send back, however long the id of the call is", async () => {
+    const { run, messages, handler } = await lose(true, { history: "server" });
+    const id = "c".repeat(1024);
+    const toolCalls = [{ ...assistant.toolCalls[0]!, id }];
+    await handler.sessions.update(
+      { principal: "", threadId: "t" },
+      {
+        messages: [first, { ...assistant, toolCalls }],
+        active: { runId: "gone", offset: 0, open: [], taken: [{ ...call, id, isApproved: true }] },
+      },
+    );
+    await run({ messages: [next] });
+    expect(toolsIn({ messages: await messages() } as RunAgentInput)).toHaveLength(1);
+    const events = await run({
+      messages: [...(await messages()), { ...next, id: "u3", content: "And?" }],
+    });
+    expect(events.at(-1)).toMatchObject({ type: "RUN_FINISHED" });
+  });
+
   test("is written down before it is made, and stays so at every checkpoint", async () => {
     const key = { principal: "", threadId: "t" };
     const actives: Loose[] = [];
