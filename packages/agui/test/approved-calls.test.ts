@@ -428,7 +428,7 @@ describe("an approved call", () => {
       });
       const gateway: AgentFunction = async (input, { callTools, session }) => {
         if (session.answers.length === 0) await callTools([{ name: "send", args: {} }]);
-        return new HttpAgent({ url: `${behind.root}/agui` }).run(input) as Loose;
+        return new HttpAgent({ url: `${behind.root}/agui` }).run(input);
       };
       const middleware = around === "middleware" ? [redact()] : [];
       const talk = await start(gateway, { tools: [tool], middleware });
