@@ -24,8 +24,9 @@ interface RunOpening {
   readonly protocolVersion?: string | undefined;
 }
 
-// An owner in another process that has nobody following answers within this, or not at all.
-const askMs = 500;
+// A client that has stopped a run and sends its next request at once may be seen to leave after that request
+// came. Within half a second all in all: an owner in another process has answered by then, too.
+const askMs = [20, 60, 120, 300] as const;
 
 /**
  * The lease of a thread, or who holds it. A run in the way is stopped as the policy requires. A busy run with
@@ -52,13 +53,19 @@ async function contend(
   const { busy } = first;
   if (busy.runId === key.runId) return first;
   const isReplaced = policy === "replace";
-  // A run that nobody follows any more yields to one that somebody wants to see, whatever the policy.
-  if (!isReplaced && !mayBeUnfollowed) return first;
+  // In a queue the next run waits anyway.
+  if (policy === "queue" && !mayBeUnfollowed) return first;
   await options.confirm(launch);
+  // A run that no client follows yields to one that a client waits for, whatever the policy.
   const command = { type: "stop", reason: "replaced", ifUnfollowed: !isReplaced } as const;
-  if (!(await runs.send(busy, command))) return runs.open(key, init);
-  await ended(busy, { ...options, patienceMs: isReplaced ? patienceMs : askMs });
-  return runs.open(key, init);
+  let opened: Lease | { busy: RunRecord } = first;
+  for (const waitMs of isReplaced ? [patienceMs] : askMs) {
+    const isSent = await runs.send(busy, command);
+    if (isSent) await ended(busy, { ...options, patienceMs: waitMs });
+    opened = await runs.open(key, init);
+    if (!("busy" in opened) || opened.busy.runId !== busy.runId || !isSent) return opened;
+  }
+  return opened;
 }
 
 /** Resolves when a run has ended, or after a while. */
