@@ -1,9 +1,9 @@
 import {
   AgentError,
-  essenceOf,
   isEqualJson,
   sizeOfBase64,
   SUPPORTED_MIME_TYPES,
+  typeOfUpload,
 } from "@holodeck/agui-core";
 import type { Limits, Message, RunRequest, ThreadKey, SessionStore } from "@holodeck/agui-core";
 
@@ -100,12 +100,15 @@ function split(content: UserMessage["content"]): { text: string; files: readonly
 const noFiles: readonly FilePart[] = [];
 
 function checkFile(
-  { type, source }: FilePart,
+  { type, source, metadata }: FilePart,
   path: string,
   limits: Limits,
 ): AgentError | undefined {
   const { mimeType } = source;
-  if (mimeType !== undefined && !isAccepted(type, essenceOf(mimeType))) {
+  // Browsers send what they do not know, such as `.md`, as mere bytes: then the name says what it is.
+  const { filename } = (metadata ?? {}) as { filename?: unknown };
+  const name = typeof filename === "string" ? filename : "";
+  if (mimeType !== undefined && !isAccepted(type, typeOfUpload(name, mimeType))) {
     const message = `Unsupported MIME type: ${clip(mimeType)}`;
     // 415 would be about the body itself; this is about one of the things in it.
     return new AgentError("unsupported-media-type", message, {

@@ -25,7 +25,12 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-type File = { readonly mimeType: string; readonly data?: string; readonly id?: string };
+interface File {
+  readonly mimeType: string;
+  readonly data?: string;
+  readonly id?: string;
+  readonly filename?: string;
+}
 
 interface Sent {
   readonly text: string;
@@ -59,8 +64,9 @@ function toAgui(sent: readonly Sent[], isBinary: boolean): object {
 }
 
 const toBinary = (file: File): object => ({ type: "binary", ...file });
-const toMedia = ({ mimeType, data, id }: File): object => ({
+const toMedia = ({ mimeType, data, id, filename }: File): object => ({
   type: mimeType.startsWith("image/") ? "image" : "document",
+  ...(filename === undefined ? {} : { metadata: { filename } }),
   source:
     id === undefined
       ? { type: "data", value: data, mimeType }
@@ -95,9 +101,10 @@ const wires: readonly Wire[] = [
           role: "user",
           parts: [
             { type: "text", text },
-            ...files.map(({ mimeType, data }) => ({
+            ...files.map(({ mimeType, data, filename }) => ({
               type: "file",
               mediaType: mimeType,
+              filename,
               url: `data:${mimeType};base64,${data}`,
             })),
           ],
@@ -118,8 +125,9 @@ const wires: readonly Wire[] = [
           id: `u${at}`,
           role: "user",
           content: text,
-          experimental_attachments: files.map(({ mimeType, data }) => ({
+          experimental_attachments: files.map(({ mimeType, data, filename }) => ({
             contentType: mimeType,
+            name: filename,
             url: `data:${mimeType};base64,${data}`,
           })),
         },
@@ -214,6 +222,18 @@ describe.for(wires)("over $name, a user", ({ path, body }) => {
 
   test("may send a file without a word", async () => {
     expect(await post(path, body([{ text: "", files: [png] }]))).toMatchObject({ status: 200 });
+  });
+
+  test("may send a file whose type the browser does not know, by its name", async () => {
+    const bytes = { mimeType: "application/octet-stream", data: "aGk=" };
+    const send = (filename: string) =>
+      post(path, body([{ text: "read this", files: [{ ...bytes, filename }] }]));
+    expect(await send("notes.md")).toMatchObject({ status: 200 });
+    expect(await send("Table.CSV")).toMatchObject({ status: 200 });
+    expect(await send("notes.md.sh")).toMatchObject({
+      status: 400,
+      problem: { code: "unsupported-media-type" },
+    });
   });
 
   test("may have empty messages and many files further up", async () => {
