@@ -72,6 +72,8 @@ export class Known {
   callName: string | undefined;
   /** Whether a client has a message of this id. */
   isMessage = false;
+  /** Whether this is a call whose result is counted before there is one: the client makes it. */
+  isAwaited = false;
 
   constructor(id: string) {
     this.id = id;

@@ -157,7 +157,9 @@ export class Parts {
         // Makes the message anew, and who ran the tool need not be who called it.
         (this.#answered ??= new Set()).add(event.toolCallId!);
         this.#know(id).messageOwner = tag;
-        this.#budget?.begin(false);
+        if (this.#budget && !this.#settleCount(this.#budget, event.toolCallId!)) {
+          this.#budget.begin(false);
+        }
         return event;
       case EventType.ACTIVITY_SNAPSHOT:
         if (event.replace !== false || this.#ownerOf("activityOwner", id) === null) {
@@ -205,7 +207,10 @@ export class Parts {
       if (role === "reasoning") known.reasoningOwner = subagentRunId;
       else if (role === "activity") known.activityOwner = subagentRunId;
       else known.messageOwner = subagentRunId;
-      if (message.role === "tool") (this.#answered ??= new Set()).add(message.toolCallId);
+      if (message.role === "tool") {
+        (this.#answered ??= new Set()).add(message.toolCallId);
+        if (this.#budget) this.#settleCount(this.#budget, message.toolCallId);
+      }
       if (!("toolCalls" in message)) continue;
       for (const call of message.toolCalls ?? []) {
         const knownCall = this.#know(call.id);
@@ -269,9 +274,24 @@ export class Parts {
   // A call is in its parent, or in a message that has no text.
   #count(kind: SpokenKind, parent: string | undefined, known: Known): void {
     const message = kind === "tool" && parent !== undefined ? this.#know(parent) : known;
-    if (message.isMessage) return;
-    this.#budget!.begin(kind === "reasoning");
-    message.isMessage = true;
+    if (!message.isMessage) {
+      this.#budget!.begin(kind === "reasoning");
+      message.isMessage = true;
+    }
+    const isFirst = kind === "tool" && known.tool === undefined;
+    if (!isFirst || this.#origins?.isClientTool(known.callName!) === false) return;
+    // The client adds its result to what it sends next.
+    this.#budget!.await();
+    known.isAwaited = true;
+  }
+
+  // False when the result was not counted with its call.
+  #settleCount(budget: HistoryBudget, callId: string): boolean {
+    const call = this.#find(callId);
+    if (!call?.isAwaited) return false;
+    call.isAwaited = false;
+    budget.answered();
+    return true;
   }
 
   #find(id: string): Known | undefined {

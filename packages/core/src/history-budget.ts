@@ -89,6 +89,8 @@ export class HistoryBudget {
   readonly #maxMessages: number;
   #count: number;
   #thoughts = 0;
+  /** Results that the client has to add, and that are counted. */
+  #awaited = 0;
   /** The bytes of what a client keeps as data. */
   #data = 0;
   /** Characters that fit whatever they are. */
@@ -126,6 +128,17 @@ export class HistoryBudget {
     if (this.#count >= this.#maxMessages) throw tooMany(this.#limits.messages);
     this.#count++;
     if (isThought) this.#thoughts++;
+  }
+
+  /** A call that the client answers: its next request has the result. Throws when there are too many. */
+  await(): void {
+    this.begin(false);
+    this.#awaited++;
+  }
+
+  /** Such a call has its result. */
+  answered(): void {
+    this.#awaited--;
   }
 
   /** Anything but a delta that was spent. Throws when the client could not send it back. */
@@ -177,7 +190,8 @@ export class HistoryBudget {
     const kept = hasThoughts
       ? 0
       : this.#thoughts + this.#run.sent.messages.filter(isThought).length;
-    this.#count = kept + messages.filter(({ role }) => role !== "activity").length;
+    const spoken = messages.filter(({ role }) => role !== "activity").length;
+    this.#count = kept + spoken + this.#awaited;
     if (this.#count > this.#maxMessages) throw tooMany(this.#limits.messages);
   }
 
