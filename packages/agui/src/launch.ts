@@ -244,7 +244,11 @@ export function createLauncher(options: HostOptions): Launcher {
         questions: request.clientTools === "inline" ? createQuestions(sessions, lease) : undefined,
         sentHistory: asked.sentHistory,
       },
-      new ThreadRun({ lease, history, pending, maxMessages, taken }, sessions, runs),
+      new ThreadRun(
+        { lease, history, asked: session.pending, pending, maxMessages, taken },
+        sessions,
+        runs,
+      ),
     );
   }
 

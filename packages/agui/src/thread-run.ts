@@ -22,7 +22,9 @@ export interface ThreadRunInit {
   readonly lease: Lease;
   /** What the thread held before the run. */
   readonly history: readonly Message[];
-  /** What it waits for and the run's request did not answer. */
+  /** What it waited for before the run's request. */
+  readonly asked: readonly Pending[];
+  /** What of that the request did not answer. */
   readonly pending: readonly Pending[];
   readonly maxMessages: number | undefined;
   /** The calls that a person has answered for it. */
@@ -39,6 +41,7 @@ export class ThreadRun implements RunKeeper, RunLease {
   readonly #sessions: SessionStore;
   readonly #registry: RunRegistry;
   readonly #history: readonly Message[];
+  readonly #asked: readonly Pending[];
   readonly #pending: readonly Pending[];
   readonly #maxMessages: number | undefined;
   readonly #taken: readonly TakenCall[] | undefined;
@@ -52,6 +55,7 @@ export class ThreadRun implements RunKeeper, RunLease {
     this.#sessions = sessions;
     this.#registry = registry;
     this.#history = init.history;
+    this.#asked = init.asked;
     this.#pending = init.pending;
     this.#maxMessages = init.maxMessages;
     this.#taken = init.taken;
@@ -71,8 +75,11 @@ export class ThreadRun implements RunKeeper, RunLease {
   // Never at once: an agent that has sent its last event is asked for the next one before it is stopped.
   async save(summary: RunSummary): Promise<void> {
     const { lease } = this;
-    const { status, messages, state, times, metadata } = summary;
+    const { status, messages, state, times, metadata, hasBegun } = summary;
     const history = this.#history;
+    const pending = hasBegun
+      ? toPending(lease.runId, summary, this.#pending)
+      : [...this.#asked.filter(isQuestion), ...this.#pending.filter((one) => !isQuestion(one))];
     const storing = this.#sessions.update(
       lease,
       {
@@ -81,7 +88,7 @@ export class ThreadRun implements RunKeeper, RunLease {
         times,
         state,
         metadata,
-        pending: toPending(lease.runId, summary, this.#pending),
+        pending,
         lastRunId: lease.runId,
         active: null,
       },
@@ -118,6 +125,12 @@ export class ThreadRun implements RunKeeper, RunLease {
     if (ifUnfollowed && (run.followers > 0 || !run.wasFollowed)) return;
     run.abort(reason === "replaced" ? replaced() : stopped());
   }
+}
+
+// The answers of a run that never began are not used: its questions can be answered again. Results of client tools
+// are in the thread already.
+function isQuestion({ kind }: Pending): boolean {
+  return kind === "interrupt";
 }
 
 /** Ended, but its clients may not have everything yet. Returns its place among those. */

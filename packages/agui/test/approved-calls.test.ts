@@ -1,6 +1,7 @@
 import { HttpAgent } from "@ag-ui/client";
 import type {
   BaseEvent,
+  HandlerMiddleware,
   Message,
   Middleware,
   RunAgentInput,
@@ -518,6 +519,38 @@ describe("an approved call", () => {
       expect(toolsIn(seen[0]!).filter(({ toolCallId }) => toolCallId === id)).toHaveLength(1);
     },
   );
+
+  test("can be allowed again when the run that brought the yes never began", async () => {
+    const { tool, calls } = counted("send");
+    const { agent, seen } = asking([{ name: "send", args: { to: "Ada" } }]);
+    let isBroken = false;
+    const broken: HandlerMiddleware = {
+      name: "broken",
+      async request(_request, next) {
+        const reply = await next();
+        if (isBroken) throw new Error("The answer is not sent.");
+        return reply;
+      },
+    };
+    const talk = await start(agent, { tools: [tool], middleware: [broken] });
+    await talk.run();
+    const resume = talk.asked.map(({ id }) => ({
+      interruptId: id,
+      status: "resolved",
+      payload: { approved: true },
+    }));
+    isBroken = true;
+    await talk.run({ resume });
+    expect(calls).toEqual([]);
+    isBroken = false;
+    const events = await talk.run({ resume });
+    expect(calls).toEqual([{ to: "Ada" }]);
+    expect(resultsIn(events)).toHaveLength(1);
+    expect(seen).toHaveLength(1);
+    // Once it has begun, the answer is used.
+    expect(await talk.run({ resume })).toEqual([]);
+    expect(calls).toHaveLength(1);
+  });
 
   test("is aborted when the run is stopped, and the agent is not called", async () => {
     const began = deferred<AbortSignal>();

@@ -95,4 +95,6 @@ export interface RunSummary {
   readonly asked: ReadonlyMap<string, AskedCall>;
   /** The calls of the run that are for the client to answer, in order. */
   readonly pendingCalls: readonly string[];
+  /** False: the run was given up before its agent was called. */
+  readonly hasBegun: boolean;
 }

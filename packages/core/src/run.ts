@@ -312,7 +312,6 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
   /** Ends a run that nobody came to follow. */
   discard(): void {
     if (this.#started) return;
-    this.#started = true;
     this.#init = undefined;
     this.abort(new AgentError("disconnected", "The client left before the run began."));
   }
@@ -714,6 +713,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
       metadata: changesOf(this.context),
       asked: this.#desk?.asked ?? nothingAsked,
       pendingCalls: this.#pendingCalls(),
+      hasBegun: this.#started,
     };
     try {
       const saved = this.#keeper.save?.(summary);
