@@ -61,8 +61,7 @@ function below(basePath: string, path: unknown): unknown {
   return path === "/" ? basePath : `${basePath}${path}`;
 }
 
-// Every field the host gave is told, and has the last word over what the agent answers, and that over what
-// we know ourselves.
+// The fields that the host gave come first, then those of the agent, then what the server knows.
 function describeAgent(
   { agent, info }: LoadedAgent,
   shared: { tools: readonly Json[]; capabilities: unknown },

@@ -48,7 +48,7 @@ function toLine(level: LogLevel, { fields, message = "", debug }: Entry): string
     ...(failure === undefined ? [] : [`error=${describe(failure)}`]),
   ];
   const frames = failure instanceof Error ? (debug ? allFrames(failure) : ownFrames(failure)) : [];
-  // Errors of clients, at other levels, are nobody's code.
+  // Errors of clients, at other levels, are not in an author's code.
   const stack = level === "error" || debug ? frames.map((frame) => `\n    ${clean(frame)}`) : [];
   return `${parts.join("  ")}${stack.join("")}\n`;
 }
@@ -79,7 +79,7 @@ function toAnswer(fields: object): string | undefined {
   ].join("  ");
 }
 
-// In full: whoever asks for the content wants all of it.
+// In full: a log with content has all of it.
 function toContent(fields: object): string {
   const { headers, input, output } = fields as Record<string, unknown>;
   return Object.entries({ headers, input, output })
