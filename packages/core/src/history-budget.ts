@@ -107,7 +107,8 @@ export class HistoryBudget {
     const reserve = Math.min(maxReserve, bodyBytes / 16, Math.max(0, bodyBytes - sent.bytes) / 2);
     this.#maxBytes = bodyBytes - reserve;
     // Beyond the bound of its log a run is not kept as a whole, and could not be counted any more.
-    this.#room = Math.min((this.#maxBytes - sent.bytes) / worst, runLogBytes / 2);
+    // A whole number: a fraction would be a new object for every delta.
+    this.#room = Math.floor(Math.min((this.#maxBytes - sent.bytes) / worst, runLogBytes / 2));
     this.#count = sent.messages;
     const left = messages - this.#count;
     // A client that is at the limit already cannot go on, whatever it receives.
