@@ -1,8 +1,8 @@
 import { EventType } from "@ag-ui/core";
 import type { Message } from "@ag-ui/core";
 import { describe, expect, test } from "vitest";
-import { createEmit } from "../src/emit.ts";
-import type { RunEnding } from "../src/guard.ts";
+import { createEmit } from "../src/agent/emit.ts";
+import type { RunEnding } from "../src/guard/guard.ts";
 import { AgentError } from "../src/index.ts";
 import type { Emit } from "../src/index.ts";
 

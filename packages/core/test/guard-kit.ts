@@ -6,9 +6,9 @@ import { verifyEvents as verifyEvents0 } from "ag-ui-client-0";
 import jsonPatch from "fast-json-patch";
 import { from } from "rxjs";
 import { expect } from "vitest";
-import { createGuard } from "../src/guard.ts";
-import type { Guard, GuardOptions, RunEnding } from "../src/guard.ts";
-import type { StateTracker } from "../src/state.ts";
+import { createGuard } from "../src/guard/guard.ts";
+import type { Guard, GuardOptions, RunEnding } from "../src/guard/guard.ts";
+import type { StateTracker } from "../src/guard/state-tracker.ts";
 
 /** The smallest tracker that keeps the contract. */
 export function tracker(initial: unknown = {}): StateTracker {

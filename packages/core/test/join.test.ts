@@ -1,6 +1,6 @@
 import type { BaseEvent, Message } from "@ag-ui/core";
 import { describe, expect, test } from "vitest";
-import { createRunView, toPrelude } from "../src/join.ts";
+import { createRunView, toPrelude } from "../src/view/run-view.ts";
 
 type Loose = { type: string } & Record<string, unknown>;
 

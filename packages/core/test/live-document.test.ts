@@ -2,9 +2,9 @@ import type { JsonPatchOperation } from "@ag-ui/core";
 import * as fc from "fast-check";
 import jsonPatch from "fast-json-patch";
 import { describe, expect, test } from "vitest";
-import { compareJson } from "../src/compare-json.ts";
-import { LiveDocument } from "../src/live-document.ts";
-import { applyPatch, PatchError } from "../src/patch.ts";
+import { compareJson } from "../src/json/diff.ts";
+import { LiveDocument } from "../src/json/live-document.ts";
+import { applyPatch, PatchError } from "../src/json/patch.ts";
 
 const replace = (path: string, value: unknown): JsonPatchOperation => ({
   op: "replace",

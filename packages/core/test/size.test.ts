@@ -1,7 +1,7 @@
 import { EventType } from "@ag-ui/core";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { sizeOf } from "../src/size.ts";
+import { sizeOf } from "../src/json/size.ts";
 
 const bytes = (value: unknown): number =>
   new TextEncoder().encode(JSON.stringify(value) ?? "").byteLength;

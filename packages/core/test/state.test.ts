@@ -4,10 +4,10 @@ import * as fc from "fast-check";
 import jsonPatch from "fast-json-patch";
 import { describe, expect, test } from "vitest";
 import { AgentError } from "../src/index.ts";
-import { createRunState } from "../src/state-writer.ts";
-import { createStateTracker } from "../src/state.ts";
-import type { StateTracker } from "../src/state.ts";
-import type { RunState } from "../src/types.ts";
+import { createRunState } from "../src/agent/state-writer.ts";
+import { createStateTracker } from "../src/guard/state-tracker.ts";
+import type { StateTracker } from "../src/guard/state-tracker.ts";
+import type { RunState } from "../src/contract/context.ts";
 
 interface StateEvent {
   type: EventType;

@@ -1,0 +1,353 @@
+import type { RunAgentInput } from "@ag-ui/core";
+import { handOut } from "./calls/begun-calls.ts";
+import { dropClaims } from "../tools/claims.ts";
+import type { ClientTools } from "../tools/client-tools.ts";
+import { ContextSession } from "./context-session.ts";
+import type { BegunParts } from "../guard/parts/begun-parts.ts";
+import type { CallOrigins } from "../guard/parts/parts.ts";
+import { ulid } from "../base/ids.ts";
+import { GivenSignal, LazyAbort } from "../base/lazy-abort-controller.ts";
+import type { Stopping } from "../base/lazy-abort-controller.ts";
+import { silentLogger } from "../base/logger.ts";
+import { nameCall } from "./calls/late-calls.ts";
+import { settleTools, splitTools } from "../tools/definitions.ts";
+import { ToolCalls } from "../tools/calls.ts";
+import { ToolDesk } from "../tools/run-tools.ts";
+import type { Voice } from "./output.ts";
+import type { Json } from "../contract/agent.ts";
+import type {
+  AgentRequest,
+  Clock,
+  Emit,
+  Logger,
+  Principal,
+  RunContext,
+  RunSession,
+  RunState,
+} from "../contract/context.ts";
+import type { InputFile } from "../contract/files.ts";
+import type { InterruptAnswer, ServerTool, TakenCall, ToolCallRequest } from "../contract/tools.ts";
+
+/** How to get the request of a run; an object that has it needs no function of its own. */
+type RequestSource = (() => AgentRequest) | { readonly request: AgentRequest };
+
+/** What a run knows before its agent starts. */
+export interface RunContextInit {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly agentId?: string;
+  readonly signal?: AbortSignal | undefined;
+  /** In place of a signal: one that is made when it is asked for. */
+  readonly stopping?: Stopping | undefined;
+  readonly principal?: Principal | undefined;
+  readonly requestId?: string;
+  /** Asked for on first use: building it costs more than most runs need. */
+  readonly request?: RequestSource | undefined;
+  readonly logger?: Logger;
+  readonly files?: readonly InputFile[];
+  readonly tools?: readonly ServerTool[];
+  readonly toolTimeoutMs?: number;
+  /** Absent: tools of the client's cannot be called while the run goes on. */
+  readonly clientTools?: ClientTools | undefined;
+  readonly clock?: Clock;
+  /** The session's metadata. */
+  readonly metadata?: Readonly<Json>;
+  /** What `createSession` made for the thread. */
+  readonly data?: unknown;
+  /** What the server asked in the last run, with the answers of this one. Never what a client claims. */
+  readonly answers?: readonly InterruptAnswer[];
+  /** Calls of an earlier run whose process ended before they had a result. */
+  readonly lost?: readonly TakenCall[] | undefined;
+  /** Ids of the calls in the input that only the client vouches for. */
+  readonly claimed?: readonly string[] | undefined;
+}
+
+/** Pace and mode of the run a context belongs to, for whoever pumps an agent inside it. */
+export interface RunMode extends Partial<CallOrigins> {
+  ready(): Promise<void> | undefined;
+  readonly strict: boolean;
+  /** True while the agent's abort listeners are called. */
+  aborting?(): boolean;
+  /** True once the terminal event was accepted. */
+  readonly ended?: boolean;
+  /** Logs the first call that comes after the end of the run. */
+  reportLate?(call: string): void;
+  /** Takes advice to who wrote the agent. */
+  advise?(advice: string): void;
+  /** What the tools of the run share, made when it is asked for. */
+  desk?(): ToolDesk;
+  /** Ids of the calls in the input that only the client vouches for. */
+  readonly claimed?: ReadonlySet<string> | undefined;
+  /** Takes note of tools that run on the server besides the handler's. */
+  knowTools?(names: readonly string[]): void;
+  /** Where the agent's own guard takes down what it begins. Absent: no guard follows. */
+  readonly begun?: BegunParts | undefined;
+}
+
+/** What a context carries that is not for agents. */
+interface Inside {
+  readonly mode: RunMode;
+  readonly stopping: Stopping;
+  /** For the tools that are called: stops with the run, or when their agent is left. */
+  readonly calling: Stopping;
+  /** Only where the mode has none. */
+  readonly desk: ToolDesk | undefined;
+  /** What the server declares of the client's tools. */
+  readonly declared: readonly ServerTool[];
+  readonly request: RequestSource | undefined;
+  /** Absent outside a run, as the voice is. */
+  readonly input: RunAgentInput | undefined;
+  readonly voice: Voice | undefined;
+  calls: ToolCalls | undefined;
+}
+
+const inside: unique symbol = Symbol("inside");
+const freeMode: RunMode = { ready: () => undefined, strict: false };
+const noFiles: readonly InputFile[] = Object.freeze([]);
+
+/** Without a voice `emit` and `state` throw until `bindContext` gives it one. */
+export function createRunContext(
+  init: RunContextInit,
+  mode: RunMode = freeMode,
+  voice?: Voice,
+): RunContext {
+  const { threadId, runId, agentId = "default", principal, request } = init;
+  const { logger = silentLogger, requestId = runId, files = noFiles } = init;
+  const stopping = init.stopping ?? (init.signal ? new GivenSignal(init.signal) : new LazyAbort());
+  const session = new ContextSession(init, stopping, mode);
+  const { server: tools, client: declared } = splitTools(init.tools);
+  const desk = mode.desk ? undefined : new ToolDesk(init, session.answers);
+  const input = voice?.input;
+  return new Context(
+    { threadId, runId, agentId, principal, session, logger, requestId, files, tools },
+    { mode, stopping, calling: stopping, desk, declared, request, input, voice, calls: undefined },
+  );
+}
+
+type ContextParts = Omit<
+  RunContext,
+  "signal" | "request" | "emit" | "state" | "callTool" | "callTools"
+>;
+
+/**
+ * A class with its secrets under a symbol, and no object with getters of its own nor a WeakMap: the
+ * one gets a shape to itself, the other holds its values in minor collections, and both keep a run and
+ * all that it made until the next full one.
+ */
+class Context implements RunContext {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly agentId: string;
+  readonly principal: Principal | undefined;
+  readonly session: RunSession;
+  readonly logger: Logger;
+  readonly requestId: string;
+  readonly files: readonly InputFile[];
+  readonly tools: readonly ServerTool[];
+  readonly [inside]: Inside;
+
+  constructor(parts: ContextParts, own: Inside, tools = parts.tools) {
+    this.threadId = parts.threadId;
+    this.runId = parts.runId;
+    this.agentId = parts.agentId;
+    this.principal = parts.principal;
+    this.session = parts.session;
+    this.logger = parts.logger;
+    this.requestId = parts.requestId;
+    this.files = parts.files;
+    this.tools = tools;
+    this[inside] = own;
+  }
+
+  get signal(): AbortSignal {
+    return this[inside].stopping.signal;
+  }
+
+  get request(): AgentRequest | undefined {
+    const { request } = this[inside];
+    return typeof request === "function" ? request() : request?.request;
+  }
+
+  get emit(): Emit {
+    const { voice } = this[inside];
+    if (!voice) throw unbound();
+    return voice.emit;
+  }
+
+  get state(): RunState {
+    const { voice } = this[inside];
+    if (!voice) throw unbound();
+    return voice.state;
+  }
+
+  // Getters, so that whoever takes a method out of its context can still call it.
+  get callTool(): RunContext["callTool"] {
+    return (name, args) =>
+      startCall(this, nameCall("callTool", name), (calls) => calls.callTool(name, args));
+  }
+
+  get callTools(): RunContext["callTools"] {
+    return (list) => startCall(this, nameCalls(list), (calls) => calls.callTools(list));
+  }
+}
+
+/** The same context, speaking with another voice. `calling` stops the tools that are called with it. */
+export function bindContext(context: RunContext, voice: Voice, calling: Stopping): RunContext {
+  const { mode, desk, declared, request, stopping: outer } = insideOf(context);
+  const { input } = voice;
+  // A run stops with a reason; outside of one there is only the subscription.
+  const stopping = desk ? calling : outer;
+  return derive(
+    context,
+    { mode, stopping, calling, desk, declared, request, input, voice, calls: undefined },
+    context.tools,
+  );
+}
+
+/**
+ * The input and context of an agent that brings tools of its own; they stand before the handler's.
+ *
+ * @example
+ * ```ts
+ * const own = withTools(input, context, [weather]);
+ * await own.context.callTool("weather", { city: "Bern" });
+ * ```
+ */
+export function withTools(
+  input: RunAgentInput,
+  context: RunContext,
+  tools: readonly ServerTool[],
+): { input: RunAgentInput; context: RunContext } {
+  const { server, client } = splitTools(tools);
+  const names = new Set(tools.map(({ name }) => name));
+  const offered = settleTools(input, { runId: context.runId, tools, logger: context.logger });
+  const isOthers = ({ name }: ServerTool): boolean => !names.has(name);
+  const own = insideOf(context);
+  const settled = settleClaims(
+    offered,
+    context,
+    server.map(({ name }) => name),
+  );
+  const declared = [...client, ...own.declared.filter(isOthers)];
+  if (server.length > 0) deskIn(own).bring(server);
+  const { mode, stopping, calling, desk, request, voice } = own;
+  const derived = derive(
+    context,
+    { mode, stopping, calling, desk, declared, request, input: settled, voice, calls: undefined },
+    [...server, ...context.tools.filter(isOthers)],
+  );
+  return { input: settled, context: derived };
+}
+
+/** The input of an agent that runs these tools itself: what a client claims of them is dropped. */
+export function settleClaims(
+  input: RunAgentInput,
+  context: RunContext,
+  names: readonly string[],
+): RunAgentInput {
+  if (names.length === 0) return input;
+  const mode = modeOf(context);
+  mode.knowTools?.(names);
+  const { claimed } = mode;
+  if (!claimed?.size) return input;
+  return dropClaims(input, { claimed, serverTools: new Set(names) }, context);
+}
+
+function derive(context: RunContext, own: Inside, tools: readonly ServerTool[]): RunContext {
+  // A copy, not an heir: whatever becomes a prototype is held by a shape, for as long as shapes live.
+  if (Object.getPrototypeOf(context) === Context.prototype) return new Context(context, own, tools);
+  // Middleware put something of its own in front, whose members the agent is to see.
+  const base = context instanceof Context ? context : withPrototype(context);
+  const derived = Object.create(base) as RunContext & { [inside]: Inside };
+  derived[inside] = own;
+  if (tools !== context.tools) {
+    Object.defineProperty(derived, "tools", { value: tools, enumerable: true });
+  }
+  return derived;
+}
+
+// A context that somebody put together by hand has the members, but not what is behind them.
+function withPrototype(context: RunContext): RunContext {
+  return Object.create(Context.prototype, Object.getOwnPropertyDescriptors(context)) as RunContext;
+}
+
+/** What calls the tools of a context. */
+export function toolCallsOf(context: RunContext): ToolCalls {
+  const own = insideOf(context);
+  const { input, declared } = own;
+  return (own.calls ??= new ToolCalls(forCalls(context, own), {
+    desk: deskIn(own),
+    input,
+    declared,
+  }));
+}
+
+function forCalls(context: RunContext, { calling, stopping }: Inside): RunContext {
+  if (calling === stopping) return context;
+  return Object.create(context, { signal: { value: calling.signal } }) as RunContext;
+}
+
+// Async, so that nothing is thrown into an author who does not await.
+function startCall<T>(
+  context: RunContext,
+  name: string,
+  work: (calls: ToolCalls) => Promise<T>,
+): Promise<T> {
+  const { voice } = insideOf(context);
+  if (voice?.isLate()) return voice.suspend(name);
+  const begin = async (): Promise<T> => work(toolCallsOf(context));
+  return voice ? voice.begin(name, begin(), "tool") : handOut(begin());
+}
+
+function nameCalls(list: readonly ToolCallRequest[]): string {
+  const names = Array.isArray(list)
+    ? list.map((call?: Partial<ToolCallRequest>) => call?.name)
+    : [];
+  return nameCall("callTools", ...names.slice(0, 5));
+}
+
+/** Starts a run for the server, which sends something before the agent does. */
+export function openRun(context: RunContext): void {
+  insideOf(context).voice?.open();
+}
+
+function insideOf(context: RunContext): Inside {
+  // Middleware may have put a context of its own in front: what it did not change, it inherits.
+  const own = (context as { [inside]?: Inside })[inside];
+  return own ?? (standaloneContext(context) as unknown as { [inside]: Inside })[inside];
+}
+
+export function modeOf(context: RunContext): RunMode {
+  return insideOf(context).mode;
+}
+
+/** Whether a call of a client's tool is answered while the run goes on. Then core tells it by itself. */
+export function waitsForClient(context: RunContext): boolean {
+  return deskOf(context).clientTools !== undefined;
+}
+
+/** What the tools of a run share: what was asked in it, and what is to be tidied up. */
+function deskOf(context: RunContext): ToolDesk {
+  return deskIn(insideOf(context));
+}
+
+function deskIn({ desk, mode }: Inside): ToolDesk {
+  return desk ?? mode.desk!();
+}
+
+/** What a run has changed in the metadata of its session. Only of a context that was made here. */
+export function changesOf(context: RunContext): Readonly<Json> {
+  return (context.session as ContextSession).changes;
+}
+
+/** A context for an agent that runs outside any handler. */
+export function standaloneContext(input: { threadId?: string; runId?: string }): RunContext {
+  return createRunContext({
+    threadId: input.threadId ?? ulid(),
+    runId: input.runId ?? ulid(),
+  });
+}
+
+function unbound(): Error {
+  return new Error("This context is not connected to a run yet; use the one handed to the agent.");
+}

@@ -1,0 +1,66 @@
+import { createBag } from "./handle-set.ts";
+import type { Clock } from "../contract/context.ts";
+
+const longest = 2 ** 31 - 1;
+
+/** The real time. Its timers never keep a process alive. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimeout(callback, ms) {
+    // Longer than a timer can be, it would fire at once.
+    const timer = setTimeout(callback, Math.min(ms, longest)) as unknown;
+    // Node's timers hold the process open unless told otherwise; a browser's is a number.
+    if (typeof timer === "object" && timer && "unref" in timer)
+      (timer as { unref(): void }).unref();
+    return timer;
+  },
+  clearTimeout(handle) {
+    clearTimeout(handle as ReturnType<typeof setTimeout>);
+  },
+};
+
+export interface Tickable {
+  tick(now: number): void;
+}
+
+/** One coarse timer for every deadline of a handler: heartbeats, stalls, timeouts. */
+export interface Ticker {
+  /** Returns its place, a number above 0. */
+  add(member: Tickable): number;
+  remove(place: number): void;
+}
+
+/** Ticks while it has members, about every `everyMs`. `rest` lets go of a timer that waits for nobody. */
+export function createTicker(clock: Clock, everyMs: number): Ticker & { rest(): void } {
+  const members = createBag<Tickable>();
+  let timer: unknown;
+
+  function tick(): void {
+    timer = undefined;
+    const now = clock.now();
+    for (const member of members) member.tick(now);
+    arm();
+  }
+  function arm(): void {
+    if (members.size > 0) timer ??= clock.setTimeout(tick, everyMs);
+  }
+  function rest(): void {
+    if (members.size > 0 || timer === undefined) return;
+    clock.clearTimeout(timer);
+    timer = undefined;
+  }
+
+  return {
+    rest,
+    add(member) {
+      const place = members.add(member);
+      arm();
+      return place;
+    },
+    // A timer that finds nobody is the last. Where runs are short, to take it back each would set one and
+    // clear one.
+    remove(place) {
+      members.remove(place);
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import type { AgentEvent, Awaitable, Json } from "./agent.ts";
+import type { InputFile } from "./files.ts";
+import type {
+  InterruptAnswer,
+  ServerTool,
+  ToolCallOptions,
+  ToolCallOutcome,
+  ToolCallRequest,
+} from "./tools.ts";
+import type { Interrupt, JsonPatch, Message, TextMessageRole, TokenUsage } from "@ag-ui/core";
+
+export interface Logger {
+  debug(fields: object, message?: string): void;
+  info(fields: object, message?: string): void;
+  warn(fields: object, message?: string): void;
+  error(fields: object, message?: string): void;
+}
+
+export interface Principal {
+  readonly id: string;
+  readonly [claim: string]: unknown;
+}
+
+/** What `authenticate`, middleware and `context.request` see: a subset of `Request`, without its body. */
+export interface AgentRequest {
+  readonly method: string;
+  /** As the client sent it, prefix included. */
+  readonly url: URL;
+  readonly headers: Headers;
+  readonly ip?: string | undefined;
+  /** Node's request, Hono's context or the `Request` itself. */
+  readonly native: unknown;
+}
+
+export interface RunSession {
+  get(key: string): unknown;
+  set(key: string, value: unknown): void;
+  readonly metadata: Readonly<Json>;
+  /** What `createSession` made for this thread. */
+  readonly data: unknown;
+  /** The interrupts of the last run that `input.resume` answers, as the server remembers them. */
+  readonly answers: readonly InterruptAnswer[];
+}
+
+/** The shared state of a run. Every change is sent: first a snapshot, then RFC 6902 deltas. */
+export interface RunState {
+  get<T = unknown>(): T;
+  set(next: unknown): void | Promise<void>;
+  /** Changes a draft in place; the state itself stays immutable. */
+  update<T = Json>(change: (draft: T) => void): void | Promise<void>;
+  /** All or nothing. A patch that does not apply sends a snapshot instead and throws. */
+  patch(operations: JsonPatch): void | Promise<void>;
+  /** Sends a snapshot on purpose. */
+  resync(): void | Promise<void>;
+}
+
+export interface MessageWriter {
+  readonly id: string;
+  text(delta: string): void | Promise<void>;
+  end(): void | Promise<void>;
+}
+
+export interface PredictStateEntry {
+  readonly state_key: string;
+  readonly tool: string;
+  readonly tool_argument: string;
+}
+
+/**
+ * What an agent says, one method per kind. A method returns a promise only while the clients are
+ * behind: `await emit.text(…)` in a loop makes the agent wait for its readers. After the end of the run
+ * nothing is sent: methods with a value return it, and promises reject with `run-ended` in the agent that
+ * awaits them, but not in a timer or listener.
+ */
+export interface Emit {
+  /** A piece of the answer; the same as yielding the string. */
+  text(delta: string): void | Promise<void>;
+  /** A piece of what the model thinks before it answers. */
+  reasoning(delta: string): void | Promise<void>;
+  /** A text message of one's own, with role and name; ended by `end()`. */
+  message(options?: { id?: string; role?: TextMessageRole; name?: string }): MessageWriter;
+  /** A whole tool call. Returns its id, or a promise of it when the arguments are streamed. */
+  toolCall(name: string, args?: Json | string, options?: ToolCallOptions): string;
+  toolCall(name: string, args: AsyncIterable<string>, options?: ToolCallOptions): Promise<string>;
+  /** A string or content parts as they are; any other object as JSON. */
+  toolResult(toolCallId: string, content: string | object): void | Promise<void>;
+  /** Brackets `body` with STEP_STARTED and STEP_FINISHED, however it ends. */
+  step<T>(name: string, body: () => Awaitable<T>): Promise<T>;
+  /** Shows or replaces an activity; give an id to update one. Returns the id. */
+  activity(type: string, content: Json, options?: { id?: string; replace?: boolean }): string;
+  /** Replaces the client's messages, so it starts with the history. */
+  messages(messages: readonly Message[]): void | Promise<void>;
+  /** Says, before the call, which argument of which tool will become which part of the state. */
+  predictState(entries: readonly PredictStateEntry[]): void | Promise<void>;
+  /** An event of your own, for a frontend that knows its name. */
+  custom(name: string, value: unknown): void | Promise<void>;
+  /** Somebody else's event, passed on as it is. */
+  raw(event: unknown, source?: string): void | Promise<void>;
+  /** Brackets `body` with SUBAGENT_STARTED and _FINISHED (or _ERROR); what it emits carries the id. */
+  subagent<T>(
+    name: string,
+    body: (emit: Emit) => Awaitable<T>,
+    options?: { description?: string; parentToolCallId?: string; parentMessageId?: string },
+  ): Promise<T>;
+  /** Asks the user. The run ends with this interrupt; the next run brings the answer in `resume`. */
+  interrupt(interrupt: Omit<Interrupt, "id"> & { id?: string }): string;
+  /** Tokens spent; told with the end of the run. */
+  usage(usage: TokenUsage): void;
+  /** Any event of AG-UI; the same as yielding it. */
+  event(event: AgentEvent): void | Promise<void>;
+}
+
+/** What an agent is given besides its input: whom it serves, how to speak, when to stop. */
+export interface RunContext {
+  /** Aborted by disconnect, stop, timeout and shutdown; `reason` is an `AgentError`. */
+  readonly signal: AbortSignal;
+  readonly threadId: string;
+  readonly runId: string;
+  readonly agentId: string;
+  /** What `authenticate` returned. */
+  readonly principal: Principal | undefined;
+  /** Values that outlive the run: the thread's own, on this server. */
+  readonly session: RunSession;
+  readonly logger: Logger;
+  readonly requestId: string;
+  readonly request: AgentRequest | undefined;
+  readonly files: readonly InputFile[];
+  /** The handler's server tools. The client's are in `input.tools`. */
+  readonly tools: readonly ServerTool[];
+  /** The state that agent and frontend share. */
+  readonly state: RunState;
+  /** Text, reasoning, tool calls, steps and the rest, one method each. */
+  readonly emit: Emit;
+  /**
+   * Calls a tool, and shows call and result to the client. Rejects with an `AgentError` when it fails.
+   * Where the request's protocol answers client tools while the run goes on, one of them is waited for.
+   * Elsewhere such a call, as one that a person has to allow, rejects with `halted`: let it pass, and
+   * the run ends. The next run brings the answer, and there the same call returns it.
+   */
+  callTool(name: string, args?: unknown): Promise<unknown>;
+  /** Several at once, in bounds; never rejects for one of them. After a `pending` one the agent ends. */
+  callTools(calls: readonly ToolCallRequest[]): Promise<readonly ToolCallOutcome[]>;
+}
+
+/** Time, so that tests can hold it still. */
+export interface Clock {
+  now(): number;
+  setTimeout(callback: () => void, ms: number): unknown;
+  clearTimeout(handle: unknown): void;
+}

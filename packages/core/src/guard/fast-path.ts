@@ -1,0 +1,141 @@
+import { EventType } from "@ag-ui/core";
+import { isRecord } from "./fields.ts";
+import type { LooseEvent } from "./shapes.ts";
+import type { Owner } from "./parts/known.ts";
+import type { Json } from "../contract/agent.ts";
+
+// Looked up once: these are compared for every token.
+const content = EventType.TEXT_MESSAGE_CONTENT;
+const args = EventType.TOOL_CALL_ARGS;
+const reasoning = EventType.REASONING_MESSAGE_CONTENT;
+const textChunk = EventType.TEXT_MESSAGE_CHUNK;
+const reasoningChunk = EventType.REASONING_MESSAGE_CHUNK;
+
+/**
+ * Remembers what the next token most likely continues, so that it passes without a look at anything
+ * else. Whoever changes what is open has to `cool` it. Plain fields on purpose: this is what a token
+ * costs.
+ */
+export class Hot {
+  #messageType: EventType = content;
+  #messageId: string | undefined;
+  #messageOwner: Owner;
+  #callId: string | undefined;
+  #callOwner: Owner;
+  #streamId: string | undefined;
+  #streamOwner: Owner;
+  #streamIsText = true;
+
+  /** True for a delta of what is open that has nothing else in it. */
+  isNext(event: unknown): event is LooseEvent {
+    try {
+      if (!isRecord(event)) return false;
+      if (event.type === this.#messageType) {
+        const id = this.#messageId;
+        return id !== undefined && event.messageId === id && isBare(event, this.#messageOwner);
+      }
+      if (event.type !== args) return false;
+      const id = this.#callId;
+      return id !== undefined && event.toolCallId === id && isBare(event, this.#callOwner);
+    } catch {
+      // A getter that throws: the slow way deals with it.
+      return false;
+    }
+  }
+
+  /** The message of the agent itself that a string is added to. */
+  get textId(): string | undefined {
+    return this.#streamIsText && this.#streamOwner === undefined ? this.#streamId : undefined;
+  }
+
+  /** The event that a string stands for. */
+  expandText(delta: string): LooseEvent | undefined {
+    const messageId = this.textId;
+    if (messageId === undefined || delta === "") return undefined;
+    return { type: content, messageId, delta };
+  }
+
+  /** The event that a bare chunk stands for. */
+  expandChunk(chunk: unknown): LooseEvent | undefined {
+    const messageId = this.#streamId;
+    if (messageId === undefined || !this.#isNextChunk(chunk)) return undefined;
+    const type = this.#streamIsText ? content : reasoning;
+    const subagentRunId = this.#streamOwner;
+    const { delta } = chunk;
+    if (subagentRunId === undefined) return { type, messageId, delta };
+    return { type, messageId, delta, subagentRunId };
+  }
+
+  text(id: string, owner: Owner): void {
+    this.#messageType = content;
+    this.#messageId = id;
+    this.#messageOwner = owner;
+  }
+
+  /** Only for thoughts of the agent itself. It speaks or it thinks: the two take turns. */
+  thought(id: string): void {
+    this.#messageType = reasoning;
+    this.#messageId = id;
+    this.#messageOwner = undefined;
+  }
+
+  call(id: string, owner: Owner): void {
+    this.#callId = id;
+    this.#callOwner = owner;
+  }
+
+  stream(kind: "text" | "reasoning", id: string, owner: Owner): void {
+    this.#streamId = id;
+    this.#streamOwner = owner;
+    this.#streamIsText = kind === "text";
+  }
+
+  /** Forgets the stream of chunks. */
+  coolStream(): void {
+    this.#streamId = undefined;
+  }
+
+  cool(): void {
+    this.#messageId = undefined;
+    this.#callId = undefined;
+    this.#streamId = undefined;
+  }
+
+  #isNextChunk(event: unknown): event is LooseEvent {
+    try {
+      if (!isRecord(event)) return false;
+      if (event.type !== (this.#streamIsText ? textChunk : reasoningChunk)) return false;
+      if (event.subagentRunId !== this.#streamOwner) return false;
+      let keys = this.#streamOwner === undefined ? 2 : 3;
+      if (event.messageId !== undefined) {
+        if (event.messageId !== this.#streamId) return false;
+        keys++;
+      }
+      return typeof event.delta === "string" && event.delta !== "" && hasKeys(event, keys);
+    } catch {
+      // As above.
+      return false;
+    }
+  }
+}
+
+// Nothing in it but a delta, an id and what needs no check. Counting is the cheapest way to know.
+function isBare(event: Json, owner: Owner): boolean {
+  if (typeof event.delta !== "string") return false;
+  let keys = 3;
+  if (event.timestamp !== undefined) {
+    if (!Number.isSafeInteger(event.timestamp)) return false;
+    keys++;
+  }
+  if (event.subagentRunId !== undefined) {
+    if (event.subagentRunId !== owner) return false;
+    keys++;
+  }
+  return hasKeys(event, keys);
+}
+
+function hasKeys(event: Json, count: number): boolean {
+  let rest = count;
+  for (const _ in event) rest--;
+  return rest === 0;
+}

@@ -1,0 +1,432 @@
+// Longer than our usual file: the one list of what happens to each kind of value; the rules are in guard-*.ts.
+import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
+import type { BaseEvent } from "@ag-ui/core";
+import type { BegunParts } from "./parts/begun-parts.ts";
+import { Brackets } from "./steps.ts";
+import { Chunks } from "./parts/chunks.ts";
+import { adoptFinish, cancelled, failed, finished, runStarted, withRunIds } from "./ending.ts";
+import type { EndingRun, RunEnding, RunFailure } from "./ending.ts";
+import type { Exit, LooseEvent } from "./shapes.ts";
+import { Hot } from "./fast-path.ts";
+import { Parts, withTag } from "./parts/parts.ts";
+import type { CallOrigins } from "./parts/parts.ts";
+import { Reader } from "./reader.ts";
+import type { Listener } from "./reader.ts";
+import { Violation } from "./repairs.ts";
+import type { RepairKind } from "./repairs.ts";
+import { BudgetError } from "./history/history-budget.ts";
+import type { HistoryBudget } from "./history/history-budget.ts";
+import { isOpaqueId } from "../base/ids.ts";
+import type { StateTracker } from "./state-tracker.ts";
+
+export type { CallOrigins } from "./parts/parts.ts";
+export type { RunEnding } from "./ending.ts";
+export type { RepairKind } from "./repairs.ts";
+
+export interface GuardOptions {
+  readonly threadId: string;
+  readonly runId: string;
+  /** The run this one goes on from, told with the start. */
+  readonly parentRunId?: string | undefined;
+  /** Receives the valid run, event by event, synchronously. A delta has its part, its text and nothing else. */
+  readonly emit: (event: BaseEvent, isDelta?: boolean) => void;
+  /** Follows the state events that pass. */
+  readonly state: StateTracker;
+  readonly ending: RunEnding;
+  /** Absent: every call without a result is for the client. */
+  readonly calls?: CallOrigins | undefined;
+  /** The first repair ends the run with RUN_ERROR `protocol-violation`. */
+  readonly strict?: boolean;
+  /** The ids that the agent gives its run in RUN_STARTED, in place of these. By default they are replaced. */
+  readonly adopts?: { readonly threadId: boolean; readonly runId: boolean } | undefined;
+  /** Takes down what the agent begins, for the guard behind the middleware. */
+  readonly begins?: BegunParts | undefined;
+  /** What the agent began before the middleware: what that took out is not started again. */
+  readonly begun?: BegunParts | undefined;
+  /** What a client can send back; more than that ends the run with RUN_ERROR. */
+  readonly budget?: HistoryBudget | undefined;
+}
+
+export interface Guard {
+  /** Starts the run for the server, which sends something before its agent does. */
+  open(): void;
+  /** An event, a string (text) or anything else an agent may say. Never throws. */
+  push(value: unknown): void;
+  /** The agent is done: closes what is open and adds RUN_FINISHED unless a terminal event was sent. */
+  complete(): void;
+  /** Closes what is open and ends with RUN_ERROR. */
+  fail(error: { message: string; code: string }): void;
+  /** Closes what is open and ends with RUN_FINISHED, outcome `cancelled`. */
+  cancel(): void;
+  readonly ended: boolean;
+  /** The calls of this run that are for the client to answer, in order, however the run ends. */
+  pendingCalls(): readonly string[];
+  /** The message that a text would be added to, if it would be told as a delta and nothing else. */
+  readonly textId: string | undefined;
+  /** Whether a value would be told as it is: a delta of what is open, and nothing else. */
+  isDelta(value: unknown): value is BaseEvent;
+  /** How often each repair was made. */
+  readonly repairs: ReadonlyMap<RepairKind, number>;
+  /** The first of them in words: which, and of what. */
+  readonly firstRepair: string | undefined;
+}
+
+/**
+ * A synchronous state machine that turns whatever an agent says into a run that AG-UI's verifier
+ * accepts. What is valid already passes as the very object the agent made.
+ */
+export function createGuard(options: GuardOptions): Guard {
+  return new RunGuard(options);
+}
+
+// Each server has one of these per open stream, so what a run may never need is made when it does.
+class RunGuard implements Guard, EndingRun, Exit, Listener {
+  threadId: string;
+  runId: string;
+  readonly ending: RunEnding;
+  subject = "";
+  ended = false;
+  firstRepair: string | undefined;
+  readonly #parentRunId: string | undefined;
+  readonly #emit: GuardOptions["emit"];
+  readonly #adopts: GuardOptions["adopts"];
+  readonly #state: StateTracker;
+  readonly #hot = new Hot();
+  readonly #parts: Parts;
+  readonly #budget: HistoryBudget | undefined;
+  #chunks: Chunks | undefined;
+  #brackets: Brackets | undefined;
+  #reader: Reader | undefined;
+  #repairs: Map<RepairKind, number> | undefined;
+  #isStrict: boolean;
+  #started = false;
+  /** The server started the run; its agent may still send RUN_STARTED. */
+  #isOpened = false;
+  // Set before the first closing event, so that whoever is called by it cannot say more.
+  #closing = false;
+
+  constructor(options: GuardOptions) {
+    this.threadId = options.threadId;
+    this.runId = options.runId;
+    this.ending = options.ending;
+    this.#parentRunId = options.parentRunId;
+    this.#emit = options.emit;
+    this.#adopts = options.adopts;
+    this.#state = options.state;
+    this.#isStrict = options.strict ?? false;
+    this.#budget = options.budget;
+    this.#parts = new Parts(this, options);
+  }
+
+  get repairs(): ReadonlyMap<RepairKind, number> {
+    return (this.#repairs ??= new Map());
+  }
+
+  pendingCalls(): readonly string[] {
+    return this.#parts.pendingCalls();
+  }
+
+  hasCall(id: string): boolean {
+    return this.#parts.hasCall(id);
+  }
+
+  hasStarted(id: string): boolean {
+    return this.#parts.hasStarted(id);
+  }
+
+  get textId(): string | undefined {
+    return this.#hot.textId;
+  }
+
+  isDelta(value: unknown): value is LooseEvent {
+    return this.#hot.isNext(value) && isBare(value);
+  }
+
+  open(): void {
+    if (this.#started || this.#closing) return;
+    this.#isOpened = true;
+    this.#ensureStarted();
+  }
+
+  push(value: unknown): void {
+    if (typeof value === "string") {
+      const event = this.#hot.expandText(value);
+      if (event && this.#fits(value)) return this.#emit(event, true);
+      return this.#pushText(value);
+    }
+    if (this.#hot.isNext(value) && this.#fits(value.delta)) {
+      return this.#emit(value, isBare(value));
+    }
+    const event = this.#hot.expandChunk(value);
+    if (event && this.#fits(event.delta)) return this.#emit(event, isBare(event));
+    this.subject = "the run";
+    try {
+      this.#pushEvent(value);
+    } catch (reason) {
+      this.#violated(reason);
+    }
+  }
+
+  complete(): void {
+    if (this.#closing) return;
+    this.subject = "the end of the run";
+    try {
+      this.#finish();
+    } catch (reason) {
+      this.#violated(reason);
+    }
+  }
+
+  cancel(): void {
+    if (this.#closing) return;
+    this.#beginEnd();
+    this.#closeAll(false);
+    this.subject = "the end of the run";
+    try {
+      this.#terminate(cancelled(this));
+    } catch (reason) {
+      this.#violated(reason);
+    }
+  }
+
+  fail(error: RunFailure): void {
+    if (!this.#closing) this.#failNow(error);
+  }
+
+  repair(kind: RepairKind): void {
+    const repairs = (this.#repairs ??= new Map());
+    repairs.set(kind, (repairs.get(kind) ?? 0) + 1);
+    this.firstRepair ??= `${kind}, ${this.subject}`;
+    // What comes too late cannot spoil a run that is over.
+    if (!this.#isStrict || kind === "after-end") return;
+    throw new Violation(`The agent broke the protocol: ${kind}, ${this.subject}.`);
+  }
+
+  send(event: LooseEvent): void {
+    if (this.ended) return;
+    // What closes the run adds nothing to it.
+    if (this.#budget && !this.#closing) this.#budget.take(event, this.#state);
+    this.#emit(event);
+  }
+
+  #sendIf(event: LooseEvent | undefined): void {
+    if (event) this.send(event);
+  }
+
+  // A delta that goes on with what is open. What may be too much takes the longer way, which counts it.
+  #fits(delta: unknown): boolean {
+    return this.#budget === undefined || this.#budget.spend(delta as string);
+  }
+
+  #start(event: LooseEvent): void {
+    this.#started = true;
+    this.#emit(event);
+  }
+
+  #ensureStarted(): void {
+    if (!this.#started) this.#start(runStarted(this, this.#parentRunId));
+  }
+
+  #pushText(delta: string): void {
+    this.subject = "text";
+    if (this.#closing) return this.repair("after-end");
+    if (delta === "") return;
+    this.#ensureStarted();
+    if (this.#closing) return;
+    try {
+      this.#pushChunk({ type: EventType.TEXT_MESSAGE_CHUNK, delta });
+    } catch (reason) {
+      this.#violated(reason);
+    }
+  }
+
+  #pushEvent(value: unknown): void {
+    if (this.#closing) return this.repair("after-end");
+    const event = (this.#reader ??= new Reader(this)).read(value);
+    if (event === undefined) return;
+    switch (event.type) {
+      case EventType.RUN_STARTED:
+        return this.#pushStart(event);
+      case EventType.RUN_FINISHED:
+        return this.#finish(event);
+      case EventType.RUN_ERROR:
+        // The author's own word. It closes whatever is open.
+        this.#ensureStarted();
+        return this.#terminate(event);
+      default:
+        this.#ensureStarted();
+        // Whoever was told of the start may have ended the run.
+        if (!this.#closing) this.#route(event);
+    }
+  }
+
+  #pushStart(event: LooseEvent): void {
+    if (this.#isOpened) {
+      this.#isOpened = false;
+      return;
+    }
+    if (this.#started) return this.repair("run-started");
+    if (this.#adopts?.threadId && isOpaqueId(event.threadId)) this.threadId = event.threadId;
+    if (this.#adopts?.runId && isOpaqueId(event.runId)) this.runId = event.runId;
+    const own = withRunIds(event, this);
+    if (own.input === undefined && own.protocolVersion !== undefined) return this.#start(own);
+    // The input holds what the server added for the agent's eyes only.
+    const { input: _, ...rest } = own;
+    rest.protocolVersion ??= PROTOCOL_VERSION;
+    this.#start(rest);
+  }
+
+  #pushChunk(event: LooseEvent): boolean {
+    this.#hot.cool();
+    const chunks = (this.#chunks ??= new Chunks(this, this.#parts));
+    if (!chunks.push(event)) return false;
+    const owner = event.subagentRunId;
+    const stream = chunks.streamOf(owner);
+    if (this.#closing || !stream || stream.kind === "tool") return true;
+    if (this.#parts.ownerOf(stream.kind, stream.id) === owner) {
+      this.#hot.stream(stream.kind, stream.id, owner);
+    }
+    return true;
+  }
+
+  #pushDelta(kind: "text" | "tool", event: LooseEvent): void {
+    this.#hot.coolStream();
+    this.#chunks?.before(event);
+    const id = this.#parts.proceed(kind, event);
+    // A stream of chunks with an id ends with the next delta of its lane, so each needs a look.
+    if (this.#closing || this.#chunks?.isFragile() || !this.#parts.isOpen(kind, id)) return;
+    if (kind === "text") this.#hot.text(id, this.#parts.ownerOf(kind, id));
+    else this.#hot.call(id, this.#parts.ownerOf(kind, id));
+  }
+
+  #pushThought(event: LooseEvent): void {
+    this.#hot.cool();
+    this.#chunks?.before(event);
+    const id = this.#parts.proceed("reasoning", event);
+    if (this.#closing || !this.#parts.isOpen("reasoning", id)) return;
+    // A thought ends the stream of chunks in its lane, so each needs a look while there is one.
+    const lane = event.subagentRunId ?? this.#parts.ownerOf("reasoning", id);
+    if (lane === undefined && !this.#chunks?.hasStream(lane)) this.#hot.thought(id);
+  }
+
+  #route(event: LooseEvent): void {
+    switch (event.type) {
+      case EventType.TEXT_MESSAGE_CONTENT:
+        return this.#pushDelta("text", event);
+      case EventType.TOOL_CALL_ARGS:
+        return this.#pushDelta("tool", event);
+      case EventType.REASONING_MESSAGE_CONTENT:
+        return this.#pushThought(event);
+      case EventType.TEXT_MESSAGE_CHUNK:
+      case EventType.TOOL_CALL_CHUNK:
+      case EventType.REASONING_MESSAGE_CHUNK:
+        if (this.#pushChunk(event)) return;
+        this.repair("malformed");
+        return this.send(
+          withTag({ type: EventType.RAW, event, source: "agent" }, event.subagentRunId),
+        );
+      default:
+        this.#hot.cool();
+        this.#chunks?.before(event);
+        this.#routeRest(event);
+    }
+  }
+
+  #routeRest(event: LooseEvent): void {
+    const parts = this.#parts;
+    switch (event.type) {
+      case EventType.TEXT_MESSAGE_START:
+        return parts.start("text", event);
+      case EventType.TEXT_MESSAGE_END:
+        return parts.end("text", event);
+      case EventType.TOOL_CALL_START:
+        return parts.start("tool", event);
+      case EventType.TOOL_CALL_END:
+        return parts.end("tool", event);
+      case EventType.REASONING_START:
+        return parts.start("span", event);
+      case EventType.REASONING_END:
+        return parts.end("span", event);
+      case EventType.REASONING_MESSAGE_START:
+        return parts.start("reasoning", event);
+      case EventType.REASONING_MESSAGE_END:
+        return parts.end("reasoning", event);
+      case EventType.REASONING_ENCRYPTED_VALUE:
+      case EventType.TOOL_CALL_RESULT:
+      case EventType.ACTIVITY_SNAPSHOT:
+      case EventType.ACTIVITY_DELTA:
+        return this.#sendIf(parts.attribute(event));
+      case EventType.MESSAGES_SNAPSHOT:
+        return this.send(parts.learn(event));
+      case EventType.STEP_STARTED:
+      case EventType.STEP_FINISHED:
+      case EventType.SUBAGENT_STARTED:
+      case EventType.SUBAGENT_FINISHED:
+      case EventType.SUBAGENT_ERROR:
+        return (this.#brackets ??= new Brackets(this)).push(event);
+      case EventType.STATE_SNAPSHOT:
+        this.#state.snapshot(event.snapshot);
+        return this.send(event);
+      case EventType.STATE_DELTA:
+        return this.#sendDelta(event);
+      default:
+        this.send(event);
+    }
+  }
+
+  #sendDelta(event: LooseEvent): void {
+    const state = this.#state;
+    if (Array.isArray(event.delta) && state.delta(event.delta)) return this.send(event);
+    this.repair("state-delta");
+    const { delta: _, ...rest } = event;
+    const snapshot = state.value === undefined ? {} : state.value;
+    state.snapshot(snapshot);
+    this.send({ ...rest, type: EventType.STATE_SNAPSHOT, snapshot });
+  }
+
+  #finish(own?: LooseEvent): void {
+    this.#beginEnd();
+    this.#closeAll(true);
+    const kept = own && this.#parts.withoutTaken(own);
+    this.#terminate(kept ? adoptFinish(kept, this) : finished(this));
+  }
+
+  #violated(reason: unknown): void {
+    if (reason instanceof BudgetError) {
+      this.#failNow({ code: reason.code, message: reason.message });
+    } else if (reason instanceof Violation) {
+      this.#failNow({ code: "protocol-violation", message: reason.message });
+    } else throw reason;
+  }
+
+  #failNow(error: RunFailure): void {
+    this.#isStrict = false;
+    this.#beginEnd();
+    this.#closeAll(false, error);
+    this.#terminate(failed(this, error));
+  }
+
+  #beginEnd(): void {
+    this.#closing = true;
+    this.#hot.cool();
+    this.#ensureStarted();
+  }
+
+  #closeAll(isFault: boolean, error?: RunFailure): void {
+    this.#parts.closeAll(isFault);
+    this.#brackets?.closeAll(isFault, error);
+  }
+
+  #terminate(event: LooseEvent): void {
+    if (this.ended) return;
+    this.#hot.cool();
+    this.#closing = true;
+    this.ended = true;
+    this.#emit(event);
+  }
+}
+
+// Of what is known to be a delta of something open.
+function isBare({ timestamp, subagentRunId }: LooseEvent): boolean {
+  return timestamp === undefined && subagentRunId === undefined;
+}

@@ -1,0 +1,53 @@
+import type { JsonPatch } from "@ag-ui/core";
+import { copyJson } from "../json/copy.ts";
+import { LiveDocument } from "../json/live-document.ts";
+import { PatchError } from "../json/patch.ts";
+
+/** The state as the stream has told it so far. */
+export interface StateTracker {
+  readonly value: unknown;
+  /** True once a snapshot was sent in this run. */
+  readonly synced: boolean;
+  snapshot(value: unknown): void;
+  /** All or nothing. False: the patch does not apply, nothing changed. */
+  delta(operations: JsonPatch): boolean;
+}
+
+/** A tracker with a view of its document that costs no copy. */
+export interface LiveStateTracker extends StateTracker {
+  readonly live: LiveDocument;
+}
+
+/** Follows the state of a run, from what the client sent. No state counts as `{}`, as AG-UI has it. */
+export function createStateTracker(initial: unknown): LiveStateTracker {
+  return new Tracker(initial === undefined ? {} : initial);
+}
+
+// The document itself, and not something around it: there is one of these per run.
+class Tracker extends LiveDocument implements LiveStateTracker {
+  synced = false;
+
+  get live(): LiveDocument {
+    return this;
+  }
+
+  get value(): unknown {
+    return this.read();
+  }
+
+  snapshot(next: unknown): void {
+    // The author may go on working with the object it has sent.
+    this.write(copyJson(next));
+    this.synced = true;
+  }
+
+  delta(operations: JsonPatch): boolean {
+    try {
+      this.patch(operations);
+      return true;
+    } catch (error) {
+      if (error instanceof PatchError) return false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import type { InputFile } from "../../contract/files.ts";
+
+/** A file that is in memory. */
+export function createInputFile(
+  about: { readonly name: string; readonly mimeType: string },
+  bytes: Uint8Array<ArrayBuffer>,
+): InputFile {
+  return {
+    ...about,
+    size: bytes.byteLength,
+    bytes: async () => bytes,
+    stream: () =>
+      new ReadableStream<Uint8Array>({
+        start(controller) {
+          if (bytes.byteLength > 0) controller.enqueue(bytes);
+          controller.close();
+        },
+      }),
+  };
+}
+
+// Control characters, and those that make a name read differently from what it is.
+const misleading = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
+const maxNameChars = 255;
+
+/** A client's file name, harmless: the last part of its path, without control characters. */
+export function sanitiseName(given: string | undefined | null, fallback: string): string {
+  const base = (given ?? "").split(/[/\\]/).at(-1)!;
+  const visible = base.replaceAll(misleading, "").trim();
+  const name = Array.from(visible).slice(0, maxNameChars).join("").trimEnd();
+  return name === "" || /^\.+$/.test(name) ? fallback : name;
+}
+
+/** How many bytes a base64 text holds; nothing when it is none: no white space, padded to the end. */
+export function sizeOfBase64(text: string): number | undefined {
+  if (text.length % 4 !== 0) return undefined;
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  const digits = padding === 0 ? text : text.slice(0, -padding);
+  // A search for what is wrong: a pattern of what is right would need a stack as long as the text.
+  return /[^A-Za-z0-9+/]/.test(digits) ? undefined : (text.length / 4) * 3 - padding;
+}
+
+/** The bytes of a base64 text that was found right. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+// A multiple of three, so that the pieces can be joined, and few enough for a call's arguments.
+const piece = 0x6000;
+
+/** Bytes as base64. */
+export function toBase64(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += piece) {
+    text += btoa(String.fromCharCode(...bytes.subarray(at, at + piece)));
+  }
+  return text;
+}

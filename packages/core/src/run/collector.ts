@@ -1,0 +1,60 @@
+import type { BaseEvent } from "@ag-ui/core";
+import type { Call } from "../contract/protocol.ts";
+import type { LogEntry } from "../contract/run-log.ts";
+
+/** Where it can be heard that a client has left. */
+export type Leaving = Pick<Call, "signal" | "onLeave">;
+
+/** What a waiter asks of the audience it stands in. */
+export interface WaiterHost {
+  /** Left, cut, or the run is over. Called once. */
+  waited(waiter: Waiter, complete: boolean): void;
+  /** The listener threw. */
+  failed(error: unknown): void;
+}
+
+/**
+ * A client that waits for the end of a run and takes its result whole. It counts as a follower, and needs
+ * none of what one has: no encoder that is asked for every delta, no sink, no queue, no signal.
+ */
+export class Waiter {
+  isGone = false;
+  readonly #host: WaiterHost;
+  readonly #onEvent: ((event: BaseEvent) => void) | undefined;
+  #forget: (() => void) | undefined;
+
+  constructor(host: WaiterHost, onEvent: ((event: BaseEvent) => void) | undefined) {
+    this.#host = host;
+    this.#onEvent = onEvent;
+  }
+
+  /** Leaves when its client does, but never before who called this has returned. */
+  watch(client: Leaving): void {
+    const left = (): void => queueMicrotask(() => this.leave(false));
+    if (client.onLeave) return client.onLeave(left);
+    // Each look at it may make one.
+    const { signal } = client;
+    if (!signal) return;
+    if (signal.aborted) return left();
+    signal.addEventListener("abort", left, { once: true });
+    this.#forget = () => signal.removeEventListener("abort", left);
+  }
+
+  deliver(entries: readonly LogEntry[]): void {
+    const onEvent = this.#onEvent;
+    if (!onEvent) return;
+    try {
+      for (const { event } of entries) onEvent(event);
+    } catch (error) {
+      this.#host.failed(error);
+      this.leave(false);
+    }
+  }
+
+  leave(complete: boolean): void {
+    if (this.isGone) return;
+    this.isGone = true;
+    this.#forget?.();
+    this.#host.waited(this, complete);
+  }
+}

@@ -1,0 +1,266 @@
+import { cutUpTo, noOffset, restAfter, toSingle } from "../delta/merged-entry.ts";
+import type { SizedEntry } from "../delta/merged-entry.ts";
+import type { Chunk, Encoder, Sink } from "../contract/exchange.ts";
+
+export interface FollowerInit {
+  readonly encoder: Encoder;
+  readonly sink: Sink;
+  /** What the client has seen already; entries up to here are not sent again. */
+  readonly after: number;
+}
+
+/** What a follower asks of whoever tells it things. */
+export interface FollowerHost {
+  /** Blocked and behind by more than this: the follower is cut. */
+  readonly maxBytes: number;
+  readonly stallMs: number;
+  readonly heartbeatMs: number;
+  now(): number;
+  /** The client left, was cut, or has everything. Called once. */
+  left(follower: Follower, complete: boolean): void;
+  /** Whether the client keeps up has changed. */
+  paceChanged(): void;
+  /** The encoder or the sink threw; the client is cut. */
+  failed(error: unknown): void;
+}
+
+// Encoding a long backlog stops at about this many bytes to ask whether the client still reads.
+const portion = 64 * 1024;
+
+/**
+ * One client of a run: an encoder, a sink and what is still owed. It never waits and never throws;
+ * whoever is behind is told through `blocked`.
+ */
+export class Follower {
+  readonly encoder: Encoder;
+  blocked = false;
+  /** True once the sink was told to end. */
+  ended = false;
+  /** True once the client left, was cut, or has everything. */
+  isGone = false;
+  /** What is live is not for it yet. */
+  isCatchingUp = false;
+  /** Set by whoever waits until it keeps up again, or is gone. */
+  wake: (() => void) | undefined;
+  #backlog: SizedEntry[] | undefined;
+  #owed = 0;
+  #lastWrite: number;
+  #blockedAt = 0;
+  #closing = false;
+  #begun = false;
+  /** The last offset it was given. */
+  #heard = 0;
+  readonly #after: number;
+  readonly #host: FollowerHost;
+  readonly #sink: Sink;
+
+  constructor(host: FollowerHost, { encoder, sink, after }: FollowerInit) {
+    this.encoder = encoder;
+    this.#host = host;
+    this.#sink = sink;
+    this.#after = after;
+    this.#lastWrite = host.now();
+    sink.onClose = () => this.#leave(false);
+  }
+
+  /** Sends what stands before the first entry. */
+  open(): void {
+    this.#attempt((encoder) => this.#write(encoder.open?.() ?? ""));
+  }
+
+  /** What stands for the past of a run: entries without offsets, but for the last. */
+  prelude(entries: readonly SizedEntry[]): void {
+    if (this.isGone) return;
+    this.#heard = entries.at(-1)!.to;
+    this.#attempt(() => this.#deliverAll(entries));
+  }
+
+  /** Entries in order. `chunk` holds their bytes when another follower has encoded them already. */
+  deliver(entries: readonly SizedEntry[], chunk?: Chunk): void {
+    if (this.isGone) return;
+    const last = entries.at(-1)!.to;
+    // Read from the log before the run knew that the log has it.
+    if (entries[0]!.from <= this.#heard && last !== noOffset) {
+      const rest = restAfter(entries, this.#heard);
+      if (rest.length > 0) this.deliver(rest);
+      return;
+    }
+    if (last !== noOffset) this.#heard = last;
+    if (entries[0]!.from > this.#after || entries[0]!.to === noOffset) {
+      this.#deliverAll(entries, chunk);
+      return;
+    }
+    // An encoder with memory has to hear what its client has seen.
+    if (this.encoder.key === undefined) {
+      for (const entry of entries) {
+        if (entry.from > this.#after) break;
+        this.encoder.encode(cutUpTo(entry, this.#after));
+      }
+    }
+    const unseen = restAfter(entries, this.#after);
+    if (unseen.length > 0) this.#deliverAll(unseen);
+  }
+
+  #deliverAll(entries: readonly SizedEntry[], chunk?: Chunk): void {
+    this.#begun = true;
+    if (!this.blocked && !this.#backlog) {
+      this.#write(chunk ?? encodeAll(this.encoder, entries));
+      return;
+    }
+    const backlog = (this.#backlog ??= []);
+    for (const entry of entries) {
+      backlog.push(entry);
+      this.#owed += entry.size;
+    }
+    if (this.#owed > this.#host.maxBytes) this.cut();
+  }
+
+  /** Nothing more will come: ends the sink when everything owed is out. */
+  close(): void {
+    this.#closing = true;
+    if (!this.blocked) this.#finish();
+  }
+
+  /** Drops the client and what it is owed. */
+  cut(): void {
+    if (this.isGone) return;
+    try {
+      this.#sink.destroy();
+    } catch (error) {
+      this.#host.failed(error);
+    }
+    this.#leave(false);
+  }
+
+  tick(now: number): void {
+    const sink = this.#sink;
+    const { stallMs, heartbeatMs } = this.#host;
+    if (this.ended) {
+      // The last bytes are on their way; a client that never takes them is dropped as well.
+      if (sink.pending === 0) this.#leave(true);
+      else if (now - this.#lastWrite >= stallMs) this.cut();
+      return;
+    }
+    if (this.blocked) {
+      if (now - this.#blockedAt >= stallMs) this.cut();
+      return;
+    }
+    if (now - this.#lastWrite >= heartbeatMs && this.encoder.keepAlive) {
+      this.#attempt((encoder) => this.#write(encoder.keepAlive!(this.#begun)));
+    }
+  }
+
+  // Called by timers and sockets, where a throw would end the process.
+  #attempt(work: (encoder: Encoder) => void): void {
+    try {
+      work(this.encoder);
+    } catch (error) {
+      this.#host.failed(error);
+      this.cut();
+    }
+  }
+
+  #write(chunk: Chunk): void {
+    if (chunk.length === 0) return;
+    this.#lastWrite = this.#host.now();
+    if (this.#sink.write(chunk) || this.isGone) return;
+    this.blocked = true;
+    // Most clients are never behind.
+    this.#sink.onDrain = () => this.#drain();
+    this.#blockedAt = this.#lastWrite;
+    this.#paceChanged();
+  }
+
+  #paceChanged(): void {
+    this.#wakeUp();
+    this.#host.paceChanged();
+  }
+
+  #wakeUp(): void {
+    const { wake } = this;
+    this.wake = undefined;
+    wake?.();
+  }
+
+  #drain(): void {
+    if (this.isGone || !this.blocked) return;
+    this.blocked = false;
+    this.#attempt((encoder) => {
+      while (this.#backlog && !this.blocked) {
+        this.#write(encodeAll(encoder, this.#nextPortion(this.#backlog)));
+      }
+    });
+    if (this.blocked || this.isGone) return;
+    if (this.#closing) this.#finish();
+    this.#paceChanged();
+  }
+
+  #nextPortion(backlog: SizedEntry[]): SizedEntry[] {
+    let bytes = 0;
+    let count = 0;
+    while (count < backlog.length && bytes < portion) bytes += backlog[count++]!.size;
+    this.#owed -= bytes;
+    if (count < backlog.length) return backlog.splice(0, count);
+    this.#backlog = undefined;
+    return backlog;
+  }
+
+  #finish(): void {
+    if (this.ended || this.isGone) return;
+    const sink = this.#sink;
+    this.#attempt((encoder) => {
+      const tail = encoder.close?.();
+      if (tail?.length) sink.write(tail);
+    });
+    if (this.isGone) return;
+    this.ended = true;
+    this.#lastWrite = this.#host.now();
+    this.#attempt(() => sink.end());
+    if (sink.pending === 0) this.#leave(true);
+  }
+
+  #leave(complete: boolean): void {
+    if (this.isGone) return;
+    this.isGone = true;
+    this.#backlog = undefined;
+    this.#wakeUp();
+    this.#host.left(this, complete);
+  }
+}
+
+/** The bytes of several entries as one chunk. */
+export function encodeAll(encoder: Encoder, entries: readonly SizedEntry[]): Chunk {
+  if (entries.length === 1) return encodeOne(encoder, entries[0]!);
+  return join(entries, (entry) => encodeOne(encoder, entry));
+}
+
+// Each delta of a line is a frame of its own.
+function encodeOne(encoder: Encoder, entry: SizedEntry): Chunk {
+  const { deltas } = entry;
+  if (deltas === undefined) return encoder.encode(entry);
+  if (encoder.encodeDeltas) return encoder.encodeDeltas(entry, deltas);
+  return join(deltas, (delta, index) => encoder.encode(toSingle(entry, index, delta)));
+}
+
+function join<T>(items: readonly T[], encode: (item: T, index: number) => Chunk): Chunk {
+  let text = "";
+  let parts: Uint8Array[] | undefined;
+  for (let index = 0; index < items.length; index++) {
+    const chunk = encode(items[index]!, index);
+    if (typeof chunk === "string") text += chunk;
+    else (parts ??= []).push(chunk);
+  }
+  return parts ? concat(parts) : text;
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,329 @@
+import { EventType } from "@ag-ui/core";
+import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
+import type { ClientToolCall } from "./client-tools.ts";
+import { AgentError, isAgentError, isHalted } from "../contract/errors.ts";
+import { nextTurn } from "../base/turns.ts";
+import { toSentId, ulid } from "../base/ids.ts";
+import { inParallel } from "../base/in-parallel.ts";
+import { cloneJson } from "../json/copy.ts";
+import { toResultContent } from "./result-content.ts";
+import { ToolAnswers } from "./answers.ts";
+import type { SettledCall, Verdict } from "./answers.ts";
+import type { ToolDesk } from "./run-tools.ts";
+import { withTimeout } from "./tool-timeout.ts";
+import type { RunContext } from "../contract/context.ts";
+import type {
+  AskedCall,
+  ServerTool,
+  TakenCall,
+  ToolCallOutcome,
+  ToolCallRequest,
+  ToolContext,
+} from "../contract/tools.ts";
+
+/** Whose tools are called, and with what. */
+export interface ToolCallsOptions {
+  readonly desk: ToolDesk;
+  /** Whose `tools` the client has; absent outside a run. */
+  readonly input: RunAgentInput | undefined;
+  /** What the server declares of the client's tools. */
+  readonly declared: readonly ServerTool[];
+}
+
+interface Call extends AskedCall {
+  readonly tool: ServerTool | undefined;
+  readonly verdict: Verdict | undefined;
+  readonly tell: () => void;
+  readonly client: ClientToolCall | undefined;
+  /** Receives the result as it is sent. */
+  readonly onResult?: ((event: BaseEvent) => void) | undefined;
+}
+
+/** A call of the handler's that a person has answered. */
+export interface AnsweredCall extends AskedCall {
+  readonly tool: ServerTool;
+  readonly verdict: Verdict;
+  /** START, ARGS and END, where the thread lacks the call. */
+  readonly opening: readonly BaseEvent[];
+}
+
+/** A call of an earlier run whose process ended before it had a result. */
+export interface LostCall extends TakenCall {
+  /** START, ARGS and END, where the thread lacks the call. */
+  readonly opening: readonly BaseEvent[];
+}
+
+/** How a call went, without what every outcome has. */
+type Ending =
+  | { readonly status: "done"; readonly result: unknown }
+  | { readonly status: "failed"; readonly error: AgentError }
+  | { readonly status: "pending" };
+
+/** Calls tools on the run's behalf: START, ARGS, END and RESULT are emitted around each. */
+export class ToolCalls {
+  readonly #context: RunContext;
+  readonly #desk: ToolDesk;
+  readonly #input: RunAgentInput | undefined;
+  readonly #declared: readonly ServerTool[];
+  readonly #answers: ToolAnswers;
+
+  constructor(context: RunContext, { desk, input, declared }: ToolCallsOptions) {
+    this.#context = context;
+    this.#desk = desk;
+    this.#input = input;
+    this.#declared = declared;
+    const { answers, used, settled } = desk;
+    this.#answers = new ToolAnswers({ answers, input, used, settled });
+  }
+
+  /** What the calls of one run share. */
+  get desk(): ToolDesk {
+    return this.#desk;
+  }
+
+  async callTool(name: string, args?: unknown): Promise<unknown> {
+    const outcome = await this.#call({ name, args });
+    if (outcome.status === "done") return outcome.result;
+    if (outcome.status === "failed") throw outcome.error;
+    // Calls that were made at the same time are told before the agent ends over this one.
+    await nextTurn();
+    throw new AgentError("halted", `"${name}" waits for its answer; the next run brings it.`);
+  }
+
+  callTools(calls: readonly ToolCallRequest[]): Promise<readonly ToolCallOutcome[]> {
+    return inParallel(calls, (call) => this.#call(call));
+  }
+
+  /** Makes calls that a person has answered, several at once. What the client receives is in `events`. */
+  async callAnswered(calls: readonly AnsweredCall[]): Promise<readonly SettledCall[]> {
+    // All calls before the first result, as a model makes them.
+    for (const { opening } of calls) {
+      for (const event of opening) await this.#context.emit.event(event);
+    }
+    return inParallel(calls, (call) => this.#callAnswered(call));
+  }
+
+  /** Sends an error as the result of a call that is not made again. */
+  async refuse({ opening, id, name, args }: LostCall, error: AgentError): Promise<SettledCall> {
+    for (const event of opening) await this.#context.emit.event(event);
+    const events = [...opening, await this.#refuse(id, error)];
+    return {
+      call: { id, name, args },
+      outcome: { id, name, args, ms: 0, status: "failed", error },
+      events,
+    };
+  }
+
+  async #callAnswered(answered: AnsweredCall): Promise<SettledCall> {
+    const { id, name, args, tool, verdict, opening } = answered;
+    const { clock } = this.#desk;
+    const began = clock.now();
+    const events = [...opening];
+    const onResult = (event: BaseEvent): void => void events.push(event);
+    const tell = (): void => undefined;
+    const client = undefined;
+    const ending = await this.#settle({ id, name, args, tool, verdict, tell, client, onResult });
+    const ms = Math.max(0, clock.now() - began);
+    return { call: { id, name, args }, outcome: { id, name, args, ms, ...ending }, events };
+  }
+
+  // Call, question and answer have the id under which the client and the thread know them.
+  async #call(request: ToolCallRequest): Promise<ToolCallOutcome> {
+    const { id } = request;
+    const known = typeof id === "string" ? toSentId(id, this.#context.runId) : id;
+    if (id === undefined || known === id) return this.#callKnown(request);
+    const outcome = await this.#callKnown({ ...request, id: known! });
+    return { ...outcome, id };
+  }
+
+  async #callKnown(request: ToolCallRequest): Promise<ToolCallOutcome> {
+    const { clock } = this.#desk;
+    const began = clock.now();
+    const { id: told, name, parentMessageId } = request;
+    const settled = this.#answers.settled(request);
+    if (settled) return settled;
+    if (this.#answers.isOpen(request)) {
+      const error = new AgentError("tool-error", `The call of "${name}" is being made.`);
+      return { id: told!, name, args: request.args, ms: 0, status: "failed", error };
+    }
+    const tool = this.#context.tools.find((candidate) => candidate.name === name);
+    const args = request.args ?? {};
+    const end = (id: string, ending: Ending, made: unknown = args): ToolCallOutcome => ({
+      id,
+      name,
+      args: made,
+      ms: Math.max(0, clock.now() - began),
+      ...ending,
+    });
+    const fault = this.#findFault(name, args);
+    if (fault) {
+      // The client has seen the call; without a result it would take it for its own.
+      if (told !== undefined) await this.#refuse(told, fault);
+      return end(told ?? ulid(), { status: "failed", error: fault });
+    }
+    const asks = !tool || (tool.needsApproval ?? false) !== false;
+    const past = told === undefined ? this.#answers.past(request, asks) : undefined;
+    if (past) {
+      const { id, result, error } = past;
+      return end(id, error ? { status: "failed", error } : { status: "done", result });
+    }
+    const verdict = this.#answers.verdict(request);
+    const isTold = told !== undefined || verdict !== undefined;
+    const client =
+      tool || isTold ? undefined : this.#desk.clientTools?.call(name, this.#input?.tools);
+    const id = verdict?.id ?? told ?? client?.id ?? ulid();
+    const parent = parentMessageId === undefined ? {} : { parentMessageId };
+    const tell = (): void => {
+      if (!isTold) this.#context.emit.toolCall(name, JSON.stringify(args), { id, ...parent });
+    };
+    const asked = verdict?.args ?? args;
+    const call = { id, name, args: asked, tool, verdict, tell, client };
+    return end(id, await this.#settle(call), asked);
+  }
+
+  async #settle(one: Call): Promise<Ending> {
+    const { id, name, tool, client } = one;
+    try {
+      // Written down before the client hears of it, so that no answer comes too early.
+      if (client) await client.ask(one.args);
+      // The run may have ended meanwhile, or while the call waited for its turn.
+      this.#context.signal.throwIfAborted();
+    } catch (cause) {
+      client?.end();
+      return { status: "failed", error: toToolError(name, cause) };
+    }
+    one.tell();
+    try {
+      const definition = tool ?? this.#declared.find((candidate) => candidate.name === name);
+      const args = definition?.parse ? await definition.parse(one.args) : one.args;
+      if (!tool && !client) return { status: "pending" };
+      if (tool && !(await this.#isAllowed(one, tool, args))) return this.#ask(one, tool);
+      const work = async (signal: AbortSignal): Promise<unknown> =>
+        tool
+          ? this.#desk.disposers.take(await tool.invoke(args, this.#forCall(signal, id)))
+          : client?.invoke();
+      const ms = (tool ?? client)?.timeoutMs ?? definition?.timeoutMs ?? this.#desk.timeoutMs;
+      const result = await withTimeout(work, {
+        ms,
+        name,
+        clock: this.#desk.clock,
+        signal: this.#context.signal,
+      });
+      const sent = await this.#answer(id, toContent(result), { ms: client?.executionTimeMs });
+      one.onResult?.(sent);
+      return { status: "done", result };
+    } catch (cause) {
+      const error = toToolError(name, cause);
+      if (this.#context.signal.aborted) return { status: "failed", error };
+      const log = { error: cause, tool: name, runId: this.#context.runId };
+      if (isAgentError(cause)) this.#context.logger.debug(log, "A tool refused.");
+      else this.#context.logger.error(log, "A tool failed.");
+      const sent = await this.#refuse(id, error, client?.executionTimeMs);
+      one.onResult?.(sent);
+      return { status: "failed", error };
+    } finally {
+      client?.end();
+    }
+  }
+
+  async #isAllowed({ name, verdict }: Call, tool: ServerTool, args: unknown): Promise<boolean> {
+    if (verdict?.isApproved) return true;
+    if (verdict) {
+      const why = verdict.reason === undefined ? "." : `: ${verdict.reason}`;
+      throw new AgentError("approval-denied", `The user did not allow "${name}"${why}`);
+    }
+    const { needsApproval = false } = tool;
+    const isNeeded =
+      typeof needsApproval === "function"
+        ? await needsApproval(args, this.#context)
+        : needsApproval;
+    return !isNeeded;
+  }
+
+  #ask({ id: toolCallId, name, args }: Call, tool: ServerTool): Ending {
+    const id = this.#context.emit.interrupt({
+      reason: "tool_call",
+      message: `Allow "${name}"?`,
+      toolCallId,
+      responseSchema: {
+        type: "object",
+        properties: { approved: { type: "boolean" }, reason: { type: "string" } },
+        required: ["approved"],
+      },
+    });
+    const call = { id: toolCallId, name, args: cloneJson(args).value };
+    this.#desk.ask(id, this.#desk.isBrought(tool) ? { ...call, owner: "agent" } : call);
+    return { status: "pending" };
+  }
+
+  /** Sends a result, and returns it as it is sent. */
+  async #answer(
+    toolCallId: string,
+    content: string | object,
+    { ms, code }: { ms?: number | undefined; code?: string } = {},
+  ): Promise<BaseEvent> {
+    const event: BaseEvent = {
+      type: EventType.TOOL_CALL_RESULT,
+      messageId: ulid(),
+      toolCallId,
+      content: toResultContent(content),
+      role: "tool",
+    };
+    if (ms !== undefined || code !== undefined) {
+      event.metadata = {
+        // Only who ran the tool knows how long it took.
+        ...(ms === undefined ? {} : { executionTimeMs: ms }),
+        // AG-UI has no field for it, and nobody should have to guess from the content.
+        ...(code === undefined ? {} : { error: code }),
+      };
+    }
+    await this.#context.emit.event(event);
+    return event;
+  }
+
+  #refuse(id: string, { code, message }: AgentError, ms?: number): Promise<BaseEvent> {
+    return this.#answer(id, { error: { code, message } }, { ms, code });
+  }
+
+  #findFault(name: string, args: unknown): AgentError | undefined {
+    const all = [...this.#context.tools, ...(this.#input?.tools ?? [])];
+    if (!all.some((tool) => tool.name === name)) {
+      const known = all.map((tool) => `"${tool.name}"`).join(", ") || "none";
+      return new AgentError("unknown-tool", `There is no tool "${name}". Known: ${known}.`);
+    }
+    if (isJson(args)) return undefined;
+    return new AgentError("invalid-arguments", `The arguments of "${name}" are not JSON.`);
+  }
+
+  #forCall(signal: AbortSignal, toolCallId: string): ToolContext {
+    return Object.create(this.#context, {
+      signal: { value: signal },
+      toolCallId: { value: toolCallId },
+    }) as ToolContext;
+  }
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    return value === undefined || JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+// Content parts stay what they are; everything else is told as JSON.
+function toContent(result: unknown): string | object {
+  if (typeof result === "string") return result;
+  return typeof result === "object" && result !== null
+    ? result
+    : (JSON.stringify(result) ?? "null");
+}
+
+function toToolError(name: string, cause: unknown): AgentError {
+  if (isHalted(cause)) {
+    const why = `The tool "${name}" made a call that has to wait; only an agent can.`;
+    return new AgentError("tool-error", why, { cause });
+  }
+  if (isAgentError(cause)) return cause;
+  return new AgentError("tool-error", `The tool "${name}" failed.`, { cause });
+}

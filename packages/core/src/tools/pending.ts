@@ -1,0 +1,112 @@
+import type { Interrupt, Message, RunAgentInput } from "@ag-ui/core";
+import type { RunSummary } from "../view/run-summary.ts";
+import type { Pending, Session } from "../contract/session-store.ts";
+import type { AskedCall, InterruptAnswer } from "../contract/tools.ts";
+
+interface Outcome {
+  readonly pendingToolCallIds?: readonly string[];
+  readonly interrupts?: readonly Interrupt[];
+}
+
+/**
+ * What a thread waits for after a run, however that ended: calls of client tools, of this run and of earlier
+ * ones, and interrupts with the calls they are about. `earlier` is what the run began with and did not answer.
+ */
+export function toPending(
+  runId: string,
+  summary: RunSummary,
+  earlier: readonly Pending[] = [],
+): Pending[] {
+  const outcome = (summary.terminal.outcome ?? {}) as Outcome;
+  const { pendingToolCallIds = [], interrupts = [] } = outcome;
+  const calls = new Set([...pendingToolCallIds, ...summary.pendingCalls]);
+  // Nobody but the server answers a call that a person was asked about.
+  for (const { toolCallId } of interrupts) if (toolCallId !== undefined) calls.delete(toolCallId);
+  return [
+    ...stillPending(earlier, summary.messages).filter(({ id }) => !calls.has(id)),
+    ...toolsPending(runId, calls),
+    ...interrupts.map((interrupt): Pending => {
+      const call = summary.asked.get(interrupt.id);
+      const value = call ? { ...interrupt, call } : { ...interrupt };
+      return { id: interrupt.id, kind: "interrupt", runId, value };
+    }),
+  ];
+}
+
+/** An open interrupt as clients receive it: without the call it is about, which only the server knows in full. */
+export function interruptOf({ value }: Pending): Interrupt {
+  const { call: _, ...interrupt } = value;
+  return interrupt as unknown as Interrupt;
+}
+
+/** What a thread waits for after a run that was lost: its messages are all that is known of it. */
+export function toPendingAfterLoss(
+  runId: string,
+  { messages, pending }: Pick<Session, "messages" | "pending">,
+  isServerTool: (name: string) => boolean,
+): Pending[] {
+  // What a person was asked can still be answered: the run that should have brought the answer is lost.
+  const asked = pending.filter(({ kind }) => kind === "interrupt");
+  const kept = [...asked, ...stillPending(pending, messages)];
+  const known = new Set(kept.flatMap(({ id, value }) => [id, value.toolCallId]));
+  const calls = openCalls(messages)
+    .filter(({ id, function: { name } }) => !known.has(id) && !isServerTool(name))
+    .map(({ id }) => id);
+  return [...kept, ...toolsPending(runId, new Set(calls))];
+}
+
+const noAnswers: readonly InterruptAnswer[] = Object.freeze([]);
+
+/** The interrupts that `resume` answers. What is not pending is left out. */
+export function toAnswers(
+  pending: readonly Pending[],
+  resume?: RunAgentInput["resume"],
+): readonly InterruptAnswer[] {
+  if (!resume || resume.length === 0) return noAnswers;
+  return resume.flatMap(({ interruptId, status, payload }): InterruptAnswer[] => {
+    const asked = pending.find(({ id, kind }) => kind === "interrupt" && id === interruptId);
+    if (!asked) return [];
+    const { call } = asked.value as { call?: AskedCall };
+    return [
+      {
+        interrupt: interruptOf(asked),
+        status,
+        ...(payload === undefined ? {} : { payload }),
+        ...(call === undefined ? {} : { call }),
+      },
+    ];
+  });
+}
+
+function toolsPending(runId: string, ids: ReadonlySet<string>): Pending[] {
+  return [...ids].map((id) => ({ id, kind: "tool", runId, value: {} }));
+}
+
+// Of several calls a client may answer one and come back with the next. An interrupt is withdrawn when the
+// next run does not answer it.
+function stillPending(earlier: readonly Pending[], messages: readonly Message[]): Pending[] {
+  const tools = earlier.filter(({ kind }) => kind === "tool");
+  if (tools.length === 0) return tools;
+  const open = new Set(openCalls(messages).map(({ id }) => id));
+  return tools.filter(({ id }) => open.has(id));
+}
+
+type Call = NonNullable<Extract<Message, { role: "assistant" }>["toolCalls"]>[number];
+
+function callsIn(messages: readonly Message[]): Call[] {
+  return messages.flatMap((message) =>
+    message.role === "assistant" ? (message.toolCalls ?? []) : [],
+  );
+}
+
+/** The ids of all calls in some messages. */
+export function callIdsOf(messages: readonly Message[]): ReadonlySet<string> {
+  return new Set(callsIn(messages).map(({ id }) => id));
+}
+
+function openCalls(messages: readonly Message[]): Call[] {
+  const answered = new Set(
+    messages.flatMap((message) => (message.role === "tool" ? message.toolCallId : [])),
+  );
+  return callsIn(messages).filter(({ id }) => !answered.has(id));
+}
