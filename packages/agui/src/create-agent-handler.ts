@@ -14,29 +14,29 @@ import type {
   RunStatus,
   SessionStore,
 } from "@holodeck/agui-core";
-import { loadAgents } from "./agents.ts";
-import type { AgentMap } from "./agents.ts";
-import { isMultipart, readJson } from "./body.ts";
-import { createCapabilities } from "./capabilities.ts";
-import { notAllowed, notFound, notUnderstood, wantedOf, yieldTo } from "./choose-route.ts";
-import { createHost } from "./host.ts";
-import { createRegistry } from "./registry.ts";
-import type { RunRegistry } from "./registry.ts";
-import { isPromise } from "./is-promise.ts";
-import { healthRoutes } from "./health.ts";
-import { describeHandler } from "./info.ts";
-import { stopped } from "./thread-run.ts";
+import { loadAgents } from "./runs/agents.ts";
+import type { AgentMap } from "./runs/agents.ts";
+import { isMultipart, readJson } from "./http/read-json.ts";
+import { createCapabilities } from "./describe/capabilities.ts";
+import { notAllowed, notFound, notUnderstood, wantedOf, yieldTo } from "./http/choose-route.ts";
+import { createHost } from "./runs/host.ts";
+import { createRegistry } from "./runs/registry.ts";
+import type { RunRegistry } from "./runs/registry.ts";
+import { isPromise } from "./runs/is-promise.ts";
+import { healthRoutes } from "./describe/health.ts";
+import { describeHandler } from "./describe/info.ts";
+import { stopped } from "./runs/thread-run.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import type { HandlerState } from "./lifecycle.ts";
-import { describeApi, openApiRoute } from "./openapi.ts";
-import { resolveOptions } from "./options.ts";
-import type { AgentHandlerOptions } from "./options.ts";
-import { problemReply, toAgentError } from "./problem.ts";
-import { createRouter } from "./router.ts";
-import type { MountedRoute, RouteMatch } from "./router.ts";
-import { stripBase, toCall, toRequestId } from "./request.ts";
-import { createResources, withResources } from "./resources.ts";
-import { sendReply } from "./send.ts";
+import { describeApi, openApiRoute } from "./describe/openapi.ts";
+import { resolveOptions } from "./options/options.ts";
+import type { AgentHandlerOptions } from "./options/options.ts";
+import { problemReply, toAgentError } from "./http/problem.ts";
+import { createRouter } from "./http/router.ts";
+import type { MountedRoute, RouteMatch } from "./http/router.ts";
+import { stripBase, toCall, toRequestId } from "./http/call.ts";
+import { createResources, withResources } from "./runs/resources.ts";
+import { sendReply } from "./http/send-reply.ts";
 
 /** A run as the host of a handler sees it. */
 export interface RunInfo {

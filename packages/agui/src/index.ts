@@ -1,19 +1,19 @@
-export { allowAnonymous } from "./allow-anonymous.ts";
-export type { AgentEntry, AgentMap } from "./agents.ts";
-export { configFromEnv } from "./config-from-env.ts";
-export type { ConfigFromEnvOptions, EnvConfig, LlmConfig } from "./config-from-env.ts";
+export { allowAnonymous } from "./options/allow-anonymous.ts";
+export type { AgentEntry, AgentMap } from "./runs/agents.ts";
+export { configFromEnv } from "./options/config-from-env.ts";
+export type { ConfigFromEnvOptions, EnvConfig, LlmConfig } from "./options/config-from-env.ts";
 export { createAgentHandler } from "./create-agent-handler.ts";
 export type { AgentHandler, RunInfo } from "./create-agent-handler.ts";
-export type { HealthCheck, HealthOptions, HealthStatus } from "./health.ts";
-export { jsonLogger } from "./json-logger.ts";
-export type { JsonLoggerOptions, LogLevel } from "./json-logger.ts";
-export type { BusyPolicy } from "./acquire.ts";
-export type { CreateSession, SessionResources } from "./resources.ts";
+export type { HealthCheck, HealthOptions, HealthStatus } from "./describe/health.ts";
+export { jsonLogger } from "./options/json-logger.ts";
+export type { JsonLoggerOptions, LogLevel } from "./options/json-logger.ts";
+export type { BusyPolicy } from "./runs/acquire.ts";
+export type { CreateSession, SessionResources } from "./runs/resources.ts";
 export type { HandlerState } from "./lifecycle.ts";
-export type { OpenApiOptions } from "./openapi.ts";
-export type { AgentHandlerOptions } from "./options.ts";
-export { presets } from "./presets.ts";
-export type { Preset, PresetOptions } from "./presets.ts";
+export type { OpenApiOptions } from "./describe/openapi.ts";
+export type { AgentHandlerOptions } from "./options/options.ts";
+export { presets } from "./options/presets.ts";
+export type { Preset, PresetOptions } from "./options/presets.ts";
 export {
   AgentError,
   compose,

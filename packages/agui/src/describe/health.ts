@@ -1,10 +1,10 @@
 import type { Awaitable, Json, Reply } from "@holodeck/agui-core";
-import type { Agents } from "./agents.ts";
+import type { Agents } from "../runs/agents.ts";
 import { healthSchema, readySchema, toOperation } from "./health-schemas.ts";
-import type { Lifecycle } from "./lifecycle.ts";
-import type { Settings } from "./options.ts";
-import type { RunRegistry } from "./registry.ts";
-import type { MountedRoute } from "./router.ts";
+import type { Lifecycle } from "../lifecycle.ts";
+import type { Settings } from "../options/options.ts";
+import type { RunRegistry } from "../runs/registry.ts";
+import type { MountedRoute } from "../http/router.ts";
 import { serviceOf } from "./service.ts";
 
 export type HealthStatus = "healthy" | "degraded" | "unhealthy";

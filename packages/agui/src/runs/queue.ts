@@ -11,7 +11,7 @@ import type {
   Sink,
 } from "@holodeck/agui-core";
 import { ended, threadBusy } from "./acquire.ts";
-import type { Settings } from "./options.ts";
+import type { Settings } from "../options/options.ts";
 
 /** How a waiting run gets on. */
 interface Turn {

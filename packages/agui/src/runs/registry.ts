@@ -1,7 +1,7 @@
 import { createBag, ulid } from "@holodeck/agui-core";
 import type { Awaitable, Bag, Json, LiveRun, ProtocolHost, RunSettings } from "@holodeck/agui-core";
 import type { Agents } from "./agents.ts";
-import type { Settings } from "./options.ts";
+import type { Settings } from "../options/options.ts";
 import type { Resources } from "./resources.ts";
 
 /** The runs of this process. */

@@ -5,7 +5,7 @@ import {
   describeValue,
   unknownName,
 } from "@holodeck/agui-core";
-import type { HealthOptions } from "./health.ts";
+import type { HealthOptions } from "../describe/health.ts";
 import type { AgentHandlerOptions } from "./options.ts";
 
 /** Throws when this is not what the option of that name takes. */

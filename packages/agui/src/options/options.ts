@@ -24,13 +24,13 @@ import { rest, threads } from "@holodeck/agui-rest";
 import { memorySessions } from "@holodeck/agui-sessions";
 import { vercel } from "@holodeck/agui-vercel";
 import type { MemorySessionsOptions } from "@holodeck/agui-sessions";
-import type { BusyPolicy } from "./acquire.ts";
+import type { BusyPolicy } from "../runs/acquire.ts";
 import { checkOptions } from "./check-options.ts";
 import { isDevelopment } from "./environment.ts";
-import type { HealthOptions } from "./health.ts";
+import type { HealthOptions } from "../describe/health.ts";
 import { jsonLogger } from "./json-logger.ts";
-import type { OpenApiOptions } from "./openapi.ts";
-import type { CreateSession } from "./resources.ts";
+import type { OpenApiOptions } from "../describe/openapi.ts";
+import type { CreateSession } from "../runs/resources.ts";
 
 export interface AgentHandlerOptions {
   /** By default all: AG-UI, CopilotKit, Vercel's `useChat`, REST and the threads dialect. */

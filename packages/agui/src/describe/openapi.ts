@@ -2,9 +2,9 @@ import type { Json, Route } from "@holodeck/agui-core";
 import { createComponents } from "./openapi-components.ts";
 import { mergeOperations } from "./openapi-merge.ts";
 import { problemResponse, problemSchema } from "./openapi-problem.ts";
-import type { Settings } from "./options.ts";
-import { shapeOf } from "./router.ts";
-import type { MountedRoute } from "./router.ts";
+import type { Settings } from "../options/options.ts";
+import { shapeOf } from "../http/router.ts";
+import type { MountedRoute } from "../http/router.ts";
 import { serviceOf } from "./service.ts";
 
 export interface OpenApiOptions {

@@ -15,7 +15,7 @@ import type {
 } from "@holodeck/agui-core";
 import { liveId } from "./registry.ts";
 import type { RunRegistry } from "./registry.ts";
-import { markIncomplete } from "./thread-record.ts";
+import { markIncomplete } from "../history/thread-record.ts";
 
 /** What a run on a thread begins with. */
 export interface ThreadRunInit {

@@ -1,6 +1,6 @@
 import { describeValue } from "@holodeck/agui-core";
 import type { AgentObject, Awaitable, Clock, Json, Logger } from "@holodeck/agui-core";
-import type { Agents, LoadedAgent } from "./agents.ts";
+import type { Agents, LoadedAgent } from "../runs/agents.ts";
 
 /** What agents answer of themselves, as far as it is known. */
 export interface Capabilities {

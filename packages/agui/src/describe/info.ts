@@ -1,8 +1,8 @@
 import type { Json, ProtocolHost, ServerTool } from "@holodeck/agui-core";
-import type { Agents, LoadedAgent } from "./agents.ts";
+import type { Agents, LoadedAgent } from "../runs/agents.ts";
 import type { Capabilities } from "./capabilities.ts";
-import type { Settings } from "./options.ts";
-import type { MountedRoute } from "./router.ts";
+import type { Settings } from "../options/options.ts";
+import type { MountedRoute } from "../http/router.ts";
 import { version } from "./version.ts";
 
 /** What discovery is made from. */

@@ -1,6 +1,6 @@
 import type { Call } from "@holodeck/agui-core";
 import type { Launch } from "./launch.ts";
-import type { Settings } from "./options.ts";
+import type { Settings } from "../options/options.ts";
 
 /** A run whose files were read. */
 export interface ReadLaunch {

@@ -23,14 +23,14 @@ import type {
   TakenCall,
 } from "@holodeck/agui-core";
 import type { LoadedAgent } from "./agents.ts";
-import { createQuestions } from "./answer.ts";
-import { asRead, asStored, isAddedTo, prepareInput } from "./history.ts";
-import type { HistoryOptions, PreparedInput } from "./history.ts";
+import { createQuestions } from "./client-tool-answers.ts";
+import { asRead, asStored, isAddedTo, prepareInput } from "../history/trust.ts";
+import type { HistoryOptions, PreparedInput } from "../history/trust.ts";
 import { isPromise } from "./is-promise.ts";
 import { findPast, fingerprintOf, givenBack, runExists } from "./past-run.ts";
 import { asideId } from "./registry.ts";
-import { takenBy, withLosses } from "./taken-calls.ts";
-import { emptySession, markIncomplete } from "./thread-record.ts";
+import { takenBy, withLosses } from "../history/taken-calls.ts";
+import { emptySession, markIncomplete } from "../history/thread-record.ts";
 import type { HostOptions } from "./registry.ts";
 import { linger, ThreadRun } from "./thread-run.ts";
 
