@@ -1,10 +1,10 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Clock, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./client/connection.ts";
 import { encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
-import { renewScript, runScriptKeys } from "./run-scripts.ts";
-import type { Tail, TailRow } from "./tail.ts";
+import { renewScript, runScriptKeys } from "./scripts/run-scripts.ts";
+import type { Tail, TailRow } from "./tail/tail.ts";
 
 /** A run that this process owns. */
 interface OwnedRun {

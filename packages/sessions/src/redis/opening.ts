@@ -1,10 +1,10 @@
 import { AgentError, ulid } from "@holodeck/agui-core";
 import type { RunKey, RunRecord } from "@holodeck/agui-core";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./client/connection.ts";
 import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
 import type { LogReader } from "./reader.ts";
-import { claimScript, openScript, runScriptKeys, undoScript } from "./run-scripts.ts";
+import { claimScript, openScript, runScriptKeys, undoScript } from "./scripts/run-scripts.ts";
 
 interface RunInit {
   readonly agentId: string;

@@ -1,10 +1,10 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { LogEntry, RunKey, RunRecord, RunStatus } from "@holodeck/agui-core";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./client/connection.ts";
 import { encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
 import { unpackEntries } from "./pack.ts";
-import { loseScript, peekScript, readScript, runScriptKeys } from "./run-scripts.ts";
+import { loseScript, peekScript, readScript, runScriptKeys } from "./scripts/run-scripts.ts";
 
 /** A run as the server has it now. */
 export interface FoundRun {

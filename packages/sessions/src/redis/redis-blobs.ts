@@ -1,14 +1,14 @@
 import { fromBase64, toBase64, ulid } from "@holodeck/agui-core";
 import type { BlobKey, BlobStore, Json } from "@holodeck/agui-core";
-import { blobGone, blobTaken, inPieces } from "../blob-pieces.ts";
+import { blobGone, blobTaken, inPieces } from "../shared/blob-pieces.ts";
 import {
   countBlobScript,
   dropBlobScript,
   finishBlobScript,
   sizeBlobsScript,
   writeBlobScript,
-} from "./blob-scripts.ts";
-import type { Connection } from "./connection.ts";
+} from "./scripts/blob-scripts.ts";
+import type { Connection } from "./client/connection.ts";
 import type { Keys } from "./keys.ts";
 
 interface Head {

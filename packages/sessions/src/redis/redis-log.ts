@@ -8,10 +8,10 @@ import type {
   RunLog,
   ThreadKey,
 } from "@holodeck/agui-core";
-import type { RedisCommands } from "./commands.ts";
-import type { Connection, Script, ScriptCall } from "./connection.ts";
-import { createFollowers, lostEvent } from "./follow.ts";
-import { createGate } from "./gate.ts";
+import type { RedisCommands } from "./client/commands.ts";
+import type { Connection, Script, ScriptCall } from "./client/connection.ts";
+import { createFollowers, lostEvent } from "./tail/follow.ts";
+import { createGate } from "./client/gate.ts";
 import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
 import { createLeases } from "./leases.ts";
@@ -25,8 +25,8 @@ import {
   runScriptKeys,
   sendScript,
   watchScript,
-} from "./run-scripts.ts";
-import { createTails } from "./tails.ts";
+} from "./scripts/run-scripts.ts";
+import { createTails } from "./tail/tails.ts";
 
 export interface RedisLogOptions {
   readonly commands: RedisCommands;

@@ -1,10 +1,10 @@
 import { AgentError, defaultLimits, systemClock, ulid } from "@holodeck/agui-core";
 import type { Clock, Lease, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
-import type { PruneOptions } from "../prune-messages.ts";
-import { changeSession, newSession } from "../session-record.ts";
-import { toCommands } from "./commands.ts";
-import type { RedisClient } from "./commands.ts";
-import { createConnection } from "./connection.ts";
+import type { PruneOptions } from "../shared/prune-messages.ts";
+import { changeSession, newSession } from "../shared/session-record.ts";
+import { toCommands } from "./client/commands.ts";
+import type { RedisClient } from "./client/commands.ts";
+import { createConnection } from "./client/connection.ts";
 import { createRedisBlobs } from "./redis-blobs.ts";
 import { createKeys, decodePart, encodePart } from "./keys.ts";
 import { createRedisLog } from "./redis-log.ts";
@@ -16,9 +16,9 @@ import {
   takeScript,
   touchScript,
   writeScript,
-} from "./session-scripts.ts";
+} from "./scripts/session-scripts.ts";
 import { fromStored, toStored } from "./stored-session.ts";
-import { createTurns } from "./turns.ts";
+import { createTurns } from "./client/turns.ts";
 
 export interface RedisSessionsOptions {
   /** A connected client of `redis` or `ioredis`. It stays the host's: `close` does not end it. */

@@ -1,5 +1,5 @@
 import type { Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./client/connection.ts";
 import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
 

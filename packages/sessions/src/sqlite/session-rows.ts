@@ -8,8 +8,8 @@ import type {
   SessionChange,
   ThreadKey,
 } from "@holodeck/agui-core";
-import type { PruneOptions } from "../prune-messages.ts";
-import { changeSession, newSession } from "../session-record.ts";
+import type { PruneOptions } from "../shared/prune-messages.ts";
+import { changeSession, newSession } from "../shared/session-record.ts";
 import type { Database } from "./database.ts";
 import { fromText, toText } from "./key-text.ts";
 

@@ -1,6 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { BlobKey, BlobStore, Clock, Json } from "@holodeck/agui-core";
-import { blobGone, blobTaken, inPieces } from "../blob-pieces.ts";
+import { blobGone, blobTaken, inPieces } from "../shared/blob-pieces.ts";
 import type { Database } from "./database.ts";
 import { toText } from "./key-text.ts";
 

@@ -1,7 +1,7 @@
 import { AgentError, isAgentError } from "@holodeck/agui-core";
 import type { Clock, SessionStore, ThreadKey } from "@holodeck/agui-core";
-import type { PruneOptions } from "../prune-messages.ts";
-import { takeTokens } from "../token-bucket.ts";
+import type { PruneOptions } from "../shared/prune-messages.ts";
+import { takeTokens } from "../shared/token-bucket.ts";
 import { createSqliteBlobs } from "./sqlite-blobs.ts";
 import type { SqliteBlobs } from "./sqlite-blobs.ts";
 import type { Database } from "./database.ts";

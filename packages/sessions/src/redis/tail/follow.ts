@@ -1,10 +1,10 @@
 import { AgentError, EventType, ulid } from "@holodeck/agui-core";
 import type { Clock, LogEntry, RunKey } from "@holodeck/agui-core";
-import type { Connection } from "./connection.ts";
-import type { Keys } from "./keys.ts";
-import { entriesAfter } from "./pack.ts";
-import type { FoundRun, LogReader } from "./reader.ts";
-import { watchScript } from "./run-scripts.ts";
+import type { Connection } from "../client/connection.ts";
+import type { Keys } from "../keys.ts";
+import { entriesAfter } from "../pack.ts";
+import type { FoundRun, LogReader } from "../reader.ts";
+import { watchScript } from "../scripts/run-scripts.ts";
 import type { Tail, TailRow } from "./tail.ts";
 
 /** Live tails of runs, wherever they run: all followers of a run in this process share what is read. */

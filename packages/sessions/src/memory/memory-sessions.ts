@@ -9,10 +9,10 @@ import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-cor
 import { createMemoryBlobs } from "./memory-blobs.ts";
 import { createMemoryLog, threadId } from "./memory-log.ts";
 import { RecentSessions } from "./memory-recent.ts";
-import type { PruneOptions } from "./prune-messages.ts";
-import { changeSession, newSession } from "./session-record.ts";
-import { takeTokens } from "./token-bucket.ts";
-import type { Bucket } from "./token-bucket.ts";
+import type { PruneOptions } from "../shared/prune-messages.ts";
+import { changeSession, newSession } from "../shared/session-record.ts";
+import { takeTokens } from "../shared/token-bucket.ts";
+import type { Bucket } from "../shared/token-bucket.ts";
 
 export interface MemorySessionsOptions {
   /** How long a session lives after its last use. By default 30 minutes. */

@@ -1,4 +1,4 @@
-import type { Script } from "./connection.ts";
+import type { Script } from "../client/connection.ts";
 
 const prelude = `
 local time = redis.call('TIME')

@@ -6,8 +6,8 @@
  * know it when it is sent again), count and bytes of the log. Fields of a lease: run, fence, token, until. Fields of an
  * entry of the log: e (entries as JSON), n (how many), f (fence), s (status, at the end only).
  */
-import type { Script } from "./connection.ts";
-import type { RunKeys, ThreadKeys } from "./keys.ts";
+import type { Script } from "../client/connection.ts";
+import type { RunKeys, ThreadKeys } from "../keys.ts";
 
 /** The keys in the order in which the scripts of a run expect them. */
 export function runScriptKeys(thread: ThreadKeys, run: RunKeys): string[] {

@@ -1,6 +1,6 @@
 import type { Clock } from "@holodeck/agui-core";
-import type { RedisCommands } from "./commands.ts";
-import type { Connection } from "./connection.ts";
+import type { RedisCommands } from "../client/commands.ts";
+import type { Connection } from "../client/connection.ts";
 
 /** One entry of a stream. */
 export interface TailRow {

@@ -1,4 +1,4 @@
-import { hashTag } from "./slot.ts";
+import { hashTag } from "../client/slot.ts";
 import { createTail } from "./tail.ts";
 import type { Tail, TailOptions } from "./tail.ts";
 
