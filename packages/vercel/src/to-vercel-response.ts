@@ -16,9 +16,9 @@ import {
   createStreamEncoder,
   streamOptionNames,
   wordsOf,
-} from "./stream-encoder.ts";
-import type { StreamOptions } from "./stream-encoder.ts";
-import { maskedFailure } from "./run-failure.ts";
+} from "./shared/stream-encoder.ts";
+import type { StreamOptions } from "./shared/stream-encoder.ts";
+import { maskedFailure } from "./shared/run-failure.ts";
 
 /** Events of AG-UI, or strings for text, in any form of a stream. */
 export type EventStream =

@@ -9,21 +9,21 @@ import type {
   Reply,
   Route,
 } from "@holodeck/agui-core";
-import { decodeUi } from "./decode-ui.ts";
-import { decodeV4 } from "./decode-v4.ts";
-import { isChatBody, isUiBody } from "./generation.ts";
-import { continuedBy, toRunId } from "./message-id.ts";
+import { decodeUi } from "./decode/decode-ui.ts";
+import { decodeV4 } from "./decode/decode-v4.ts";
+import { isChatBody, isUiBody } from "./decode/generation.ts";
+import { continuedBy, toRunId } from "./decode/message-id.ts";
 import { chatOperation, resumeOperation, stopOperation } from "./operations.ts";
 import {
   assertStreamOptions,
   createStreamEncoder,
   streamOptionNames,
   wordsOf,
-} from "./stream-encoder.ts";
-import type { StreamOptions, Wire } from "./stream-encoder.ts";
-import { heldBefore, heldIds, withThread } from "./thread.ts";
-import { maskedFailure } from "./run-failure.ts";
-import type { RunFailure } from "./run-failure.ts";
+} from "./shared/stream-encoder.ts";
+import type { StreamOptions, Wire } from "./shared/stream-encoder.ts";
+import { heldBefore, heldIds, withThread } from "./decode/thread.ts";
+import { maskedFailure } from "./shared/run-failure.ts";
+import type { RunFailure } from "./shared/run-failure.ts";
 
 /** Where the AI SDK is served, and how it is spoken to. */
 export interface VercelOptions extends StreamOptions {

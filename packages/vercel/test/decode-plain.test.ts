@@ -2,10 +2,10 @@ import { defaultLimits } from "@holodeck/agui-core";
 import type { Json } from "@holodeck/agui-core";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodePlainUi } from "../src/decode-plain-ui.ts";
-import { decodePlainV4 } from "../src/decode-plain-v4.ts";
-import { decodeUiClosely } from "../src/decode-ui.ts";
-import { decodeV4Closely } from "../src/decode-v4.ts";
+import { decodePlainUi } from "../src/decode/decode-plain-ui.ts";
+import { decodePlainV4 } from "../src/decode/decode-plain-v4.ts";
+import { decodeUiClosely } from "../src/decode/decode-ui.ts";
+import { decodeV4Closely } from "../src/decode/decode-v4.ts";
 
 const options = { runId: "run", limits: { ...defaultLimits, messages: 5, messageChars: 8 } };
 const parse = (body: unknown): Json => JSON.parse(JSON.stringify(body)) as Json;

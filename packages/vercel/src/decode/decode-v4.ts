@@ -6,7 +6,7 @@ import { readEnvelope } from "./envelope.ts";
 import { addFault, addMessages, assertFaultless, createFindings } from "./faults.ts";
 import type { Findings } from "./faults.ts";
 import { decodeFile } from "./file-part.ts";
-import { asText, isRecord, own } from "./json.ts";
+import { asText, isRecord, own } from "../shared/json.ts";
 import { decodeAssistantV4 } from "./v4-assistant.ts";
 
 type User = Extract<Message, { role: "user" }>;

@@ -1,7 +1,7 @@
 import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent, Json, Message } from "@holodeck/agui-core";
-import { asText, defined, isRecord } from "./json.ts";
-import { failureIn, maskedFailure } from "./run-failure.ts";
+import { asText, defined, isRecord } from "../shared/json.ts";
+import { failureIn, maskedFailure } from "../shared/run-failure.ts";
 import { customChunk } from "./ui-custom.ts";
 import { UiData } from "./ui-data.ts";
 import { finishReasonOf, isApproval, totalUsage } from "./ui-ending.ts";

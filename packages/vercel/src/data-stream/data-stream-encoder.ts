@@ -8,8 +8,8 @@ import {
 import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { convertText } from "./convert.ts";
 import { DataStreamTeller } from "./data-stream-teller.ts";
-import { vercelHeaders } from "./headers.ts";
-import type { RunFailure } from "./run-failure.ts";
+import { vercelHeaders } from "../shared/headers.ts";
+import type { RunFailure } from "../shared/run-failure.ts";
 
 /** Whom the lines are for, and what they continue. */
 export interface DataStreamEncoderOptions {

@@ -1,6 +1,6 @@
 import { isMessageId } from "@holodeck/agui-core";
 import type { Json, Message } from "@holodeck/agui-core";
-import { asText, isRecord, own } from "./json.ts";
+import { asText, isRecord, own } from "../shared/json.ts";
 
 type Assistant = Extract<Message, { role: "assistant" }>;
 type ToolCall = NonNullable<Assistant["toolCalls"]>[number];

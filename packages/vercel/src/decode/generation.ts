@@ -1,4 +1,4 @@
-import { isRecord, own } from "./json.ts";
+import { isRecord, own } from "../shared/json.ts";
 
 /** Whether a body is a chat request of the AI SDK, of whichever generation. */
 export function isChatBody(body: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { Json } from "@holodeck/agui-core";
-import { isRecord, parseStructure, toSafeJson } from "./json.ts";
+import { isRecord, parseStructure, toSafeJson } from "../shared/json.ts";
 import type { UiFrames } from "./ui-frames.ts";
 import type { ToolOutput } from "./ui-tool-output.ts";
 

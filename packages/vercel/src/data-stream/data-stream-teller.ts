@@ -5,10 +5,10 @@ import { annotate, data, DataStreamData } from "./data-stream-data.ts";
 import type { DataStreamEncoderOptions } from "./data-stream-encoder.ts";
 import { DataStreamMessage, noUsage } from "./data-stream-message.ts";
 import type { DataStreamUsage } from "./data-stream-message.ts";
-import { asText, isRecord, parseStructure } from "./json.ts";
-import { failureIn, maskedFailure } from "./run-failure.ts";
-import { finishReasonOf, totalUsage } from "./ui-ending.ts";
-import { Unsaid } from "./unsaid-messages.ts";
+import { asText, isRecord, parseStructure } from "../shared/json.ts";
+import { failureIn, maskedFailure } from "../shared/run-failure.ts";
+import { finishReasonOf, totalUsage } from "../ui-stream/ui-ending.ts";
+import { Unsaid } from "../shared/unsaid-messages.ts";
 
 /** What each event becomes in data stream v1. A class for the reason that `UiTeller` is one. */
 export class DataStreamTeller {

@@ -1,6 +1,6 @@
 import type { Call, Message, ProtocolHost, RunRecord, Session } from "@holodeck/agui-core";
 import type { DecodedChat } from "./decoded-chat.ts";
-import { isRecord, parseStructure } from "./json.ts";
+import { isRecord, parseStructure } from "../shared/json.ts";
 
 type Resume = NonNullable<DecodedChat["input"]["resume"]>;
 

@@ -1,6 +1,6 @@
 import { describeError, isAgentError, needsEscape } from "@holodeck/agui-core";
-import { toSafeJson } from "./json.ts";
-import { maskedFailure } from "./run-failure.ts";
+import { toSafeJson } from "../shared/json.ts";
+import { maskedFailure } from "../shared/run-failure.ts";
 
 /** How much of an error a client may see. */
 export interface ConvertErrorOptions {

@@ -1,5 +1,5 @@
 import { convertText, toLine } from "./convert.ts";
-import { parseStructure } from "./json.ts";
+import { parseStructure } from "../shared/json.ts";
 
 /** Tokens as data stream v1 counts them. */
 export interface DataStreamUsage {

@@ -2,7 +2,7 @@ import { isOpaqueId } from "@holodeck/agui-core";
 import type { Json, RunAgentInput } from "@holodeck/agui-core";
 import { addFault } from "./faults.ts";
 import type { Findings } from "./faults.ts";
-import { asText, isRecord, own } from "./json.ts";
+import { asText, isRecord, own } from "../shared/json.ts";
 
 /** What a body says besides its messages. */
 export interface Envelope extends Pick<RunAgentInput, "tools" | "context" | "state" | "resume"> {

@@ -1,5 +1,5 @@
 import type { Json } from "@holodeck/agui-core";
-import { toSafeJson } from "./json.ts";
+import { toSafeJson } from "../shared/json.ts";
 
 /** Gathers the frames that one event becomes, in `text`. */
 export class UiFrames {

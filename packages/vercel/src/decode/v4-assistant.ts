@@ -1,5 +1,5 @@
 import type { Json, Message } from "@holodeck/agui-core";
-import { isRecord } from "./json.ts";
+import { isRecord } from "../shared/json.ts";
 
 /** What is known of an assistant message besides itself. */
 export interface AssistantV4Options {

@@ -1,7 +1,7 @@
 import { isMessageId, isOpaqueId } from "@holodeck/agui-core";
 import type { Json, Message } from "@holodeck/agui-core";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
-import { isRecord, own } from "./json.ts";
+import { isRecord, own } from "../shared/json.ts";
 import { onlyTextPart, readEach, readOwnMembers, toPlainChat } from "./plain-envelope.ts";
 
 /**

@@ -7,7 +7,7 @@ import { addFault, addMessages, assertFaultless, createFindings } from "./faults
 import type { Findings } from "./faults.ts";
 import { decodeFile } from "./file-part.ts";
 import type { DecodedFile } from "./file-part.ts";
-import { asText, isRecord, own } from "./json.ts";
+import { asText, isRecord, own } from "../shared/json.ts";
 import { decodeAssistant } from "./ui-assistant.ts";
 import type { Approval } from "./ui-assistant.ts";
 

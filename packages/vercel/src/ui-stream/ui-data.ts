@@ -1,6 +1,6 @@
 import { applyPatch, EventType, PatchError } from "@holodeck/agui-core";
 import type { BaseEvent, Json } from "@holodeck/agui-core";
-import { asText, defined, isRecord } from "./json.ts";
+import { asText, defined, isRecord } from "../shared/json.ts";
 import type { UiFrames } from "./ui-frames.ts";
 
 /** Tells the events that are data parts to the client: state, activities, steps and subagents. */

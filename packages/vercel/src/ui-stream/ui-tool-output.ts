@@ -1,4 +1,4 @@
-import { isRecord, own, parseStructure } from "./json.ts";
+import { isRecord, own, parseStructure } from "../shared/json.ts";
 
 /** What a client is shown of a tool's answer. */
 export type ToolOutput = { readonly output: unknown } | { readonly errorText: string };

@@ -1,7 +1,7 @@
 import { EventType, needsEscape, toSingle } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, LogEntry, Message } from "@holodeck/agui-core";
-import { vercelHeaders } from "./headers.ts";
-import type { RunFailure } from "./run-failure.ts";
+import { vercelHeaders } from "../shared/headers.ts";
+import type { RunFailure } from "../shared/run-failure.ts";
 import { deltaHead } from "./ui-parts.ts";
 import { UiTeller } from "./ui-teller.ts";
 
