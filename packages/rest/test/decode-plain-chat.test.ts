@@ -1,9 +1,9 @@
 import { defaultLimits } from "@holodeck/agui-core";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodePlainChat } from "../src/decode-plain-chat.ts";
-import { createChatReader } from "../src/read-chat.ts";
-import type { IdFormat } from "../src/ids.ts";
+import { decodePlainChat } from "../src/rest/decode-plain-chat.ts";
+import { createChatReader } from "../src/rest/read-chat.ts";
+import type { IdFormat } from "../src/shared/ids.ts";
 
 const ulid = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const uuid = "0f8fad5b-d9cb-469f-a165-70867728950e";

@@ -1,7 +1,7 @@
 import { isAgentError } from "@holodeck/agui-core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readMultipart } from "../src/read-multipart.ts";
+import { readMultipart } from "../src/rest/read-multipart.ts";
 
 async function* cut(whole: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < whole.length; at += size) yield whole.slice(at, at + size);

@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { randomRun } from "../../core/test/random-run.ts";
 import { threads, threadsEncoder } from "../src/index.ts";
-import { loadThreadSchemas } from "../src/threads-schemas.ts";
+import { loadThreadSchemas } from "../src/threads/threads-schemas.ts";
 import { kinds } from "./_threads-kit.ts";
 import type { Event } from "./_threads-kit.ts";
 

@@ -82,7 +82,7 @@ describe("an operation of OpenAPI", () => {
 });
 
 test("zod is loaded by warm(), not by the import", async () => {
-  const entry = new URL("../src/threads.ts", import.meta.url).href;
+  const entry = new URL("../src/threads/threads.ts", import.meta.url).href;
   const hook = `
     import { writeSync } from "node:fs";
     export async function resolve(specifier, context, next) {

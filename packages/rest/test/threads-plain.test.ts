@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decode } from "../src/threads-decode.ts";
-import { decodePlainChat } from "../src/threads-plain.ts";
-import { loadThreadSchemas } from "../src/threads-schemas.ts";
+import { decode } from "../src/threads/threads-decode.ts";
+import { decodePlainChat } from "../src/threads/threads-plain.ts";
+import { loadThreadSchemas } from "../src/threads/threads-schemas.ts";
 
 const uuid = "11111111-AAAA-4111-8111-111111111111";
 const formats = ["uuid", "any"] as const;

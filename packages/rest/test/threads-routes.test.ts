@@ -5,7 +5,7 @@ import { collect, fakeClock, readEvents, scriptedAgent } from "@holodeck/agui-te
 import { describe, expect, test } from "vitest";
 import { storeKinds } from "../../agui/test/_shared-stores.ts";
 import { threads } from "../src/index.ts";
-import { loadThreadSchemas } from "../src/threads-schemas.ts";
+import { loadThreadSchemas } from "../src/threads/threads-schemas.ts";
 import { gate, iso, kinds, openStore, start } from "./_threads-kit.ts";
 import type { Client } from "./_threads-kit.ts";
 

@@ -1,5 +1,5 @@
 import type { ChatBounds } from "./chat-schemas.ts";
-import { idRules } from "./ids.ts";
+import { idRules } from "../shared/ids.ts";
 
 /** A request that has a message and perhaps a session. */
 export interface PlainChat {

@@ -1,6 +1,6 @@
 import { createRunView, EventType, runOfClientCall } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, Json, LogEntry, RunResult } from "@holodeck/agui-core";
-import { createSuggested } from "./suggested-questions.ts";
+import { createSuggested } from "../shared/suggested-questions.ts";
 import { isRecoverable, toErrorType } from "./threads-errors.ts";
 import { toArguments, toIso, toOutcome } from "./threads-events.ts";
 import { toAnswer, toDuration, toTokens } from "./threads-messages.ts";

@@ -1,7 +1,7 @@
 import { AgentError, EventType, needsEscape, toProblem, toSingle } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, LogEntry, RunResult } from "@holodeck/agui-core";
 import { toMilliseconds } from "./chat-response.ts";
-import { createSuggested } from "./suggested-questions.ts";
+import { createSuggested } from "../shared/suggested-questions.ts";
 import { sumUsage } from "./token-usage.ts";
 import { isFailure, readArguments } from "./tool-call-info.ts";
 import type { ToolStatus } from "./tool-call-info.ts";

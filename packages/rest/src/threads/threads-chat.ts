@@ -1,6 +1,6 @@
 import { AgentError, idHeader, ulid } from "@holodeck/agui-core";
 import type { ActiveRun, Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
-import { createSuggested } from "./suggested-questions.ts";
+import { createSuggested } from "../shared/suggested-questions.ts";
 import { decode, toTool } from "./threads-decode.ts";
 import type { DecodedThreadChat } from "./threads-decode.ts";
 import { threadsEncoder } from "./threads-encoder.ts";

@@ -1,8 +1,8 @@
 import { assertOptions, describeValue, essenceOf, SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
 import type { Awaitable, InputFile, Message } from "@holodeck/agui-core";
 import type { ComposeMessageOptions } from "./compose-message.ts";
-import { idRules } from "./ids.ts";
-import type { IdFormat } from "./ids.ts";
+import { idRules } from "../shared/ids.ts";
+import type { IdFormat } from "../shared/ids.ts";
 
 /** Where and within which bounds REST is served. */
 export interface RestOptions {

@@ -14,14 +14,14 @@ import { toChatResponse } from "./chat-response.ts";
 import { loadZod } from "./chat-schemas.ts";
 import { composeMessage } from "./compose-message.ts";
 import { decodePlainChat } from "./decode-plain-chat.ts";
-import { idRules } from "./ids.ts";
+import { idRules } from "../shared/ids.ts";
 import { chatOperation, deleteOperation } from "./operations.ts";
 import { createChatReader } from "./read-chat.ts";
 import type { Upload } from "./read-chat.ts";
 import { resolveRestOptions } from "./rest-options.ts";
 import type { RestOptions, RestSettings } from "./rest-options.ts";
 import { restSseEncoder } from "./rest-sse-encoder.ts";
-import { createSuggested } from "./suggested-questions.ts";
+import { createSuggested } from "../shared/suggested-questions.ts";
 import { createUploadBudget } from "./upload-budget.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { essenceOf, sizeOfBase64 } from "@holodeck/agui-core";
 import type { Limits } from "@holodeck/agui-core";
 import type * as Zod from "zod";
-import { idRules } from "./ids.ts";
-import type { IdFormat } from "./ids.ts";
+import { idRules } from "../shared/ids.ts";
+import type { IdFormat } from "../shared/ids.ts";
 import { unsupportedType } from "./refusal.ts";
 
 /** What is asked of an agent over REST. */
