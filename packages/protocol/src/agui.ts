@@ -14,15 +14,15 @@ import type {
   Reply,
   Route,
 } from "@holodeck/agui-core";
-import { decodePlainInput } from "./decode-plain-input.ts";
-import { decodeClosely } from "./decode-run-input.ts";
+import { decodePlainInput } from "./decode/decode-plain-input.ts";
+import { decodeClosely } from "./decode/decode-run-input.ts";
 import { infoRoute } from "./info-route.ts";
-import { negotiate } from "./negotiate.ts";
+import { negotiate } from "./encode/negotiate.ts";
 import { describeAttach, describeRun, describeStop } from "./operations.ts";
-import { loadProtoEncoder, protoMediaType } from "./proto-encoder.ts";
+import { loadProtoEncoder, protoMediaType } from "./encode/proto-encoder.ts";
 import { loadSchemas } from "./schemas.ts";
-import { aguiSseEncoder } from "./sse-encoder.ts";
-import type { AguiSseEncoderOptions, WireCase } from "./sse-encoder.ts";
+import { aguiSseEncoder } from "./encode/sse-encoder.ts";
+import type { AguiSseEncoderOptions, WireCase } from "./encode/sse-encoder.ts";
 
 /** Where AG-UI is served. */
 export interface AguiOptions {

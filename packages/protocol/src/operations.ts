@@ -1,8 +1,8 @@
 import type { Json } from "@holodeck/agui-core";
-import { protoMediaType } from "./proto-encoder.ts";
-import { isRecord } from "./records.ts";
+import { protoMediaType } from "./encode/proto-encoder.ts";
+import { isRecord } from "./decode/records.ts";
 import { loadSchemas } from "./schemas.ts";
-import type { WireCase } from "./sse-encoder.ts";
+import type { WireCase } from "./encode/sse-encoder.ts";
 
 /** What `openapi()` tells of `POST {path}`. */
 export async function describeRun(wireCase: WireCase): Promise<Json> {

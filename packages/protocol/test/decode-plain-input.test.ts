@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodePlainInput } from "../src/decode-plain-input.ts";
-import { decodeClosely } from "../src/decode-run-input.ts";
+import { decodePlainInput } from "../src/decode/decode-plain-input.ts";
+import { decodeClosely } from "../src/decode/decode-run-input.ts";
 
 const body = {
   threadId: "t1",

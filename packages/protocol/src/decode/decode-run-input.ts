@@ -6,7 +6,7 @@ import { normaliseInput } from "./normalise-input.ts";
 import type { InputLimits } from "./normalise-input.ts";
 import { isRecord, warn } from "./records.ts";
 import type { Notes } from "./records.ts";
-import { loadSchemas } from "./schemas.ts";
+import { loadSchemas } from "../schemas.ts";
 
 /** A request for a run, understood. */
 export interface DecodedRunInput {
