@@ -19,7 +19,7 @@ import type {
   RunAgentInput,
   RunContext,
 } from "@holodeck/agui-core";
-import { redactSecrets } from "./redact-secrets.ts";
+import { redactSecrets } from "./redact/redact-secrets.ts";
 import { sumOf, toOutcome, usageOf } from "./run-outcome.ts";
 
 export interface LoggingOptions {

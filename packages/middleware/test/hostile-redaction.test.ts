@@ -2,7 +2,7 @@ import { runAgent, scriptedAgent } from "@holodeck/agui-testing";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { redact } from "../src/index.ts";
-import { redactSecrets } from "../src/redact-secrets.ts";
+import { redactSecrets } from "../src/redact/redact-secrets.ts";
 
 test("does not take a long text of half tokens as a reason to stand still", () => {
   const began = performance.now();

@@ -1,7 +1,7 @@
 import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent, RunAgentInput, RunContext } from "@holodeck/agui-core";
 import type * as otel from "@opentelemetry/api";
-import { sumOf, toOutcome, usageOf } from "./run-outcome.ts";
+import { sumOf, toOutcome, usageOf } from "../run-outcome.ts";
 import type { Labels, TelemetryMeters } from "./telemetry-meters.ts";
 
 /** The module `@opentelemetry/api`; an optional peer, so never part of what we export. */
