@@ -1,7 +1,7 @@
 import { defineConfig } from "tsup";
 
 export default defineConfig({
-  entry: ["src/index.ts", "src/worker.ts"],
+  entry: { index: "src/index.ts", worker: "src/extract/worker.ts" },
   format: ["esm"],
   target: "node20",
   dts: true,

@@ -1,7 +1,7 @@
-export { extractFiles } from "./extract-files.ts";
-export type { FetchedFile, UrlAllowList } from "./fetch-url.ts";
-export { FileError } from "./file-error.ts";
-export type { FileFault } from "./file-error.ts";
+export { extractFiles } from "./process/extract-files.ts";
+export type { FetchedFile, UrlAllowList } from "./process/fetch-url.ts";
+export { FileError } from "./process/file-error.ts";
+export type { FileFault } from "./process/file-error.ts";
 export type {
   ExtractFilesOptions,
   OcrOptions,
@@ -9,5 +9,5 @@ export type {
   ResolveFileId,
   ResolveUrl,
   TextExtractor,
-} from "./options.ts";
-export type { UploadsOptions } from "./upload-store.ts";
+} from "./process/options.ts";
+export type { UploadsOptions } from "./uploads/upload-store.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { composeUserMessage } from "../src/compose.ts";
+import { composeUserMessage } from "../src/process/compose.ts";
 import { FileError } from "../src/index.ts";
-import { isContainer, typeOf } from "../src/sniff.ts";
-import { toTable } from "../src/table.ts";
+import { isContainer, typeOf } from "../src/extract/sniff.ts";
+import { toTable } from "../src/extract/table.ts";
 import { serveEcho, textOf, types, ways } from "./_serve.ts";
 
 const marker = "\n\n[… truncated]";

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ExtractFilesOptions } from "../src/index.ts";
-import { isPublic } from "../src/fetch-url.ts";
+import { isPublic } from "../src/process/fetch-url.ts";
 import { serveEcho, textOf, toAgui, types } from "./_serve.ts";
 
 const asked: string[] = [];

@@ -10,19 +10,19 @@ import type {
 } from "@holodeck/agui-core";
 import { composeUserMessage } from "./compose.ts";
 import type { ReadFile, UserMessage } from "./compose.ts";
-import { decodeText } from "./decode-text.ts";
-import { createExtractor } from "./extractor.ts";
+import { decodeText } from "../extract/decode-text.ts";
+import { createExtractor } from "../extract/extractor.ts";
 import { FileError, quote } from "./file-error.ts";
-import type { ExtractKind } from "./job.ts";
+import type { ExtractKind } from "../extract/job.ts";
 import { resolveFilesOptions } from "./options.ts";
 import type { ExtractFilesOptions } from "./options.ts";
 import { isFilePart, resolvePart } from "./resolve.ts";
 import type { Resolver } from "./resolve.ts";
-import { isContainer, typeOf } from "./sniff.ts";
-import { createSpool, pathOf, readHead, withType } from "./spool.ts";
-import { createTextCache } from "./text-cache.ts";
-import { uploadRoutes } from "./upload-routes.ts";
-import { openUploads } from "./open-uploads.ts";
+import { isContainer, typeOf } from "../extract/sniff.ts";
+import { createSpool, pathOf, readHead, withType } from "../uploads/spool.ts";
+import { createTextCache } from "../extract/text-cache.ts";
+import { uploadRoutes } from "../uploads/upload-routes.ts";
+import { openUploads } from "../uploads/open-uploads.ts";
 
 const kinds: ReadonlyMap<string, ExtractKind> = new Map<string, ExtractKind>(
   SUPPORTED_MIME_TYPES.slice(0, 8).map((type, at) => [

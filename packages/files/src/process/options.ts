@@ -7,8 +7,8 @@ import {
 } from "@holodeck/agui-core";
 import type { Awaitable, Clock, InputFile, Principal } from "@holodeck/agui-core";
 import type { FetchedFile, UrlAllowList } from "./fetch-url.ts";
-import type { OcrJob } from "./job.ts";
-import type { UploadsOptions } from "./upload-store.ts";
+import type { OcrJob } from "../extract/job.ts";
+import type { UploadsOptions } from "../uploads/upload-store.ts";
 
 /** Who asks for a file, and how much of it there may be. */
 export interface ResolveContext {

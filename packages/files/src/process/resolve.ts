@@ -5,7 +5,7 @@ import { fetchUrl } from "./fetch-url.ts";
 import type { FetchedFile } from "./fetch-url.ts";
 import { FileError, quote } from "./file-error.ts";
 import type { FilesSettings, ResolveContext } from "./options.ts";
-import type { UploadStore } from "./upload-store.ts";
+import type { UploadStore } from "../uploads/upload-store.ts";
 
 /** A part of a message that is, or refers to, a file. */
 export type FilePart = Extract<ContentPart, { source: unknown }>;
