@@ -20,12 +20,12 @@ import {
   createHttp1Client,
   createHttp2Client,
   readAll,
-} from "../../testing/src/vitest/_binding-client.ts";
+} from "../../testing/src/vitest/binding/_binding-client.ts";
 import type {
   BindingClient,
   ClientAnswer,
   ClientRequest,
-} from "../../testing/src/vitest/_binding-client.ts";
+} from "../../testing/src/vitest/binding/_binding-client.ts";
 import { createAgentHandler } from "../src/index.ts";
 import type { AgentHandler } from "../src/index.ts";
 import { deferred, memoryLogger, parseSse, typesOf } from "./_helpers.ts";

@@ -1,6 +1,6 @@
 import { memorySessions } from "@holodeck/agui";
 import { describe, expect, test } from "vitest";
-import { createStoreBench } from "../src/vitest/_store-bench.ts";
+import { createStoreBench } from "../src/vitest/store/_store-bench.ts";
 
 const key = { principal: "ann", threadId: "t1" };
 

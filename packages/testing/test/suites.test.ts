@@ -2,7 +2,7 @@ import { agui, createAgentHandler } from "@holodeck/agui";
 import type { Encoder } from "@holodeck/agui-core";
 import { describe, expect, test } from "vitest";
 import { runInput } from "../src/index.ts";
-import { defineCases } from "../src/vitest/_store-bench.ts";
+import { defineCases } from "../src/vitest/store/_store-bench.ts";
 import { testEncoder, testProtocol, testRunLog, testSessionStore } from "../src/vitest/index.ts";
 import { ndjson, ndjsonEncoder, post, readLines } from "./ndjson.ts";
 import { sharedStores } from "./shared-store.ts";

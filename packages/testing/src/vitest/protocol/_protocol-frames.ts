@@ -1,6 +1,6 @@
 import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent, Json } from "@holodeck/agui-core";
-import { readSse } from "../read-sse.ts";
+import { readSse } from "../../read-sse.ts";
 
 /** One frame as a client of the protocol reads it. */
 export interface ProtocolFrame {

@@ -1,7 +1,7 @@
 import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent, Chunk, Encoder, LogEntry } from "@holodeck/agui-core";
 import { createParser } from "eventsource-parser";
-import { eventExamples, exampleRun } from "../event-examples.ts";
+import { eventExamples, exampleRun } from "../../event-examples.ts";
 
 export type CreateEncoder = () => Encoder;
 

@@ -1,6 +1,6 @@
 import type { Lease, RunCommand } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
-import { exampleRun } from "../event-examples.ts";
+import { exampleRun } from "../../event-examples.ts";
 import { init, key, thread } from "./_run-log-kit.ts";
 import type { RunLogKit } from "./_run-log-kit.ts";
 import {

@@ -11,9 +11,9 @@ import type {
   SessionStore,
 } from "@holodeck/agui-core";
 import { test } from "vitest";
-import { fakeClock, settle } from "../fake-clock.ts";
-import type { FakeClock } from "../fake-clock.ts";
-import { repeatIfStalled } from "./_stalls.ts";
+import { fakeClock, settle } from "../../fake-clock.ts";
+import type { FakeClock } from "../../fake-clock.ts";
+import { repeatIfStalled } from "../binding/_stalls.ts";
 
 /** What a store under test is made with; each option means what it means in `memorySessions`. */
 export interface StoreSetup {

@@ -8,11 +8,11 @@ import type {
   Logger,
 } from "@holodeck/agui-core";
 import { afterEach, describe, expect, test } from "vitest";
-import { collect } from "../collect.ts";
-import { eventExamples, exampleRun } from "../event-examples.ts";
-import { fakeClock, settle } from "../fake-clock.ts";
-import type { FakeClock } from "../fake-clock.ts";
-import { scriptedAgent } from "../scripted-agent.ts";
+import { collect } from "../../collect.ts";
+import { eventExamples, exampleRun } from "../../event-examples.ts";
+import { fakeClock, settle } from "../../fake-clock.ts";
+import type { FakeClock } from "../../fake-clock.ts";
+import { scriptedAgent } from "../../scripted-agent.ts";
 import { gate, joinDeltas, keepReading, readAguiFrames, readUntil } from "./_protocol-frames.ts";
 import type { ProtocolFrame } from "./_protocol-frames.ts";
 
