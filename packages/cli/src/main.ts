@@ -1,4 +1,4 @@
-import type { Command, Io } from "./io.ts";
+import type { Command, Io } from "./shared/io.ts";
 
 // Loaded when asked for: `chat` needs no server, `check` no model.
 const commands: Record<string, { about: string; load: () => Promise<Command> }> = {

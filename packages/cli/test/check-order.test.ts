@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startServer } from "./_broken-server.ts";
 import type { WireEvent } from "./_broken-server.ts";
-import { ask } from "../src/check/ask.ts";
+import { ask } from "../src/check/read/ask.ts";
 import { examineRun } from "../src/check/examine-run.ts";
-import { createFindings } from "../src/check/findings.ts";
-import { createRunInput } from "../src/check/run-input.ts";
+import { createFindings } from "../src/check/report/findings.ts";
+import { createRunInput } from "../src/check/read/run-input.ts";
 
 type Mutation = { readonly kind: "drop" | "double" | "swap"; readonly at: number };
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { agentFileJsonSchema } from "../src/yaml/schema.ts";
+import { agentFileJsonSchema } from "../src/yaml/schema/schema.ts";
 
 const file = new URL("../agent.schema.json", import.meta.url);
 const command = "UPDATE_SCHEMA=1 npx vitest run packages/cli/test/yaml-schema.test.ts";

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { isOpaqueId } from "@holodeck/agui-core";
-import type { Command, Io } from "../io.ts";
-import { toCommand } from "../to-command.ts";
+import type { Command, Io } from "../shared/io.ts";
+import { toCommand } from "../shared/to-command.ts";
 import { createConversation } from "./conversation.ts";
 import { createLineReader } from "./line-reader.ts";
 import type { LineReader } from "./line-reader.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Tool } from "@ag-ui/core";
-import type { Io } from "../io.ts";
+import type { Io } from "../shared/io.ts";
 import { createConversation } from "./conversation.ts";
 import type { Conversation } from "./conversation.ts";
 import { takeTurn } from "./turn.ts";

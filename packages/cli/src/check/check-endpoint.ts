@@ -1,11 +1,11 @@
 import { checkLeaving } from "./check-leaving.ts";
 import { checkRefusals } from "./check-refusals.ts";
 import { checkRuns } from "./check-runs.ts";
-import { createFindings } from "./findings.ts";
-import type { CheckResult } from "./findings.ts";
+import { createFindings } from "./report/findings.ts";
+import type { CheckResult } from "./report/findings.ts";
 import { createProbe } from "./probes.ts";
 import type { CheckTarget } from "./probes.ts";
-import { checkPaces } from "./timing.ts";
+import { checkPaces } from "./rules/timing.ts";
 
 /** Asks an endpoint everything there is to ask. Throws `NoAnswer` when nobody is there. */
 export async function checkEndpoint(target: CheckTarget): Promise<CheckResult[]> {

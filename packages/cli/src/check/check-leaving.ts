@@ -1,7 +1,7 @@
-import { NoAnswer } from "./ask.ts";
+import { NoAnswer } from "./read/ask.ts";
 import { describeAnswer } from "./probes.ts";
 import type { Probe } from "./probes.ts";
-import { createRunInput } from "./run-input.ts";
+import { createRunInput } from "./read/run-input.ts";
 
 /** Leaves a run at its first bytes and asks for another one. */
 export async function checkLeaving(probe: Probe): Promise<void> {

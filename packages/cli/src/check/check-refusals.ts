@@ -1,9 +1,9 @@
-import { NoAnswer } from "./ask.ts";
-import type { Answer } from "./ask.ts";
-import type { CheckId } from "./catalogue.ts";
+import { NoAnswer } from "./read/ask.ts";
+import type { Answer } from "./read/ask.ts";
+import type { CheckId } from "./report/catalogue.ts";
 import { describeAnswer, sseType, typeOf } from "./probes.ts";
 import type { Probe } from "./probes.ts";
-import { createRunInput } from "./run-input.ts";
+import { createRunInput } from "./read/run-input.ts";
 
 const bigBytes = 16 * 1024 * 1024;
 

@@ -1,12 +1,12 @@
 import type { Message } from "@ag-ui/core";
-import { NoAnswer } from "./ask.ts";
+import { NoAnswer } from "./read/ask.ts";
 import { outcomeOf } from "./examine-run.ts";
 import type { ExaminedRun } from "./examine-run.ts";
 import { describeAnswer, protoType, sseType, typeOf } from "./probes.ts";
 import type { Probe } from "./probes.ts";
-import { findProtoFault } from "./read-proto.ts";
-import { createOldRunInput, createRunInput } from "./run-input.ts";
-import type { RunInput } from "./run-input.ts";
+import { findProtoFault } from "./read/read-proto.ts";
+import { createOldRunInput, createRunInput } from "./read/run-input.ts";
+import type { RunInput } from "./read/run-input.ts";
 
 /** Asks for runs in every way that is allowed. False when there is nothing to ask any further. */
 export async function checkRuns(probe: Probe): Promise<boolean> {

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import { readHeaders, readUrl, UsageError } from "../chat/target.ts";
-import type { Command, Io } from "../io.ts";
-import { toCommand } from "../to-command.ts";
-import type { NoAnswer } from "./ask.ts";
-import type { CheckResult } from "./findings.ts";
+import type { Command, Io } from "../shared/io.ts";
+import { toCommand } from "../shared/to-command.ts";
+import type { NoAnswer } from "./read/ask.ts";
+import type { CheckResult } from "./report/findings.ts";
 import type { CheckTarget } from "./probes.ts";
 
 const usage = `Usage: holodeck check <url> [options]
@@ -85,7 +85,7 @@ async function print(
   { target, isJson }: CheckOptions,
   io: Io,
 ): Promise<void> {
-  const { toSummary, toTable } = await import("./table.ts");
+  const { toSummary, toTable } = await import("./report/table.ts");
   if (isJson) {
     const url = target.url.href;
     io.out.write(

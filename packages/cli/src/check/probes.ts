@@ -1,11 +1,11 @@
-import { ask, NoAnswer } from "./ask.ts";
-import type { Answer, Question } from "./ask.ts";
+import { ask, NoAnswer } from "./read/ask.ts";
+import type { Answer, Question } from "./read/ask.ts";
 import { examineRun } from "./examine-run.ts";
 import type { ExaminedRun } from "./examine-run.ts";
-import type { Findings } from "./findings.ts";
-import { findLeak } from "./leaks.ts";
-import type { RunInput } from "./run-input.ts";
-import type { Pace } from "./timing.ts";
+import type { Findings } from "./report/findings.ts";
+import { findLeak } from "./rules/leaks.ts";
+import type { RunInput } from "./read/run-input.ts";
+import type { Pace } from "./rules/timing.ts";
 
 export const sseType = "text/event-stream";
 export const protoType = "application/vnd.ag-ui.event+proto";

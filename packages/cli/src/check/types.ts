@@ -1,4 +1,4 @@
-import type { CheckId } from "./catalogue.ts";
+import type { CheckId } from "./report/catalogue.ts";
 
 /** An event as it came: of a known type, its fields not yet trusted. */
 export interface WireEvent {

@@ -2,7 +2,7 @@ import { relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { createLineReader } from "../chat/line-reader.ts";
 import { UsageError } from "../chat/target.ts";
-import type { Command, Io } from "../io.ts";
+import type { Command, Io } from "../shared/io.ts";
 import { filesInTheWay, templates, writeProject } from "./write-project.ts";
 import type { Template } from "./write-project.ts";
 

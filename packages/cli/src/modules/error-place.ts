@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { Jiti } from "jiti";
-import type { FaultPlace } from "../agent-fault.ts";
+import type { FaultPlace } from "../shared/agent-fault.ts";
 
 /** Where jiti could not read a file; its parser counts columns from 0. */
 export function readSyntaxError(

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { AgentFault } from "../agent-fault.ts";
+import { AgentFault } from "../shared/agent-fault.ts";
 import { findPlace, readSyntaxError } from "./error-place.ts";
 
 /** A module of the user's, and the files that were read for it. */

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { usageError } from "../cli-error.ts";
+import { usageError } from "../shared/cli-error.ts";
 
 /** What was said on the command line; absent is what was not. */
 export interface ServeFlags {

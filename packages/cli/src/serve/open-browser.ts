@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import type { Io } from "../io.ts";
+import type { Io } from "../shared/io.ts";
 
 const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ["open"],

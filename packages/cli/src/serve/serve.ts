@@ -1,10 +1,10 @@
-import type { Command, Io } from "../io.ts";
-import { CliError } from "../cli-error.ts";
+import type { Command, Io } from "../shared/io.ts";
+import { CliError } from "../shared/cli-error.ts";
 import { version } from "../version.ts";
-import { explainFailure } from "./explain-failure.ts";
+import { explainFailure } from "./print/explain-failure.ts";
 import { readFlags } from "./flags.ts";
 import type { ServeFlags } from "./flags.ts";
-import { usage } from "./usage.ts";
+import { usage } from "./print/usage.ts";
 
 /** `holodeck serve [file]`: serves until it is told to stop. */
 export const serve: Command = async (args, io) => {

@@ -1,6 +1,6 @@
 import { configFromEnv, cors } from "@holodeck/agui";
 import type { HandlerMiddleware, Limits, LogLevel } from "@holodeck/agui";
-import { CliError, usageError } from "../cli-error.ts";
+import { CliError, usageError } from "../shared/cli-error.ts";
 import type { ServeFlags } from "./flags.ts";
 
 /** What flags and environment say together; flags win. */

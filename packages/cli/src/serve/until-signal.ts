@@ -1,4 +1,4 @@
-import type { Io } from "../io.ts";
+import type { Io } from "../shared/io.ts";
 
 /** How a process that was ended by a signal says so. */
 const codes = { SIGINT: 130, SIGTERM: 143 } as const;

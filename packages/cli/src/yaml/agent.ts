@@ -2,9 +2,9 @@ import type { AgentObject, RunAgentInput, ServerTool } from "@holodeck/agui-core
 import { fromAiSdk, toAiSdkMessages, toAiSdkTools } from "@holodeck/agui-adapters/ai-sdk";
 import { createToolLoopAgent } from "@holodeck/agui-tools";
 import type { ModelMessage } from "ai";
-import { inWords } from "./mcp-content.ts";
-import type { ContentPart } from "./mcp-content.ts";
-import type { McpTools } from "./mcp-tools.ts";
+import { inWords } from "./mcp/mcp-content.ts";
+import type { ContentPart } from "./mcp/mcp-content.ts";
+import type { McpTools } from "./mcp/mcp-tools.ts";
 import type { LazyModel } from "./model.ts";
 
 export interface YamlAgentOptions {

@@ -1,4 +1,4 @@
-import type { Path, Report } from "./report.ts";
+import type { Path, Report } from "./faults/report.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

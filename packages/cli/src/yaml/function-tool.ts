@@ -2,13 +2,13 @@ import { relative, resolve } from "node:path";
 import { describeValue, unknownName } from "@holodeck/agui-core";
 import type { ServerTool } from "@holodeck/agui-core";
 import { defineTool } from "@holodeck/agui-tools";
-import { AgentFault } from "../agent-fault.ts";
+import { AgentFault } from "../shared/agent-fault.ts";
 import type { ImportedModule } from "../modules/import-module.ts";
-import { reasonOf } from "../reason-of.ts";
+import { reasonOf } from "../shared/reason-of.ts";
 import { findModule } from "../modules/find-module.ts";
 import { toParameters } from "./parameters.ts";
-import type { Path, Report } from "./report.ts";
-import type { ClientToolConfig, FunctionToolConfig } from "./schema-tools.ts";
+import type { Path, Report } from "./faults/report.ts";
+import type { ClientToolConfig, FunctionToolConfig } from "./schema/schema-tools.ts";
 
 // Models take a hyphen too; the pattern of the file is the schema's.
 const namePattern = /^[A-Za-z_][A-Za-z0-9_-]*$/;

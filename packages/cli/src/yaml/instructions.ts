@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Report } from "./report.ts";
+import type { Report } from "./faults/report.ts";
 
 export interface Instructions {
   readonly text: string;

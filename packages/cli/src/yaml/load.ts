@@ -1,4 +1,4 @@
-import type { LoadedAgent } from "../loaded-agent.ts";
+import type { LoadedAgent } from "../shared/loaded-agent.ts";
 
 /**
  * The agent of an `agent.yaml`, ready for `createAgentHandler(loaded.agent, loaded.options)`. Throws an

@@ -12,11 +12,11 @@ import {
 } from "@holodeck/agui";
 import type { HandlerMiddleware, Middleware } from "@holodeck/agui";
 import type { Environment } from "./environment.ts";
-import { reasonOf } from "../reason-of.ts";
-import type { Path, Report } from "./report.ts";
-import { middlewareSchema } from "./schema-middleware.ts";
-import type { MiddlewareConfig, MiddlewareName } from "./schema-middleware.ts";
-import { withCamelKeys } from "./snake-case.ts";
+import { reasonOf } from "../shared/reason-of.ts";
+import type { Path, Report } from "./faults/report.ts";
+import { middlewareSchema } from "./schema/schema-middleware.ts";
+import type { MiddlewareConfig, MiddlewareName } from "./schema/schema-middleware.ts";
+import { withCamelKeys } from "./schema/snake-case.ts";
 
 type Any = Middleware | HandlerMiddleware;
 type Options = Record<string, unknown>;

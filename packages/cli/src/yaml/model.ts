@@ -1,7 +1,7 @@
 import type { LanguageModel } from "ai";
 import type { Environment } from "./environment.ts";
-import type { Report } from "./report.ts";
-import type { ModelConfig } from "./schema-model.ts";
+import type { Report } from "./faults/report.ts";
+import type { ModelConfig } from "./schema/schema-model.ts";
 
 /** A model that is made when it is first needed: nothing of the AI SDK is loaded before. */
 export interface LazyModel {

@@ -1,9 +1,9 @@
 import { dirname, resolve } from "node:path";
 import { existsSync } from "node:fs";
 import type { Limits } from "@holodeck/agui-core";
-import type { OpenStore } from "../open-store.ts";
+import type { OpenStore } from "../shared/open-store.ts";
 import type { Environment } from "./environment.ts";
-import type { Report } from "./report.ts";
+import type { Report } from "./faults/report.ts";
 
 /** Makes the store that `sessions` of a file names; undefined for the one in memory. */
 export type OpenSessions = (limits: Partial<Limits>) => Promise<OpenStore | undefined>;
@@ -33,7 +33,7 @@ export function toSessions(value: unknown, place: SessionsPlace): OpenSessions {
   }
   return async (limits) => {
     if (!isSqlite && !isRedis) return undefined;
-    const { openStore } = await import("../open-store.ts");
+    const { openStore } = await import("../shared/open-store.ts");
     // A flag may name another store, and then this one is never asked.
     return openStore(given, { limits, cwd: folder, isLazy: true });
   };

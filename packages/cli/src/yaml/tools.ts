@@ -3,11 +3,11 @@ import { importModule } from "../modules/import-module.ts";
 import type { ImportedModule } from "../modules/import-module.ts";
 import type { Environment } from "./environment.ts";
 import { toClientTool, toFunctionTool } from "./function-tool.ts";
-import { toMcpEntry } from "./mcp-entry.ts";
-import type { McpEntry } from "./mcp-tools.ts";
-import { parseMost } from "./parse-most.ts";
-import type { Report } from "./report.ts";
-import { toolSchema } from "./schema-tools.ts";
+import { toMcpEntry } from "./mcp/mcp-entry.ts";
+import type { McpEntry } from "./mcp/mcp-tools.ts";
+import { parseMost } from "./faults/parse-most.ts";
+import type { Report } from "./faults/report.ts";
+import { toolSchema } from "./schema/schema-tools.ts";
 
 export interface FileTools {
   /** Functions of modules, and what the client runs. */

@@ -1,0 +1,78 @@
+import { agui, allowAnonymous, copilotkit, logging, rest, threads, vercel } from "@holodeck/agui";
+import type {
+  AgentHandlerOptions,
+  HandlerMiddleware,
+  Limits,
+  Logger,
+  Middleware,
+  Protocol,
+  SessionStore,
+} from "@holodeck/agui";
+import { defaultLimits } from "@holodeck/agui-core";
+import type { LoadedAgent } from "../../shared/loaded-agent.ts";
+import type { FailureBook } from "../print/failure-book.ts";
+import type { ProtocolName, ServeFlags } from "../flags.ts";
+import type { RepairBook } from "../print/repair-book.ts";
+import type { ServeSettings } from "../settings.ts";
+
+const protocols: Readonly<Record<ProtocolName, () => Protocol>> = {
+  "ag-ui": agui,
+  copilotkit,
+  vercel,
+  rest,
+  threads,
+};
+
+export interface HandlerParts {
+  readonly flags: ServeFlags;
+  readonly settings: ServeSettings;
+  readonly logger: Logger;
+  readonly repairs: RepairBook;
+  readonly failures: FailureBook;
+}
+
+// Time enough to reload the page in mid-answer.
+const graceMs = 30_000;
+
+/** What the handler is made with: flags before the environment, that before the file. */
+export async function toHandlerOptions(
+  { options }: LoadedAgent,
+  sessions: SessionStore,
+  { flags, settings, logger, repairs, failures }: HandlerParts,
+): Promise<AgentHandlerOptions> {
+  const { cors, debug } = settings;
+  const own = options.middleware ?? [];
+  const middleware = [
+    ...(own.some((one) => isNamed(one, "logging")) ? [] : [logging()]),
+    ...(cors ? [cors, ...own.filter((one) => !isNamed(one, "cors"))] : own),
+  ];
+  const { extractFiles } = options.files ? {} : await import("@holodeck/agui-files");
+  return {
+    onDisconnect: { graceMs },
+    ...options,
+    ...(flags.protocols && { protocols: flags.protocols.map((name) => protocols[name]()) }),
+    ...(extractFiles && { files: extractFiles() }),
+    ...(saysWhoAsks(options) ? {} : { authenticate: allowAnonymous() }),
+    middleware,
+    sessions,
+    limits: toLimits(options, settings),
+    logger: failures.listen(repairs.listen(options.logger ?? logger)),
+    debug: debug || (options.debug ?? false),
+  };
+}
+
+/** Every limit, with what the file and the environment say of it. */
+export function toLimits({ limits }: AgentHandlerOptions, settings: ServeSettings): Limits {
+  const given = Object.entries(limits ?? {}).filter(([, value]) => value !== undefined);
+  return { ...defaultLimits, ...Object.fromEntries(given), ...settings.limits };
+}
+
+function saysWhoAsks({ authenticate, middleware = [] }: AgentHandlerOptions): boolean {
+  const asks = (one: Middleware | HandlerMiddleware): boolean =>
+    typeof one !== "function" && one.authenticate !== undefined;
+  return authenticate !== undefined || middleware.some(asks);
+}
+
+function isNamed(one: Middleware | HandlerMiddleware, name: string): boolean {
+  return typeof one !== "function" && one.name === name;
+}
