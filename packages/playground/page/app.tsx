@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { ChatPane } from "./chat/chat-pane.tsx";
-import { chat } from "./chat/instance.ts";
+import { chat } from "./chat/state/instance.ts";
 import { Inspector } from "./inspector/inspector.tsx";
 import { current } from "./model.ts";
 import { HalfTabs } from "./shell/half-tabs.tsx";

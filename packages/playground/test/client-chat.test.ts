@@ -7,10 +7,10 @@ import type {
   ServerTool,
 } from "@holodeck/agui";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createChat } from "../page/chat/create-chat.ts";
-import type { Chat } from "../page/chat/create-chat.ts";
-import { createMemory } from "../page/chat/memory.ts";
-import type { Memory, Storage } from "../page/chat/memory.ts";
+import { createChat } from "../page/chat/state/create-chat.ts";
+import type { Chat } from "../page/chat/state/create-chat.ts";
+import { createMemory } from "../page/chat/state/memory.ts";
+import type { Memory, Storage } from "../page/chat/state/memory.ts";
 import { current, exchanges, state, wire } from "../page/model.ts";
 import type { Wire } from "../page/model.ts";
 import { startServer } from "./_server.ts";

@@ -2,7 +2,7 @@ import type { AgentFunction, Message } from "@holodeck/agui";
 import { runInput } from "@holodeck/agui-testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createFold } from "../page/chat/fold.ts";
+import { createFold } from "../page/chat/state/fold.ts";
 import { wires } from "../page/client/wires.ts";
 import type { Wire } from "../page/model.ts";
 import { startServer } from "./_server.ts";

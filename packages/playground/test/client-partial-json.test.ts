@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createPrediction } from "../page/chat/predict-state.ts";
-import { parsePartialJson } from "../page/chat/partial-json.ts";
+import { createPrediction } from "../page/chat/state/predict-state.ts";
+import { parsePartialJson } from "../page/chat/state/partial-json.ts";
 
 test("reads JSON that is still being written", () => {
   expect(parsePartialJson('{"plan":{"title":"A wee')).toEqual({ plan: { title: "A wee" } });

@@ -1,13 +1,13 @@
 import { useEffect } from "preact/hooks";
 import { isDrawerOpen } from "../shell/layout.ts";
-import { Composer } from "./composer.tsx";
-import { DropZone } from "./drop-zone.tsx";
+import { Composer } from "./composer/composer.tsx";
+import { DropZone } from "./composer/drop-zone.tsx";
 import { EmptyState } from "./empty-state.tsx";
 import { ErrorBanner } from "./error-banner.tsx";
-import { chat } from "./instance.ts";
-import { MessageList } from "./message-list.tsx";
-import { RunNews } from "./run-news.tsx";
-import { Suggestions } from "./suggestions.tsx";
+import { chat } from "./state/instance.ts";
+import { MessageList } from "./messages/message-list.tsx";
+import { RunNews } from "./messages/run-news.tsx";
+import { Suggestions } from "./composer/suggestions.tsx";
 
 /** The left half: the conversation, and the box to go on with it. */
 export function ChatPane() {

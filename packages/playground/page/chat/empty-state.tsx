@@ -1,5 +1,5 @@
 import { agent } from "../shell/server-state.ts";
-import { QuestionButtons } from "./suggestions.tsx";
+import { QuestionButtons } from "./composer/suggestions.tsx";
 
 const usual = ["What can you do?", "Hello!"];
 

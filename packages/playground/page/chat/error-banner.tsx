@@ -1,5 +1,5 @@
 import { Icon } from "../ui/icons.tsx";
-import { chat } from "./instance.ts";
+import { chat } from "./state/instance.ts";
 
 /** Why it did not work, and another try. */
 export function ErrorBanner() {

@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import type { ReadonlySignal, Signal } from "@preact/signals";
-import { base, chat, lasting, memory } from "../chat/instance.ts";
+import { base, chat, lasting, memory } from "../chat/state/instance.ts";
 import { listThreads, readInfo, readLimits } from "../client/server.ts";
 import type { AgentInfo, FileLimits, ServerInfo, ThreadInfo } from "../client/server.ts";
 import { wire } from "../model.ts";

@@ -1,6 +1,6 @@
 import { effect, signal } from "@preact/signals";
 import type { Signal } from "@preact/signals";
-import { lasting } from "../chat/instance.ts";
+import { lasting } from "../chat/state/instance.ts";
 
 export type Theme = "system" | "light" | "dark";
 

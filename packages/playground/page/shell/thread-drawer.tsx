@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { chat } from "../chat/instance.ts";
+import { chat } from "../chat/state/instance.ts";
 import type { ThreadInfo } from "../client/server.ts";
 import { Icon } from "../ui/icons.tsx";
 import { isDrawerOpen, tab } from "./layout.ts";

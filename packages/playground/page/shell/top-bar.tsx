@@ -1,4 +1,4 @@
-import { chat } from "../chat/instance.ts";
+import { chat } from "../chat/state/instance.ts";
 import { wire } from "../model.ts";
 import type { Wire } from "../model.ts";
 import { Icon } from "../ui/icons.tsx";

@@ -1,12 +1,12 @@
 import { Fragment } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { state } from "../model.ts";
-import { agent } from "../shell/server-state.ts";
+import { state } from "../../model.ts";
+import { agent } from "../../shell/server-state.ts";
 import { Approval } from "./approval.tsx";
 import { MessageView } from "./message-view.tsx";
 import type { ToolResult } from "./message-view.tsx";
-import { chat } from "./instance.ts";
-import { planIn } from "./plan.ts";
+import { chat } from "../state/instance.ts";
+import { planIn } from "../state/plan.ts";
 import { PlanCard } from "./plan-card.tsx";
 import { StepLines } from "./step-lines.tsx";
 import { TurnActions } from "./turn-actions.tsx";

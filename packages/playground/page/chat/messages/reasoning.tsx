@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { Icon } from "../ui/icons.tsx";
+import { Icon } from "../../ui/icons.tsx";
 
 /** What the agent thinks: open while it does, folded afterwards. */
 export function Reasoning({ text, isOpen }: { text: string; isOpen: boolean }) {

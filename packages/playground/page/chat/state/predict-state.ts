@@ -1,6 +1,6 @@
 import type { BaseEvent } from "@ag-ui/core";
-import { isRecord } from "../client/json.ts";
-import type { SeenState } from "../model.ts";
+import { isRecord } from "../../client/json.ts";
+import type { SeenState } from "../../model.ts";
 import { parsePartialJson } from "./partial-json.ts";
 
 /** A state that an agent has announced: the argument of a tool call becomes a part of it. */

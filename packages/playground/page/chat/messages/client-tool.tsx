@@ -1,11 +1,11 @@
 import type { ToolCall } from "@ag-ui/core";
 import { useEffect, useRef } from "preact/hooks";
-import { asText, parseRecord } from "../client/json.ts";
-import { focusComposer, focusOn } from "./focus.ts";
+import { asText, parseRecord } from "../../client/json.ts";
+import { focusComposer, focusOn } from "../composer/focus.ts";
 import { JsonForm } from "./json-form.tsx";
 import { LocationForm } from "./location-form.tsx";
-import { Palette } from "./palette.tsx";
-import { chat } from "./instance.ts";
+import { Palette } from "../composer/palette.tsx";
+import { chat } from "../state/instance.ts";
 
 /** A call that this page answers. */
 export function ClientTool({ call }: { call: ToolCall }) {

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { chat } from "./instance.ts";
+import { chat } from "../state/instance.ts";
 
 /** Tells a screen reader what happens, once per change and not per token. */
 export function RunNews() {

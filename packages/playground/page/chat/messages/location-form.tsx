@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { Icon } from "../ui/icons.tsx";
+import { Icon } from "../../ui/icons.tsx";
 
 interface LocationFormProps {
   readonly reason: string;

@@ -1,4 +1,4 @@
-import { chat } from "./instance.ts";
+import { chat } from "../state/instance.ts";
 
 interface SpeakerProps {
   readonly name: string | undefined;

@@ -1,12 +1,12 @@
 import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { limits, server } from "../shell/server-state.ts";
-import { Icon } from "../ui/icons.tsx";
+import { limits, server } from "../../shell/server-state.ts";
+import { Icon } from "../../ui/icons.tsx";
 import { AttachmentList } from "./attachment-list.tsx";
 import { refusalOf, toPart } from "./attachments.ts";
 import { useFiles } from "./use-files.ts";
 import { draft } from "./draft.ts";
-import { chat } from "./instance.ts";
+import { chat } from "../state/instance.ts";
 
 /** The box for a question: Enter sends, Shift+Enter is a new line. */
 export function Composer() {

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { parseJson } from "../client/json.ts";
+import { parseJson } from "../../client/json.ts";
 
 interface JsonFormProps {
   readonly label: string;

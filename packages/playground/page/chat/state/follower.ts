@@ -1,6 +1,6 @@
-import type { Sent } from "../client/exchange.ts";
-import { onNextFrame } from "../client/frame-log.ts";
-import type { Exchange } from "../model.ts";
+import type { Sent } from "../../client/exchange.ts";
+import { onNextFrame } from "../../client/frame-log.ts";
+import type { Exchange } from "../../model.ts";
 import type { Fold, Folded } from "./fold.ts";
 
 export interface FollowerOptions {

@@ -1,5 +1,5 @@
-import { Icon } from "../ui/icons.tsx";
-import type { Plan } from "./plan.ts";
+import { Icon } from "../../ui/icons.tsx";
+import type { Plan } from "../state/plan.ts";
 
 /** A plan out of the agent's state, ticked off as the state changes. */
 export function PlanCard({ plan }: { plan: Plan }) {

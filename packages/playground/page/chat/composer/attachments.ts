@@ -1,5 +1,5 @@
 import type { Message } from "@ag-ui/core";
-import type { FileLimits } from "../client/server.ts";
+import type { FileLimits } from "../../client/server.ts";
 
 type Part = Exclude<Extract<Message, { role: "user" }>["content"], string>[number];
 

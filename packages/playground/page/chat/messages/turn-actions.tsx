@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { wire } from "../model.ts";
-import { Icon } from "../ui/icons.tsx";
-import { copyText } from "../ui/markdown-view.tsx";
-import { chat } from "./instance.ts";
+import { wire } from "../../model.ts";
+import { Icon } from "../../ui/icons.tsx";
+import { copyText } from "../../ui/markdown-view.tsx";
+import { chat } from "../state/instance.ts";
 
 /** What can be done with the last answer. */
 export function TurnActions() {

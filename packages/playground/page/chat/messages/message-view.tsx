@@ -1,6 +1,6 @@
 import type { Message } from "@ag-ui/core";
 import { memo } from "preact/compat";
-import { MarkdownView } from "../ui/markdown-view.tsx";
+import { MarkdownView } from "../../ui/markdown-view.tsx";
 import { ActivityLine } from "./activity-line.tsx";
 import { Reasoning } from "./reasoning.tsx";
 import { Speaker } from "./speaker.tsx";

@@ -1,4 +1,4 @@
-import { asText, isRecord } from "../client/json.ts";
+import { asText, isRecord } from "../../client/json.ts";
 
 interface PlanStep {
   readonly title: string;

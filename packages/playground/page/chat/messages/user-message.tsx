@@ -1,9 +1,9 @@
 import type { Message } from "@ag-ui/core";
-import { wire } from "../model.ts";
-import { Icon } from "../ui/icons.tsx";
-import { toFile } from "./attachments.ts";
-import { draft } from "./draft.ts";
-import { chat } from "./instance.ts";
+import { wire } from "../../model.ts";
+import { Icon } from "../../ui/icons.tsx";
+import { toFile } from "../composer/attachments.ts";
+import { draft } from "../composer/draft.ts";
+import { chat } from "../state/instance.ts";
 
 type User = Extract<Message, { role: "user" }>;
 type Part = Exclude<User["content"], string>[number];

@@ -1,4 +1,4 @@
-import { Icon } from "../ui/icons.tsx";
+import { Icon } from "../../ui/icons.tsx";
 import { formatBytes } from "./attachments.ts";
 import type { Attachment } from "./attachments.ts";
 

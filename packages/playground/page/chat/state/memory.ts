@@ -1,5 +1,5 @@
-import type { ThreadInfo } from "../client/server.ts";
-import { isRecord, parseJson, parseRecord } from "../client/json.ts";
+import type { ThreadInfo } from "../../client/server.ts";
+import { isRecord, parseJson, parseRecord } from "../../client/json.ts";
 
 /** Where the page keeps what it has to find again: `localStorage` and `sessionStorage`, or a stand-in. */
 export interface Storage {

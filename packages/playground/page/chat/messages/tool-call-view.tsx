@@ -1,10 +1,10 @@
 import type { ToolCall } from "@ag-ui/core";
-import { isRecord, parseJson } from "../client/json.ts";
-import { Icon } from "../ui/icons.tsx";
-import { JsonView } from "../ui/json-view.tsx";
+import { isRecord, parseJson } from "../../client/json.ts";
+import { Icon } from "../../ui/icons.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
 import { Approval } from "./approval.tsx";
 import { ClientTool } from "./client-tool.tsx";
-import { chat } from "./instance.ts";
+import { chat } from "../state/instance.ts";
 import type { ToolResult } from "./message-view.tsx";
 
 interface ToolCallViewProps {

@@ -1,4 +1,4 @@
-import { chat } from "./instance.ts";
+import { chat } from "../state/instance.ts";
 
 /** Questions that the agent proposes. */
 export function Suggestions() {

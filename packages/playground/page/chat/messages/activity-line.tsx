@@ -1,4 +1,4 @@
-import { asText, isRecord } from "../client/json.ts";
+import { asText, isRecord } from "../../client/json.ts";
 
 /** What the agent does beside talking, in a line. */
 export function ActivityLine({ type, content }: { type: string; content: unknown }) {

@@ -1,4 +1,4 @@
-import { chat } from "./instance.ts";
+import { chat } from "../state/instance.ts";
 
 /** The steps of the run, and the subagents at work in it. */
 export function StepLines() {

@@ -1,6 +1,6 @@
 import type { BaseEvent, Interrupt, JsonPatchOperation, Message } from "@ag-ui/core";
 import { applyPatch, createReducer, PatchError } from "@holodeck/agui-core";
-import type { SeenState } from "../model.ts";
+import type { SeenState } from "../../model.ts";
 import { createPrediction } from "./predict-state.ts";
 
 /** A step of the run, or a subagent at work. */

@@ -1,8 +1,8 @@
 import type { Interrupt } from "@ag-ui/core";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { isRecord } from "../client/json.ts";
-import { focusComposer, focusOn } from "./focus.ts";
-import { chat } from "./instance.ts";
+import { isRecord } from "../../client/json.ts";
+import { focusComposer, focusOn } from "../composer/focus.ts";
+import { chat } from "../state/instance.ts";
 import { JsonForm } from "./json-form.tsx";
 
 /** A question of the agent's to a person: yes or no, or what else it asks for. */
