@@ -1,7 +1,7 @@
 export { extractFiles } from "./process/extract-files.ts";
 export type { FetchedFile, UrlAllowList } from "./process/fetch-url.ts";
-export { FileError } from "./process/file-error.ts";
-export type { FileFault } from "./process/file-error.ts";
+export { FileError } from "./shared/file-error.ts";
+export type { FileFault } from "./shared/file-error.ts";
 export type {
   ExtractFilesOptions,
   OcrOptions,

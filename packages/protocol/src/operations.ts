@@ -1,7 +1,7 @@
 import type { Json } from "@holodeck/agui-core";
 import { protoMediaType } from "./encode/proto-encoder.ts";
-import { isRecord } from "./decode/records.ts";
-import { loadSchemas } from "./schemas.ts";
+import { isRecord } from "./shared/records.ts";
+import { loadSchemas } from "./shared/schemas.ts";
 import type { WireCase } from "./encode/sse-encoder.ts";
 
 /** What `openapi()` tells of `POST {path}`. */

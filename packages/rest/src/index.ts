@@ -13,4 +13,4 @@ export type { ThreadsOptions } from "./threads/threads.ts";
 export { threadsEncoder } from "./threads/threads-encoder.ts";
 export type { ThreadsEncoderOptions } from "./threads/threads-encoder.ts";
 export type { ChatTokenUsage } from "./rest/token-usage.ts";
-export type { ToolStatus } from "./rest/tool-call-info.ts";
+export type { ToolStatus } from "./shared/tool-call-info.ts";

@@ -16,8 +16,8 @@ import {
   createStreamEncoder,
   streamOptionNames,
   wordsOf,
-} from "./shared/stream-encoder.ts";
-import type { StreamOptions } from "./shared/stream-encoder.ts";
+} from "./stream-encoder.ts";
+import type { StreamOptions } from "./stream-encoder.ts";
 import { maskedFailure } from "./shared/run-failure.ts";
 
 /** Events of AG-UI, or strings for text, in any form of a stream. */

@@ -19,8 +19,8 @@ import {
   createStreamEncoder,
   streamOptionNames,
   wordsOf,
-} from "./shared/stream-encoder.ts";
-import type { StreamOptions, Wire } from "./shared/stream-encoder.ts";
+} from "./stream-encoder.ts";
+import type { StreamOptions, Wire } from "./stream-encoder.ts";
 import { heldBefore, heldIds, withThread } from "./decode/thread.ts";
 import { maskedFailure } from "./shared/run-failure.ts";
 import type { RunFailure } from "./shared/run-failure.ts";

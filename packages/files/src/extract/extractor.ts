@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
 import type { WorkerOptions } from "node:worker_threads";
 import { AgentError } from "@holodeck/agui-core";
-import { FileError, quote } from "../process/file-error.ts";
-import type { FileFault } from "../process/file-error.ts";
+import { FileError, quote } from "../shared/file-error.ts";
+import type { FileFault } from "../shared/file-error.ts";
 import type { ExtractAnswer, ExtractJob } from "./job.ts";
 
 export interface ExtractorOptions {

@@ -1,4 +1,4 @@
-import type { FileFault } from "../process/file-error.ts";
+import type { FileFault } from "../shared/file-error.ts";
 
 /** How the text of a file is got at. */
 export type ExtractKind = "pdf" | "docx" | "xlsx" | "pptx" | "ocr";

@@ -1,5 +1,5 @@
 import { essenceOf, SUPPORTED_MIME_TYPES, typeOfUpload } from "@holodeck/agui-core";
-import { FileError, quote } from "../process/file-error.ts";
+import { FileError, quote } from "../shared/file-error.ts";
 import { listZip } from "./zip.ts";
 
 const [, , , , , docx, xlsx, pptx] = SUPPORTED_MIME_TYPES as readonly [

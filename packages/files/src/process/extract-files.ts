@@ -12,7 +12,7 @@ import { composeUserMessage } from "./compose.ts";
 import type { ReadFile, UserMessage } from "./compose.ts";
 import { decodeText } from "../extract/decode-text.ts";
 import { createExtractor } from "../extract/extractor.ts";
-import { FileError, quote } from "./file-error.ts";
+import { FileError, quote } from "../shared/file-error.ts";
 import type { ExtractKind } from "../extract/job.ts";
 import { resolveFilesOptions } from "./options.ts";
 import type { ExtractFilesOptions } from "./options.ts";

@@ -3,7 +3,7 @@ import type { FileJob, FileSpool, InputFile } from "@holodeck/agui-core";
 import type { ContentPart } from "./compose.ts";
 import { fetchUrl } from "./fetch-url.ts";
 import type { FetchedFile } from "./fetch-url.ts";
-import { FileError, quote } from "./file-error.ts";
+import { FileError, quote } from "../shared/file-error.ts";
 import type { FilesSettings, ResolveContext } from "./options.ts";
 import type { UploadStore } from "../uploads/upload-store.ts";
 

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@holodeck/agui-core";
-import { openBatchFile } from "../process/batch-file.ts";
+import { openBatchFile } from "../shared/batch-file.ts";
 import { createDiskFile, makeTempFolder } from "./spool.ts";
 import { createUploadCounter, uploadDefaults } from "./upload-store.ts";
 import type { StoredUpload, UploadsOptions, UploadStore } from "./upload-store.ts";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { createInputFile } from "@holodeck/agui-core";
 import type { FileSpool, FileWriter, InputFile } from "@holodeck/agui-core";
-import { openBatchFile } from "../process/batch-file.ts";
-import type { BatchFile } from "../process/batch-file.ts";
+import { openBatchFile } from "../shared/batch-file.ts";
+import type { BatchFile } from "../shared/batch-file.ts";
 
 export interface SpoolOptions {
   readonly tempDir?: string | undefined;

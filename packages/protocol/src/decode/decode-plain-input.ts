@@ -2,7 +2,7 @@ import { isMessageId, isOpaqueId } from "@holodeck/agui-core";
 import type { Json, Message, RunAgentInput, Tool } from "@holodeck/agui-core";
 import type { DecodedRunInput } from "./decode-run-input.ts";
 import type { InputLimits } from "./normalise-input.ts";
-import { isRecord } from "./records.ts";
+import { isRecord } from "../shared/records.ts";
 
 /**
  * A run input that is written as our own clients write it: every member of AG-UI 1.0 in its place, and

@@ -1,12 +1,12 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Fault, RunAgentInput } from "@holodeck/agui-core";
 import { decodePlainInput } from "./decode-plain-input.ts";
-import { quote, toFaults } from "./faults.ts";
+import { quote, toFaults } from "../shared/faults.ts";
 import { normaliseInput } from "./normalise-input.ts";
 import type { InputLimits } from "./normalise-input.ts";
-import { isRecord, warn } from "./records.ts";
-import type { Notes } from "./records.ts";
-import { loadSchemas } from "../schemas.ts";
+import { isRecord, warn } from "../shared/records.ts";
+import type { Notes } from "../shared/records.ts";
+import { loadSchemas } from "../shared/schemas.ts";
 
 /** A request for a run, understood. */
 export interface DecodedRunInput {

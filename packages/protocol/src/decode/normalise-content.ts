@@ -1,7 +1,7 @@
 import type { Json } from "@holodeck/agui-core";
-import { fault } from "./faults.ts";
-import { isRecord, own, pick } from "./records.ts";
-import type { Notes, Shape } from "./records.ts";
+import { fault } from "../shared/faults.ts";
+import { isRecord, own, pick } from "../shared/records.ts";
+import type { Notes, Shape } from "../shared/records.ts";
 
 // No snake_case from here on: this is what users put there, not the envelope.
 const label = "messages[].content[]: ";

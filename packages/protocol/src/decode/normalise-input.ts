@@ -1,9 +1,9 @@
 import { isOpaqueId, ulid } from "@holodeck/agui-core";
 import type { Json, Limits } from "@holodeck/agui-core";
-import { fault } from "./faults.ts";
+import { fault } from "../shared/faults.ts";
 import { normaliseMessage } from "./normalise-message.ts";
-import { each, isRecord, own, pick, warn } from "./records.ts";
-import type { Notes, Shape } from "./records.ts";
+import { each, isRecord, own, pick, warn } from "../shared/records.ts";
+import type { Notes, Shape } from "../shared/records.ts";
 
 /** The limits that concern the input. */
 export type InputLimits = Partial<Pick<Limits, "messages" | "messageChars">>;

@@ -1,9 +1,9 @@
 import { isMessageId, ulid } from "@holodeck/agui-core";
 import type { Json } from "@holodeck/agui-core";
-import { fault } from "./faults.ts";
+import { fault } from "../shared/faults.ts";
 import { normaliseContent } from "./normalise-content.ts";
-import { each, isRecord, own, pick } from "./records.ts";
-import type { Notes, Shape } from "./records.ts";
+import { each, isRecord, own, pick } from "../shared/records.ts";
+import type { Notes, Shape } from "../shared/records.ts";
 
 const label = "messages[]: ";
 const common = ["subagentRunId", "encryptedValue", "metadata"];

@@ -2,7 +2,7 @@ import { EventType, needsEscape, toSingle } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
 import { serialise } from "./serialise.ts";
-import { toSnakeEvent } from "../decode/snake-case.ts";
+import { toSnakeEvent } from "../shared/snake-case.ts";
 
 /** Whom the frames are for. */
 export interface AguiSseEncoderOptions {

@@ -1,8 +1,8 @@
 import type { Json, Message, RunResult } from "@holodeck/agui-core";
 import { sumUsage } from "./token-usage.ts";
 import type { ChatTokenUsage } from "./token-usage.ts";
-import { isFailure, readArguments } from "./tool-call-info.ts";
-import type { ToolStatus } from "./tool-call-info.ts";
+import { isFailure, readArguments } from "../shared/tool-call-info.ts";
+import type { ToolStatus } from "../shared/tool-call-info.ts";
 
 /** The answer to a `ChatRequest`. */
 export interface ChatResponse {

@@ -3,8 +3,8 @@ import type { BaseEvent, Encoder, LogEntry, RunResult } from "@holodeck/agui-cor
 import { toMilliseconds } from "./chat-response.ts";
 import { createSuggested } from "../shared/suggested-questions.ts";
 import { sumUsage } from "./token-usage.ts";
-import { isFailure, readArguments } from "./tool-call-info.ts";
-import type { ToolStatus } from "./tool-call-info.ts";
+import { isFailure, readArguments } from "../shared/tool-call-info.ts";
+import type { ToolStatus } from "../shared/tool-call-info.ts";
 
 /** Which request the stream answers; an `error` event names it. */
 export interface RestSseEncoderOptions {

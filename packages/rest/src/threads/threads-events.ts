@@ -1,5 +1,5 @@
 import type { Json, Message } from "@holodeck/agui-core";
-import { isFailure } from "../rest/tool-call-info.ts";
+import { isFailure } from "../shared/tool-call-info.ts";
 
 /** A tool call as this dialect tells it. Of `result` and `error` at most one is set. */
 export interface ThreadToolCall {

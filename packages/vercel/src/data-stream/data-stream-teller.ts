@@ -7,7 +7,7 @@ import { DataStreamMessage, noUsage } from "./data-stream-message.ts";
 import type { DataStreamUsage } from "./data-stream-message.ts";
 import { asText, isRecord, parseStructure } from "../shared/json.ts";
 import { failureIn, maskedFailure } from "../shared/run-failure.ts";
-import { finishReasonOf, totalUsage } from "../ui-stream/ui-ending.ts";
+import { finishReasonOf, totalUsage } from "../shared/run-ending.ts";
 import { Unsaid } from "../shared/unsaid-messages.ts";
 
 /** What each event becomes in data stream v1. A class for the reason that `UiTeller` is one. */

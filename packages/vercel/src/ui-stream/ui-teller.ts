@@ -4,7 +4,7 @@ import { asText, defined, isRecord } from "../shared/json.ts";
 import { failureIn, maskedFailure } from "../shared/run-failure.ts";
 import { customChunk } from "./ui-custom.ts";
 import { UiData } from "./ui-data.ts";
-import { finishReasonOf, isApproval, totalUsage } from "./ui-ending.ts";
+import { finishReasonOf, isApproval, totalUsage } from "../shared/run-ending.ts";
 import { UiFrames } from "./ui-frames.ts";
 import { UiParts } from "./ui-parts.ts";
 import type { ProseKind } from "./ui-parts.ts";

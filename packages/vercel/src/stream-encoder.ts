@@ -1,11 +1,11 @@
 import { describeValue } from "@holodeck/agui-core";
 import type { Encoder, Logger, Message } from "@holodeck/agui-core";
-import { dataStreamEncoder } from "../data-stream/data-stream-encoder.ts";
-import { textStreamEncoder } from "./text-stream-encoder.ts";
-import { heldIds } from "../decode/thread.ts";
-import { maskedFailure } from "./run-failure.ts";
-import { uiStreamEncoder } from "../ui-stream/ui-stream-encoder.ts";
-import type { RunFailure } from "./run-failure.ts";
+import { dataStreamEncoder } from "./data-stream/data-stream-encoder.ts";
+import { textStreamEncoder } from "./shared/text-stream-encoder.ts";
+import { heldIds } from "./decode/thread.ts";
+import { maskedFailure } from "./shared/run-failure.ts";
+import { uiStreamEncoder } from "./ui-stream/ui-stream-encoder.ts";
+import type { RunFailure } from "./shared/run-failure.ts";
 
 /** One of the three streams: UI message stream, data stream v1, text stream. */
 export type Wire = "ui" | "data" | "text";

@@ -1,5 +1,5 @@
 import type { Json } from "@holodeck/agui-core";
-import { isRecord } from "../shared/json.ts";
+import { isRecord } from "./json.ts";
 
 /** Why a run ended, in the AI SDK's words. */
 export type FinishReason = "stop" | "tool-calls" | "other";
