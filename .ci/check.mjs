@@ -19,7 +19,7 @@ const checks = [
     "-p",
     "packages/playground/page/tsconfig.json",
   ]),
-  command("lint", [...bin("oxlint"), "--type-aware"]),
+  command("lint", [...bin("oxlint"), "-c", "oxlint.config.mjs", "--type-aware"]),
   command("format", [...bin("oxfmt"), "--check"]),
   command("snippets", [node, ".ci/snippets.mjs"]),
   command("requirements", [node, ".ci/requirements.mjs"]),
