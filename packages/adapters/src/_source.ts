@@ -1,4 +1,4 @@
-import { describeValue } from "@holodeck/agui-core";
+import { describeValue } from "@holodeck/agui-core/internal";
 import type {
   AgentFunction,
   Awaitable,

@@ -1,5 +1,6 @@
 // Longer than our usual file: the way of one request through a handler, in the order in which it is walked.
-import { AgentError, createTicker, describeValue, toFetch } from "@holodeck/agui-core";
+import { AgentError, toFetch } from "@holodeck/agui-core";
+import { createTicker, describeValue } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
   Awaitable,
@@ -7,13 +8,13 @@ import type {
   Exchange,
   ExchangeHandler,
   Json,
-  LiveRun,
   Principal,
   Reply,
   RequestFacts,
   RunStatus,
   SessionStore,
 } from "@holodeck/agui-core";
+import type { LiveRun } from "@holodeck/agui-core/internal";
 import { loadAgents } from "./runs/agents.ts";
 import type { AgentMap } from "./runs/agents.ts";
 import { isMultipart, readJson } from "./http/read-json.ts";

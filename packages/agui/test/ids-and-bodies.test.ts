@@ -1,6 +1,7 @@
 import { HttpAgent } from "@ag-ui/client";
 import type { AgentLike } from "@holodeck/agui-core";
-import { isMessageId, isOpaqueId, silentLogger, toMessageId } from "@holodeck/agui-core";
+import { isOpaqueId, silentLogger } from "@holodeck/agui-core";
+import { isMessageId, toMessageId } from "@holodeck/agui-core/internal";
 import { serve } from "@holodeck/agui-node";
 import express from "express";
 import { createServer } from "node:http";

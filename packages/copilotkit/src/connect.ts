@@ -1,4 +1,5 @@
-import { AgentError, EventType, interruptOf } from "@holodeck/agui-core";
+import { AgentError, EventType } from "@holodeck/agui-core";
+import { interruptOf } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Call, Encoder, ProtocolHost, Reply, Session } from "@holodeck/agui-core";
 import { aguiSseEncoder } from "@holodeck/agui-protocol";
 import { readBody } from "./bodies.ts";

@@ -1,4 +1,4 @@
-import { assertOptions, describeValue } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { Json, Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
 import { infoRoute, loadSchemas } from "@holodeck/agui-protocol";
 import { connect } from "./connect.ts";

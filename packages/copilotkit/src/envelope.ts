@@ -1,4 +1,5 @@
-import { AgentError, deriveCall, describeValue, isOpaqueId } from "@holodeck/agui-core";
+import { AgentError, deriveCall, isOpaqueId } from "@holodeck/agui-core";
+import { describeValue } from "@holodeck/agui-core/internal";
 import type { Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { readBody } from "./bodies.ts";
 import { connect } from "./connect.ts";

@@ -1,7 +1,8 @@
 import { fakeClock } from "@holodeck/agui-testing";
 import type { FakeClock } from "@holodeck/agui-testing";
 import { vi } from "vitest";
-import { createTicker, defaultLimits, LiveRun } from "../src/index.ts";
+import { defaultLimits } from "../src/index.ts";
+import { createTicker, LiveRun } from "../src/internal.ts";
 import type {
   AgentLike,
   BaseEvent,
@@ -9,10 +10,9 @@ import type {
   Limits,
   LogEntry,
   Logger,
-  RunInit,
   RunLog,
-  RunSettings,
 } from "../src/index.ts";
+import type { RunInit, RunSettings } from "../src/internal.ts";
 
 export interface Setup extends Partial<Pick<RunSettings, "onDisconnect" | "heartbeatMs">> {
   readonly limits?: Partial<Limits>;

@@ -1,15 +1,10 @@
 import { fakeClock, mockSink } from "@holodeck/agui-testing";
 import type { FakeClock, MockSink } from "@holodeck/agui-testing";
 import { describe, expect, test, vi } from "vitest";
-import {
-  AgentError,
-  createTicker,
-  defaultLimits,
-  isAgentError,
-  LiveRun,
-  runOfClientCall,
-} from "../src/index.ts";
-import type { AgentFunction, Pending, Questions, RunAgentInput, ServerTool } from "../src/index.ts";
+import { AgentError, defaultLimits, isAgentError } from "../src/index.ts";
+import { createTicker, LiveRun, runOfClientCall } from "../src/internal.ts";
+import type { AgentFunction, Pending, RunAgentInput, ServerTool } from "../src/index.ts";
+import type { Questions } from "../src/internal.ts";
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const offered = { name: "pick", description: "Lets the user pick one.", parameters: {} };

@@ -1,13 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import {
-  AgentError,
-  answerFetch,
-  createFetchExchange,
-  findWaitUntil,
-  stripMount,
-  toFetch,
-  toProblem,
-} from "../src/index.ts";
+import { AgentError, createFetchExchange, toFetch, toProblem } from "../src/index.ts";
+import { answerFetch, findWaitUntil, stripMount } from "../src/internal.ts";
 import type { Exchange, Sink } from "../src/index.ts";
 
 const url = "http://a.test/agui?x=1#y";

@@ -1,7 +1,7 @@
 import { mockSink } from "@holodeck/agui-testing";
 import { Subject } from "rxjs";
 import { describe, expect, test } from "vitest";
-import { replayReply } from "../src/index.ts";
+import { replayReply } from "../src/internal.ts";
 import type { BaseEvent, Encoder, RunLog } from "../src/index.ts";
 import { broken, setup, turn } from "./_hostile-kit.ts";
 import { uncaughtDuring } from "./_uncaught.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "../src/index.ts";
+import { fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "../src/internal.ts";
 
 // What names are made dangerous with, and what they are made of otherwise.
 const name = fc

@@ -1,4 +1,4 @@
-import { needsEscape } from "@holodeck/agui-core";
+import { needsEscape } from "@holodeck/agui-core/internal";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 

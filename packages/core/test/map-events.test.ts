@@ -1,7 +1,8 @@
 import type { BaseEvent } from "@ag-ui/core";
 import { runInput } from "@holodeck/agui-testing";
 import { describe, expect, test } from "vitest";
-import { chain, compose, createRunContext, EventType, mapEvents } from "../src/index.ts";
+import { compose, EventType, mapEvents } from "../src/index.ts";
+import { chain, createRunContext } from "../src/internal.ts";
 import type { EventMapper, Middleware } from "../src/index.ts";
 
 const input = runInput();

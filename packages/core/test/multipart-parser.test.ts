@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MultipartParser } from "../src/index.ts";
-import type { PartHead } from "../src/index.ts";
+import { MultipartParser } from "../src/internal.ts";
+import type { PartHead } from "../src/internal.ts";
 
 interface Read extends PartHead {
   bytes: number[];

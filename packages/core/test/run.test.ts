@@ -1,7 +1,8 @@
 import { fakeClock, mockSink, scriptedAgent } from "@holodeck/agui-testing";
 import type { FakeClock } from "@holodeck/agui-testing";
 import { assert, describe, expect, test, vi } from "vitest";
-import { AgentError, createTicker, defaultLimits, LiveRun, replayReply } from "../src/index.ts";
+import { AgentError, defaultLimits } from "../src/index.ts";
+import { createTicker, LiveRun, replayReply } from "../src/internal.ts";
 import type {
   AgentLike,
   BaseEvent,
@@ -12,11 +13,10 @@ import type {
   Limits,
   Logger,
   RunContext,
-  RunInit,
   RunLog,
   RunRecord,
-  RunSettings,
 } from "../src/index.ts";
+import type { RunInit, RunSettings } from "../src/internal.ts";
 
 interface Setup {
   limits?: Partial<Limits>;

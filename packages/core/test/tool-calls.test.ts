@@ -1,6 +1,7 @@
 import { fakeClock, mockSink, runAgent } from "@holodeck/agui-testing";
 import { expect, test } from "vitest";
-import { createTicker, defaultLimits, isAgentError, LiveRun } from "../src/index.ts";
+import { defaultLimits, isAgentError } from "../src/index.ts";
+import { createTicker, LiveRun } from "../src/internal.ts";
 import type { AgentFunction, ServerTool } from "../src/index.ts";
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };

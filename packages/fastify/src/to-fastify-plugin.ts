@@ -1,4 +1,5 @@
-import { assertHandler, stripMount } from "@holodeck/agui-core";
+import { assertHandler } from "@holodeck/agui-core";
+import { stripMount } from "@holodeck/agui-core/internal";
 import type { ExchangeHandler } from "@holodeck/agui-core";
 import { toNodeHandler } from "@holodeck/agui-node";
 import type { NodeExchangeOptions } from "@holodeck/agui-node";

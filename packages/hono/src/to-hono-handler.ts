@@ -1,11 +1,10 @@
+import { assertHandler, createFetchExchange } from "@holodeck/agui-core";
 import {
   answerFetch,
-  assertHandler,
   assertOptions,
-  createFetchExchange,
   findWaitUntil,
   stripMount,
-} from "@holodeck/agui-core";
+} from "@holodeck/agui-core/internal";
 import type { ExchangeHandler, FetchExchangeOptions } from "@holodeck/agui-core";
 import type { Context, MiddlewareHandler } from "hono";
 

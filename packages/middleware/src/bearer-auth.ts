@@ -1,4 +1,5 @@
-import { AgentError, assertOptions, describeValue } from "@holodeck/agui-core";
+import { AgentError } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { AgentRequest, Awaitable, HandlerMiddleware, Principal } from "@holodeck/agui-core";
 
 export interface BearerAuthOptions {

@@ -1,4 +1,4 @@
-import { assertOptions, describeValue } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { AgentRequest, HandlerMiddleware, Reply } from "@holodeck/agui-core";
 
 export interface CorsOptions {

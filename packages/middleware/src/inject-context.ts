@@ -1,4 +1,5 @@
-import { assertOptions, describeValue, lastUserText, systemClock } from "@holodeck/agui-core";
+import { lastUserText, systemClock } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type {
   Awaitable,
   Clock,

@@ -1,11 +1,5 @@
-import {
-  assertOptions,
-  createReducer,
-  describeValue,
-  EventType,
-  sizeOf,
-  unknownName,
-} from "@holodeck/agui-core";
+import { createReducer, EventType } from "@holodeck/agui-core";
+import { assertOptions, describeValue, sizeOf, unknownName } from "@holodeck/agui-core/internal";
 import type {
   AgentRequest,
   BaseEvent,

@@ -1,4 +1,5 @@
-import { AgentError, assertOptions, describeValue, unknownName } from "@holodeck/agui-core";
+import { AgentError } from "@holodeck/agui-core";
+import { assertOptions, describeValue, unknownName } from "@holodeck/agui-core/internal";
 import type { AdmitHost, HandlerMiddleware, RunAgentInput, RunContext } from "@holodeck/agui-core";
 
 export interface RateLimitOptions {

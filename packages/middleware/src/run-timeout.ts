@@ -1,4 +1,5 @@
-import { AgentError, assertOptions, describeValue, systemClock } from "@holodeck/agui-core";
+import { AgentError, systemClock } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { Clock, Middleware, RunAgentInput, RunContext } from "@holodeck/agui-core";
 
 export interface RunTimeoutOptions {

@@ -1,10 +1,5 @@
-import {
-  assertOptions,
-  createReducer,
-  describeValue,
-  EventType,
-  systemClock,
-} from "@holodeck/agui-core";
+import { createReducer, EventType, systemClock } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type {
   Awaitable,
   BaseEvent,

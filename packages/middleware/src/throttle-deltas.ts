@@ -1,4 +1,5 @@
-import { assertOptions, describeValue, EventType, systemClock } from "@holodeck/agui-core";
+import { EventType, systemClock } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Clock, Middleware } from "@holodeck/agui-core";
 
 export interface ThrottleDeltasOptions {

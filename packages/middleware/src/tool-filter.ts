@@ -1,4 +1,5 @@
-import { assertOptions, EventType, mapEvents } from "@holodeck/agui-core";
+import { EventType, mapEvents } from "@holodeck/agui-core";
+import { assertOptions } from "@holodeck/agui-core/internal";
 import type { AskedCall, BaseEvent, Message, Middleware } from "@holodeck/agui-core";
 
 /** Tools by name, or by a rule on the name. */

@@ -1,4 +1,5 @@
-import { assertHandler, assertOptions } from "@holodeck/agui-core";
+import { assertHandler } from "@holodeck/agui-core";
+import { assertOptions } from "@holodeck/agui-core/internal";
 import type { ExchangeHandler, Logger } from "@holodeck/agui-core";
 import { createServer } from "node:http";
 import type { Server } from "node:http";

@@ -1,10 +1,5 @@
-import {
-  AgentError,
-  assertOptions,
-  describeValue,
-  idHeader,
-  PROTOCOL_VERSION,
-} from "@holodeck/agui-core";
+import { AgentError, PROTOCOL_VERSION } from "@holodeck/agui-core";
+import { assertOptions, describeValue, idHeader } from "@holodeck/agui-core/internal";
 import type {
   Awaitable,
   Call,

@@ -1,4 +1,5 @@
-import { createReducer, createStateTracker, EventType } from "@holodeck/agui-core";
+import { createReducer, EventType } from "@holodeck/agui-core";
+import { createStateTracker } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Json, Message } from "@holodeck/agui-core";
 import type {
   ContentPart,

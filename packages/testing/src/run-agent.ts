@@ -1,17 +1,13 @@
+import { AgentError, defaultLimits, isAgentError, silentLogger, ulid } from "@holodeck/agui-core";
 import {
-  AgentError,
   assertAgent,
   assertOptions,
   assertTools,
   createTicker,
-  defaultLimits,
-  isAgentError,
   LiveRun,
-  silentLogger,
   toAnswers,
   toPending,
-  ulid,
-} from "@holodeck/agui-core";
+} from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
   Clock,
@@ -23,9 +19,9 @@ import type {
   Pending,
   Principal,
   RunAgentInput,
-  RunSettings,
   ServerTool,
 } from "@holodeck/agui-core";
+import type { RunSettings } from "@holodeck/agui-core/internal";
 import { fakeClock } from "./fake-clock.ts";
 import { mockSink, prepareSink } from "./mock-sink.ts";
 import type { MockSink } from "./mock-sink.ts";

@@ -1,5 +1,6 @@
-import { createRunContext } from "@holodeck/agui-core";
-import type { RunAgentInput, RunContext, RunContextInit } from "@holodeck/agui-core";
+import { createRunContext } from "@holodeck/agui-core/internal";
+import type { RunAgentInput, RunContext } from "@holodeck/agui-core";
+import type { RunContextInit } from "@holodeck/agui-core/internal";
 
 /** A valid input, with what you give it. */
 export function runInput(input: Partial<RunAgentInput> = {}): RunAgentInput {

@@ -1,4 +1,5 @@
-import { createTicker, EventType, toAgent } from "@holodeck/agui-core";
+import { EventType, toAgent } from "@holodeck/agui-core";
+import { createTicker } from "@holodeck/agui-core/internal";
 import { EventSchema } from "@ag-ui/core/schemas";
 import { of, throwError } from "rxjs";
 import { describe, expect, test, vi } from "vitest";

@@ -1,13 +1,11 @@
+import { AgentError, toAgent, withTools } from "@holodeck/agui-core";
 import {
-  AgentError,
   assertAgent,
   assertOptions,
   assertTools,
   describeValue,
-  toAgent,
   toDefinition,
-  withTools,
-} from "@holodeck/agui-core";
+} from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
   AgentObject,

@@ -1,4 +1,5 @@
-import { AgentError, assertOptions, describeValue } from "@holodeck/agui-core";
+import { AgentError } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { Awaitable, Json, RunContext, ServerTool, ToolContext } from "@holodeck/agui-core";
 import type { JsonSchema } from "./json-schema.ts";
 import { readParameters } from "./parameters.ts";

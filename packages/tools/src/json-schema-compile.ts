@@ -1,4 +1,4 @@
-import { describeValue } from "@holodeck/agui-core";
+import { describeValue } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
 
 /** A schema as the validator reads it: keywords that decide about values, and nothing else. */

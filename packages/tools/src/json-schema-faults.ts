@@ -1,5 +1,5 @@
 import type { OutputUnit } from "@cfworker/json-schema";
-import { describeValue } from "@holodeck/agui-core";
+import { describeValue } from "@holodeck/agui-core/internal";
 import type { Fault, Json } from "@holodeck/agui-core";
 import { decode } from "./json-schema-compile.ts";
 import type { CompiledSchema } from "./json-schema-compile.ts";

@@ -1,4 +1,4 @@
-import { describeValue } from "@holodeck/agui-core";
+import { describeValue } from "@holodeck/agui-core/internal";
 import type { Fault } from "@holodeck/agui-core";
 
 // A schema may refer to itself; no arguments are meant to be of this depth.

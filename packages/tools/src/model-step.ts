@@ -1,4 +1,5 @@
-import { AgentError, EventType, createReducer, ulid, waitsForClient } from "@holodeck/agui-core";
+import { AgentError, EventType, createReducer, ulid } from "@holodeck/agui-core";
+import { waitsForClient } from "@holodeck/agui-core/internal";
 import type {
   Agent,
   BaseEvent,

@@ -1,4 +1,5 @@
-import { AgentError, describeValue } from "@holodeck/agui-core";
+import { AgentError } from "@holodeck/agui-core";
+import { describeValue } from "@holodeck/agui-core/internal";
 import type { Awaitable, Fault, Json } from "@holodeck/agui-core";
 import { createValidator } from "./json-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";

@@ -1,4 +1,4 @@
-import { assertOptions, describeValue } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
 import { defineTool } from "./define-tool.ts";
 import type { DefinedTool, ServerToolOptions } from "./define-tool.ts";

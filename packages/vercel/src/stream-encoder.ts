@@ -1,4 +1,4 @@
-import { describeValue } from "@holodeck/agui-core";
+import { describeValue } from "@holodeck/agui-core/internal";
 import type { Encoder, Logger, Message } from "@holodeck/agui-core";
 import { dataStreamEncoder } from "./data-stream/data-stream-encoder.ts";
 import { textStreamEncoder } from "./shared/text-stream-encoder.ts";

@@ -1,15 +1,12 @@
+import { defaultLimits, silentLogger, systemClock, ulid } from "@holodeck/agui-core";
 import {
   assertOptions,
   createFetchSink,
   createTicker,
-  defaultLimits,
   describeValue,
   isReturned,
   LiveRun,
-  silentLogger,
-  systemClock,
-  ulid,
-} from "@holodeck/agui-core";
+} from "@holodeck/agui-core/internal";
 import type { AgentEvent, Logger, Subscribable } from "@holodeck/agui-core";
 import {
   assertStreamOptions,

@@ -1,4 +1,5 @@
-import { AgentError, assertOptions, describeValue, isAgentError, ulid } from "@holodeck/agui-core";
+import { AgentError, isAgentError, ulid } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type {
   ActiveRun,
   Call,

@@ -1,4 +1,5 @@
-import { PROTOCOL_VERSION, assertOptions, describeValue, isReturned } from "@holodeck/agui-core";
+import { PROTOCOL_VERSION } from "@holodeck/agui-core";
+import { assertOptions, describeValue, isReturned } from "@holodeck/agui-core/internal";
 import type {
   AgentEvent,
   AgentObject,

@@ -1,4 +1,5 @@
-import { AgentError, assertOptions, isAgentError } from "@holodeck/agui-core";
+import { AgentError, isAgentError } from "@holodeck/agui-core";
+import { assertOptions } from "@holodeck/agui-core/internal";
 import type { AgentFunction, BaseEvent, Json } from "@holodeck/agui-core";
 import { isRecord, toRecord, toText } from "../_json.ts";
 import { assertStream, toAgentFunction } from "../_source.ts";

@@ -1,4 +1,4 @@
-import { assertOptions } from "@holodeck/agui-core";
+import { assertOptions } from "@holodeck/agui-core/internal";
 import type { InterruptAnswer, Message } from "@holodeck/agui-core";
 import { fileNameOf, textOf, toModelHistory, toolNames, urlOf } from "../_history.ts";
 import type { AssistantMessage, ContentPart, ToolMessage } from "../_history.ts";

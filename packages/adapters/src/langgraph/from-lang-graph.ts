@@ -1,4 +1,5 @@
-import { AgentError, assertOptions, describeValue, ulid } from "@holodeck/agui-core";
+import { AgentError, ulid } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type {
   AgentFunction,
   Awaitable,

@@ -1,4 +1,4 @@
-import { describeValue } from "@holodeck/agui-core";
+import { describeValue } from "@holodeck/agui-core/internal";
 import type { AgentObject, Awaitable, Clock, Json, Logger } from "@holodeck/agui-core";
 import type { Agents, LoadedAgent } from "../runs/agents.ts";
 

@@ -1,4 +1,4 @@
-import { describeCall, isEqualJson, withCalls, withoutClaims } from "@holodeck/agui-core";
+import { describeCall, isEqualJson, withCalls, withoutClaims } from "@holodeck/agui-core/internal";
 import type { AskedCall, Message, Session } from "@holodeck/agui-core";
 
 export interface Trust {

@@ -1,10 +1,5 @@
-import {
-  AgentError,
-  isEqualJson,
-  sizeOfBase64,
-  SUPPORTED_MIME_TYPES,
-  typeOfUpload,
-} from "@holodeck/agui-core";
+import { AgentError, SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
+import { isEqualJson, sizeOfBase64, typeOfUpload } from "@holodeck/agui-core/internal";
 import type { Limits, Message, RunRequest, ThreadKey, SessionStore } from "@holodeck/agui-core";
 
 type UserMessage = Extract<Message, { role: "user" }>;

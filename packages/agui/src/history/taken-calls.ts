@@ -1,4 +1,4 @@
-import { isApproved, toLostCallError, toMessageId } from "@holodeck/agui-core";
+import { isApproved, toLostCallError, toMessageId } from "@holodeck/agui-core/internal";
 import type { AskedCall, InterruptAnswer, Message, TakenCall } from "@holodeck/agui-core";
 
 /**

@@ -1,4 +1,5 @@
-import { AgentError, toAnswers } from "@holodeck/agui-core";
+import { AgentError } from "@holodeck/agui-core";
+import { toAnswers } from "@holodeck/agui-core/internal";
 import type {
   Clock,
   HistoryOwner,

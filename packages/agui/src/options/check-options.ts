@@ -1,10 +1,10 @@
+import { defaultLimits } from "@holodeck/agui-core";
 import {
   assertOptions,
   assertTools,
-  defaultLimits,
   describeValue,
   unknownName,
-} from "@holodeck/agui-core";
+} from "@holodeck/agui-core/internal";
 import type { HealthOptions } from "../describe/health.ts";
 import type { AgentHandlerOptions } from "./options.ts";
 

@@ -1,4 +1,4 @@
-import { assertOptions, describeValue } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { Logger } from "@holodeck/agui-core";
 import { cors } from "@holodeck/agui-middleware";
 import { memorySessions } from "@holodeck/agui-sessions";

@@ -1,4 +1,4 @@
-import { describeValue } from "@holodeck/agui-core";
+import { describeValue } from "@holodeck/agui-core/internal";
 
 /** Reads variables, and remembers what is wrong with them until it is asked. */
 export interface EnvReader {

@@ -1,4 +1,4 @@
-import { unknownName } from "@holodeck/agui-core";
+import { unknownName } from "@holodeck/agui-core/internal";
 import type { Logger } from "@holodeck/agui-core";
 
 /** How much is written, the most first. */

@@ -1,4 +1,4 @@
-import { assertOptions } from "@holodeck/agui-core";
+import { assertOptions } from "@holodeck/agui-core/internal";
 import { copilotkit } from "@holodeck/agui-copilotkit";
 import { agui } from "@holodeck/agui-protocol";
 import type { WireCase } from "@holodeck/agui-protocol";

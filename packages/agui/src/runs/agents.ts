@@ -1,4 +1,5 @@
-import { AgentError, assertAgent, isReturned } from "@holodeck/agui-core";
+import { AgentError } from "@holodeck/agui-core";
+import { assertAgent, isReturned } from "@holodeck/agui-core/internal";
 import type { AgentLike, AgentObject, Json } from "@holodeck/agui-core";
 
 /** An agent with what discovery tells of it. */

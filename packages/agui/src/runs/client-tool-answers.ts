@@ -1,13 +1,7 @@
-import { AgentError, foldRun, isAgentError } from "@holodeck/agui-core";
-import type {
-  Lease,
-  Pending,
-  Questions,
-  RunRecord,
-  SessionStore,
-  ThreadKey,
-  ToolResultCommand,
-} from "@holodeck/agui-core";
+import { AgentError, isAgentError } from "@holodeck/agui-core";
+import { foldRun } from "@holodeck/agui-core/internal";
+import type { Lease, Pending, RunRecord, SessionStore, ThreadKey } from "@holodeck/agui-core";
+import type { Questions, ToolResultCommand } from "@holodeck/agui-core/internal";
 
 // With one owner and one client a conflict is rare; so many in a row mean that something is wrong.
 const attempts = 50;

@@ -1,5 +1,6 @@
-import { collectReplay, replayReply } from "@holodeck/agui-core";
-import type { ActiveRun, RunLog, RunRecord, RunSettings, Session } from "@holodeck/agui-core";
+import { collectReplay, replayReply } from "@holodeck/agui-core/internal";
+import type { ActiveRun, RunLog, RunRecord, Session } from "@holodeck/agui-core";
+import type { RunSettings } from "@holodeck/agui-core/internal";
 
 /** A run that this process does not own, and what is needed to follow it. */
 export interface ForeignRun {

@@ -1,19 +1,19 @@
-import { AgentError, assertReadable, createRunContext, jsonBytes } from "@holodeck/agui-core";
+import { AgentError } from "@holodeck/agui-core";
+import { assertReadable, createRunContext, jsonBytes } from "@holodeck/agui-core/internal";
 import type {
   ActiveRun,
   Call,
   Encoder,
   InputFile,
-  LiveRun,
   Protocol,
   ProtocolHost,
   Reply,
   ReplyStream,
-  RunContextInit,
   RunRecord,
   RunRequest,
   RunTarget,
 } from "@holodeck/agui-core";
+import type { LiveRun, RunContextInit } from "@holodeck/agui-core/internal";
 import { acquire, threadBusy } from "./acquire.ts";
 import type { LoadedAgent } from "./agents.ts";
 import { answerQuestion } from "./client-tool-answers.ts";

@@ -1,13 +1,6 @@
 // Longer than our usual file: all that a run needs before its agent is called, in the order it is got.
-import {
-  AgentError,
-  EventType,
-  foldRun,
-  isAgentError,
-  LiveRun,
-  serverToolsOf,
-  toPendingAfterLoss,
-} from "@holodeck/agui-core";
+import { AgentError, EventType, isAgentError } from "@holodeck/agui-core";
+import { foldRun, LiveRun, serverToolsOf, toPendingAfterLoss } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
   Awaitable,
@@ -16,12 +9,12 @@ import type {
   Message,
   PastRun,
   RunAgentInput,
-  RunContextInit,
   RunKey,
   RunRequest,
   Session,
   TakenCall,
 } from "@holodeck/agui-core";
+import type { RunContextInit } from "@holodeck/agui-core/internal";
 import type { LoadedAgent } from "./agents.ts";
 import { createQuestions } from "./client-tool-answers.ts";
 import { asRead, asStored, isAddedTo, prepareInput } from "../history/trust.ts";

@@ -4,12 +4,11 @@ import type {
   Call,
   Encoder,
   Lease,
-  LiveRun,
   RunRecord,
   RunResult,
-  RunSettings,
   Sink,
 } from "@holodeck/agui-core";
+import type { LiveRun, RunSettings } from "@holodeck/agui-core/internal";
 import { ended, threadBusy } from "./acquire.ts";
 import type { Settings } from "../options/options.ts";
 

@@ -1,5 +1,7 @@
-import { createBag, ulid } from "@holodeck/agui-core";
-import type { Awaitable, Bag, Json, LiveRun, ProtocolHost, RunSettings } from "@holodeck/agui-core";
+import { ulid } from "@holodeck/agui-core";
+import { createBag } from "@holodeck/agui-core/internal";
+import type { Awaitable, Json, ProtocolHost } from "@holodeck/agui-core";
+import type { Bag, LiveRun, RunSettings } from "@holodeck/agui-core/internal";
 import type { Agents } from "./agents.ts";
 import type { Settings } from "../options/options.ts";
 import type { Resources } from "./resources.ts";

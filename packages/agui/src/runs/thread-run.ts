@@ -1,18 +1,21 @@
-import { AgentError, toPending } from "@holodeck/agui-core";
+import { AgentError } from "@holodeck/agui-core";
+import { toPending } from "@holodeck/agui-core/internal";
 import type {
   Lease,
-  LiveRun,
   Message,
   Pending,
   RunCommand,
-  RunFold,
-  RunKeeper,
-  RunLease,
   RunLog,
-  RunSummary,
   SessionStore,
   TakenCall,
 } from "@holodeck/agui-core";
+import type {
+  LiveRun,
+  RunFold,
+  RunKeeper,
+  RunLease,
+  RunSummary,
+} from "@holodeck/agui-core/internal";
 import { liveId } from "./registry.ts";
 import type { RunRegistry } from "./registry.ts";
 import { markIncomplete } from "../history/thread-record.ts";

@@ -1,5 +1,5 @@
 import { relative, resolve } from "node:path";
-import { describeValue, unknownName } from "@holodeck/agui-core";
+import { describeValue, unknownName } from "@holodeck/agui-core/internal";
 import type { ServerTool } from "@holodeck/agui-core";
 import { defineTool } from "@holodeck/agui-tools";
 import { AgentFault } from "../shared/agent-fault.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { AgentHandlerOptions } from "@holodeck/agui";
-import { toDefinition } from "@holodeck/agui-core";
+import { toDefinition } from "@holodeck/agui-core/internal";
 import type { Limits, ServerTool, Tool } from "@holodeck/agui-core";
 import type { LoadedAgent } from "../shared/loaded-agent.ts";
 import { AgentFileError } from "./faults/agent-file-error.ts";

@@ -1,4 +1,5 @@
-import { essenceOf, SUPPORTED_MIME_TYPES, typeOfUpload } from "@holodeck/agui-core";
+import { SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
+import { essenceOf, typeOfUpload } from "@holodeck/agui-core/internal";
 import { FileError, quote } from "../shared/file-error.ts";
 import { listZip } from "./zip.ts";
 

@@ -1,4 +1,5 @@
-import { AgentError, essenceOf, SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
+import { AgentError, SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
+import { essenceOf } from "@holodeck/agui-core/internal";
 import type {
   Awaitable,
   FileJob,

@@ -1,10 +1,5 @@
-import {
-  assertOptions,
-  describeValue,
-  essenceOf,
-  SUPPORTED_MIME_TYPES,
-  systemClock,
-} from "@holodeck/agui-core";
+import { SUPPORTED_MIME_TYPES, systemClock } from "@holodeck/agui-core";
+import { assertOptions, describeValue, essenceOf } from "@holodeck/agui-core/internal";
 import type { Awaitable, Clock, InputFile, Principal } from "@holodeck/agui-core";
 import type { FetchedFile, UrlAllowList } from "./fetch-url.ts";
 import type { OcrJob } from "../extract/job.ts";

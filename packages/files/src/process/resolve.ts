@@ -1,4 +1,5 @@
-import { createInputFile, sanitiseName, sizeOfBase64 } from "@holodeck/agui-core";
+import { createInputFile } from "@holodeck/agui-core";
+import { sanitiseName, sizeOfBase64 } from "@holodeck/agui-core/internal";
 import type { FileJob, FileSpool, InputFile } from "@holodeck/agui-core";
 import type { ContentPart } from "./compose.ts";
 import { fetchUrl } from "./fetch-url.ts";

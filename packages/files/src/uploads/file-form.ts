@@ -1,5 +1,5 @@
-import { malformedForm, MultipartParser } from "@holodeck/agui-core";
-import type { PartHead } from "@holodeck/agui-core";
+import { malformedForm, MultipartParser } from "@holodeck/agui-core/internal";
+import type { PartHead } from "@holodeck/agui-core/internal";
 import { tooLarge } from "./upload-store.ts";
 
 /** The one file of a form. */

@@ -1,11 +1,11 @@
+import { AgentError } from "@holodeck/agui-core";
 import {
-  AgentError,
   assertOwnForm,
   boundaryOf,
   essenceOf,
   sanitiseName,
   typeOfUpload,
-} from "@holodeck/agui-core";
+} from "@holodeck/agui-core/internal";
 import type { Call, InputFile, Limits, Reply, Route } from "@holodeck/agui-core";
 import { openFileForm } from "./file-form.ts";
 import { deleteOperation, uploadOperation } from "./upload-operations.ts";

@@ -1,10 +1,5 @@
-import {
-  AgentError,
-  assertOptions,
-  describeValue,
-  EventType,
-  isAgentError,
-} from "@holodeck/agui-core";
+import { AgentError, EventType, isAgentError } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Middleware } from "@holodeck/agui-core";
 import { redactEvent } from "./redact-event.ts";
 import { redactJsonText } from "./redact-json.ts";

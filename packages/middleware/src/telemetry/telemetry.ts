@@ -1,4 +1,4 @@
-import { assertOptions, describeValue } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { Middleware } from "@holodeck/agui-core";
 import { createTelemetryMeters } from "./telemetry-meters.ts";
 import type { TelemetryMeters } from "./telemetry-meters.ts";

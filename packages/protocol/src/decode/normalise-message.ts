@@ -1,4 +1,5 @@
-import { isMessageId, ulid } from "@holodeck/agui-core";
+import { ulid } from "@holodeck/agui-core";
+import { isMessageId } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
 import { fault } from "../shared/faults.ts";
 import { normaliseContent } from "./normalise-content.ts";

@@ -1,4 +1,5 @@
-import { EventType, needsEscape, toSingle } from "@holodeck/agui-core";
+import { EventType } from "@holodeck/agui-core";
+import { needsEscape, toSingle } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
 import { serialise } from "./serialise.ts";

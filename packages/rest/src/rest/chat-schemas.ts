@@ -1,4 +1,4 @@
-import { essenceOf, sizeOfBase64 } from "@holodeck/agui-core";
+import { essenceOf, sizeOfBase64 } from "@holodeck/agui-core/internal";
 import type { Limits } from "@holodeck/agui-core";
 import type * as Zod from "zod";
 import { idRules } from "../shared/ids.ts";

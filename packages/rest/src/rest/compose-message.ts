@@ -1,4 +1,4 @@
-import { toBase64 } from "@holodeck/agui-core";
+import { toBase64 } from "@holodeck/agui-core/internal";
 import type { InputFile, Message } from "@holodeck/agui-core";
 
 type UserContent = Extract<Message, { role: "user" }>["content"];

@@ -1,12 +1,11 @@
+import { AgentError, createInputFile } from "@holodeck/agui-core";
 import {
-  AgentError,
   assertOwnForm,
-  createInputFile,
   essenceOf,
   fromBase64,
   sanitiseName,
   sizeOfBase64,
-} from "@holodeck/agui-core";
+} from "@holodeck/agui-core/internal";
 import type { Call, FileSpool, InputFile, Json, Limits } from "@holodeck/agui-core";
 import { createChatSchemas, loadZod } from "./chat-schemas.ts";
 import type { ChatBounds, ChatSchemas, FileContent } from "./chat-schemas.ts";

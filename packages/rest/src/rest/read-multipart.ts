@@ -1,12 +1,12 @@
+import { createInputFile } from "@holodeck/agui-core";
 import {
   boundaryOf,
-  createInputFile,
   decodeField,
   malformedForm,
   MultipartParser,
   sanitiseName,
   typeOfUpload,
-} from "@holodeck/agui-core";
+} from "@holodeck/agui-core/internal";
 import type {
   AgentError,
   Call,
@@ -14,8 +14,8 @@ import type {
   FileWriter,
   InputFile,
   Limits,
-  PartHead,
 } from "@holodeck/agui-core";
+import type { PartHead } from "@holodeck/agui-core/internal";
 import { refusal, tooLarge, tooManyFiles, unsupportedType } from "./refusal.ts";
 
 /** A form with files, read to its end. */

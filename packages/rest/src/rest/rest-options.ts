@@ -1,4 +1,5 @@
-import { assertOptions, describeValue, essenceOf, SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
+import { SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
+import { assertOptions, describeValue, essenceOf } from "@holodeck/agui-core/internal";
 import type { Awaitable, InputFile, Message } from "@holodeck/agui-core";
 import type { ComposeMessageOptions } from "./compose-message.ts";
 import { idRules } from "../shared/ids.ts";

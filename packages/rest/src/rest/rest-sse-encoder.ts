@@ -1,4 +1,5 @@
-import { AgentError, EventType, needsEscape, toProblem, toSingle } from "@holodeck/agui-core";
+import { AgentError, EventType, toProblem } from "@holodeck/agui-core";
+import { needsEscape, toSingle } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Encoder, LogEntry, RunResult } from "@holodeck/agui-core";
 import { toMilliseconds } from "./chat-response.ts";
 import { createSuggested } from "../shared/suggested-questions.ts";

@@ -1,4 +1,5 @@
-import { AgentError, idHeader, ulid } from "@holodeck/agui-core";
+import { AgentError, ulid } from "@holodeck/agui-core";
+import { idHeader } from "@holodeck/agui-core/internal";
 import type { ActiveRun, Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { createSuggested } from "../shared/suggested-questions.ts";
 import { decode, toTool } from "./threads-decode.ts";

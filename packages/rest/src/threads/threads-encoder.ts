@@ -1,4 +1,5 @@
-import { createRunView, EventType, runOfClientCall } from "@holodeck/agui-core";
+import { EventType } from "@holodeck/agui-core";
+import { createRunView, runOfClientCall } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Encoder, Json, LogEntry, RunResult } from "@holodeck/agui-core";
 import { createSuggested } from "../shared/suggested-questions.ts";
 import { isRecoverable, toErrorType } from "./threads-errors.ts";

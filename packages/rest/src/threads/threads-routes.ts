@@ -1,4 +1,5 @@
-import { AgentError, runOfClientCall } from "@holodeck/agui-core";
+import { AgentError } from "@holodeck/agui-core";
+import { runOfClientCall } from "@holodeck/agui-core/internal";
 import type { Call, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { principalOf } from "./threads-chat.ts";
 import { decode } from "./threads-decode.ts";

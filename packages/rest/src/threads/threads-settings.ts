@@ -1,4 +1,5 @@
-import { AgentError, describeValue, isOpaqueId } from "@holodeck/agui-core";
+import { AgentError, isOpaqueId } from "@holodeck/agui-core";
+import { describeValue } from "@holodeck/agui-core/internal";
 
 /** Which thread ids are understood. */
 export type IdFormat = "uuid" | "any";

@@ -1,4 +1,4 @@
-import { needsEscape } from "@holodeck/agui-core";
+import { needsEscape } from "@holodeck/agui-core/internal";
 import { toIso } from "./threads-events.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { assertOptions, describeValue } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
 import { chat } from "./threads-chat.ts";
 import { toOperation } from "./threads-operations.ts";

@@ -1,10 +1,5 @@
-import {
-  AgentError,
-  assertOptions,
-  defaultLimits,
-  describeValue,
-  systemClock,
-} from "@holodeck/agui-core";
+import { AgentError, defaultLimits, systemClock } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { createMemoryBlobs } from "./memory-blobs.ts";
 import { createMemoryLog, threadId } from "./memory-log.ts";

@@ -1,4 +1,5 @@
-import { fromBase64, toBase64, ulid } from "@holodeck/agui-core";
+import { ulid } from "@holodeck/agui-core";
+import { fromBase64, toBase64 } from "@holodeck/agui-core/internal";
 import type { BlobKey, BlobStore, Json } from "@holodeck/agui-core";
 import { blobGone, blobTaken, inPieces } from "../shared/blob-pieces.ts";
 import {

@@ -1,4 +1,5 @@
-import { createGuard, createStateTracker, EventType } from "@holodeck/agui-core";
+import { createGuard, EventType } from "@holodeck/agui-core";
+import { createStateTracker } from "@holodeck/agui-core/internal";
 import type { BaseEvent } from "@holodeck/agui-core";
 import { recordRun } from "../recorded-run.ts";
 

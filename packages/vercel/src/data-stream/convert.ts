@@ -1,4 +1,5 @@
-import { describeError, isAgentError, needsEscape } from "@holodeck/agui-core";
+import { describeError, isAgentError } from "@holodeck/agui-core";
+import { needsEscape } from "@holodeck/agui-core/internal";
 import { toSafeJson } from "../shared/json.ts";
 import { maskedFailure } from "../shared/run-failure.ts";
 

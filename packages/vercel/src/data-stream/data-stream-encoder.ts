@@ -1,10 +1,5 @@
-import {
-  assertOptions,
-  describeValue,
-  EventType,
-  needsEscape,
-  toSingle,
-} from "@holodeck/agui-core";
+import { EventType } from "@holodeck/agui-core";
+import { assertOptions, describeValue, needsEscape, toSingle } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { convertText } from "./convert.ts";
 import { DataStreamTeller } from "./data-stream-teller.ts";

@@ -1,4 +1,5 @@
-import { isMessageId, isOpaqueId } from "@holodeck/agui-core";
+import { isOpaqueId } from "@holodeck/agui-core";
+import { isMessageId } from "@holodeck/agui-core/internal";
 import type { Json, Message } from "@holodeck/agui-core";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
 import { isRecord } from "../shared/json.ts";

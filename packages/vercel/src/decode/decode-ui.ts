@@ -1,4 +1,5 @@
-import { isMessageId, ulid } from "@holodeck/agui-core";
+import { ulid } from "@holodeck/agui-core";
+import { isMessageId } from "@holodeck/agui-core/internal";
 import type { Json, Message, RunAgentInput } from "@holodeck/agui-core";
 import { decodePlainUi } from "./decode-plain-ui.ts";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";

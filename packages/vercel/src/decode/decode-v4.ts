@@ -1,4 +1,4 @@
-import { describeValue, isMessageId } from "@holodeck/agui-core";
+import { describeValue, isMessageId } from "@holodeck/agui-core/internal";
 import type { Json, Message } from "@holodeck/agui-core";
 import { decodePlainV4 } from "./decode-plain-v4.ts";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";

@@ -1,4 +1,4 @@
-import { isMessageId } from "@holodeck/agui-core";
+import { isMessageId } from "@holodeck/agui-core/internal";
 import type { Json, Message } from "@holodeck/agui-core";
 import { asText, isRecord, own } from "../shared/json.ts";
 

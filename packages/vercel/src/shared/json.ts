@@ -1,4 +1,4 @@
-import { isDeeperThan } from "@holodeck/agui-core";
+import { isDeeperThan } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
 
 /** True for a JSON object. */

@@ -1,4 +1,5 @@
-import { EventType, needsEscape, toSingle } from "@holodeck/agui-core";
+import { EventType } from "@holodeck/agui-core";
+import { needsEscape, toSingle } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Encoder, LogEntry, Message } from "@holodeck/agui-core";
 import { vercelHeaders } from "../shared/headers.ts";
 import type { RunFailure } from "../shared/run-failure.ts";

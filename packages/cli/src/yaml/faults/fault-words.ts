@@ -1,4 +1,4 @@
-import { describeValue, unknownName } from "@holodeck/agui-core";
+import { describeValue, unknownName } from "@holodeck/agui-core/internal";
 import type { z } from "zod";
 import type { Path } from "./report.ts";
 import { exampleOf, knownKeys } from "../schema/schema-at.ts";

@@ -1,4 +1,4 @@
-import { unknownName } from "@holodeck/agui-core";
+import { unknownName } from "@holodeck/agui-core/internal";
 import type { ServerTool } from "@holodeck/agui-core";
 import { toToolResult } from "./mcp-content.ts";
 import type { ContentPart } from "./mcp-content.ts";

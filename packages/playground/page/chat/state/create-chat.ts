@@ -1,6 +1,7 @@
 // Longer than our usual file: one conversation, whose actions share its signals and its one run at a time.
 import type { Interrupt, Message, RunAgentInput } from "@ag-ui/core";
-import { isEqualJson, ulid } from "@holodeck/agui-core";
+import { ulid } from "@holodeck/agui-core";
+import { isEqualJson } from "@holodeck/agui-core/internal";
 import { batch, signal } from "@preact/signals";
 import type { ReadonlySignal } from "@preact/signals";
 import { attachRun, connectThread } from "../../client/agui.ts";

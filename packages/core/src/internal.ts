@@ -1,0 +1,54 @@
+/**
+ * What the packages of this repository share. It changes without notice, in any release: import
+ * `@holodeck/agui-core` instead.
+ */
+export { assertOptions, describeValue, unknownName } from "./base/options.ts";
+export { createBag } from "./base/handle-set.ts";
+export type { Bag } from "./base/handle-set.ts";
+export { describeCall, withCalls, withoutClaims } from "./tools/claims.ts";
+export { runOfClientCall } from "./tools/client-tools.ts";
+export type {
+  ClientToolCall,
+  ClientTools,
+  Questions,
+  ToolResultCommand,
+} from "./tools/client-tools.ts";
+export { createTicker } from "./base/ticker.ts";
+export type { Tickable, Ticker } from "./base/ticker.ts";
+export { chain } from "./middleware/compose.ts";
+export { createRunContext, waitsForClient } from "./agent/context.ts";
+export type { RunContextInit } from "./agent/context.ts";
+export { answerFetch, findWaitUntil } from "./http/fetch-exchange.ts";
+export { createFetchSink } from "./http/fetch-sink.ts";
+export type { FetchSink } from "./http/fetch-sink.ts";
+export { idHeader, isMessageId, toMessageId } from "./base/ids.ts";
+export { fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "./http/upload/input-file.ts";
+export { isEqualJson } from "./json/copy.ts";
+export { isDeeperThan, jsonBytes } from "./json/bytes.ts";
+export { needsEscape } from "./json/escape.ts";
+export { createRunView, foldRun } from "./view/run-view.ts";
+export type { FoldedRun, RunView, RunViewStart } from "./view/run-view.ts";
+export { stripMount } from "./http/mount-path.ts";
+export { essenceOf, typeOfUpload } from "./http/upload/mime-types.ts";
+export {
+  MultipartParser,
+  boundaryOf,
+  decodeField,
+  malformedForm,
+} from "./http/upload/multipart-parser.ts";
+export type { PartHead, PartListener } from "./http/upload/multipart-parser.ts";
+export type { OpenKind, OpenPart } from "./view/open-parts.ts";
+export { interruptOf, toAnswers, toPending, toPendingAfterLoss } from "./tools/pending.ts";
+export { assertReadable, collectReplay, replayReply } from "./run/replay.ts";
+export { toSingle } from "./delta/merged-entry.ts";
+export { LiveRun } from "./run/run.ts";
+export type { RunFold, RunInit, RunKeeper, RunLease, RunSettings } from "./run/types.ts";
+export type { RunSummary } from "./view/run-summary.ts";
+export { toLostCallError } from "./agent/settle-answers.ts";
+export { assertOwnForm } from "./http/same-origin.ts";
+export { assertTools, serverToolsOf, toDefinition } from "./tools/definitions.ts";
+export { sizeOf } from "./json/size.ts";
+export { createStateTracker } from "./guard/state-tracker.ts";
+export type { StateTracker } from "./guard/state-tracker.ts";
+export { assertAgent, isReturned } from "./agent/call-agent.ts";
+export { isApproved } from "./tools/answers.ts";
