@@ -35,6 +35,7 @@ import { problemReply, toAgentError } from "./problem.ts";
 import { createRouter } from "./router.ts";
 import type { MountedRoute, RouteMatch } from "./router.ts";
 import { stripBase, toCall, toRequestId } from "./request.ts";
+import type { Findings } from "./request.ts";
 import { createResources, withResources } from "./resources.ts";
 import { sendReply } from "./send.ts";
 
@@ -235,7 +236,8 @@ export function createAgentHandler(
       const isPublic = !settings.authenticate || routes.every(({ route }) => route.public);
       const principal = isPublic ? undefined : await authenticate(exchange);
       const body = hasBody(routes) ? await readBody(exchange, routes) : undefined;
-      call = toCall(exchange, { params: match.params, body, principal, requestId });
+      const { params } = match;
+      call = toCall(exchange, { params, body, principal, requestId, findings: asked });
       chosen ??= routes.find(({ route }) => route.claims?.(body) ?? true);
       if (!chosen) {
         throw notUnderstood(exchange, routes);
@@ -319,7 +321,7 @@ export function createAgentHandler(
 }
 
 /** A request and what may answer it. */
-interface Asked {
+interface Asked extends Findings {
   readonly exchange: Exchange;
   readonly routes: readonly MountedRoute[];
   readonly match: RouteMatch;

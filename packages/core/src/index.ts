@@ -112,6 +112,7 @@ export type {
   Reply,
   ReplyStream,
   RequestFacts,
+  RequestSubject,
   Route,
   Run,
   RunCommand,
