@@ -36,6 +36,7 @@ import { problemReply, toAgentError } from "./http/problem.ts";
 import { createRouter } from "./http/router.ts";
 import type { MountedRoute, RouteMatch } from "./http/router.ts";
 import { stripBase, toCall, toRequestId } from "./http/call.ts";
+import type { Findings } from "./http/call.ts";
 import { createResources, withResources } from "./runs/resources.ts";
 import { sendReply } from "./http/send-reply.ts";
 
@@ -236,7 +237,8 @@ export function createAgentHandler(
       const isPublic = !settings.authenticate || routes.every(({ route }) => route.public);
       const principal = isPublic ? undefined : await authenticate(exchange);
       const body = hasBody(routes) ? await readBody(exchange, routes) : undefined;
-      call = toCall(exchange, { params: match.params, body, principal, requestId });
+      const { params } = match;
+      call = toCall(exchange, { params, body, principal, requestId, findings: asked });
       chosen ??= routes.find(({ route }) => route.claims?.(body) ?? true);
       if (!chosen) {
         throw notUnderstood(exchange, routes);
@@ -320,7 +322,7 @@ export function createAgentHandler(
 }
 
 /** A request and what may answer it. */
-interface Asked {
+interface Asked extends Findings {
   readonly exchange: Exchange;
   readonly routes: readonly MountedRoute[];
   readonly match: RouteMatch;

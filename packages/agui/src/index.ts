@@ -45,6 +45,7 @@ export type {
   Principal,
   Protocol,
   RequestFacts,
+  RequestSubject,
   Run,
   RunAgentInput,
   RunContext,

@@ -54,6 +54,29 @@ describe("the log of holodeck serve", () => {
     expect(cli.err).not.toMatch(/hello|You said/);
   });
 
+  test("has agent, thread and run of a run that is sent again, and of one that is refused", async () => {
+    const file = write(scratch(), { "agent.ts": agent });
+    const cli = await serveHere([file, "--no-playground"]);
+    const say = (id: string): object => ({
+      runId: "run-1",
+      messages: [{ id, role: "user", content: "hello" }],
+    });
+    const first = await ask(cli.url, "", say("m-1"));
+    expect(await ask(cli.url, "", say("m-1"))).toBe(first);
+    await ask(cli.url, "", say("m-2"));
+    await (await fetch(`${cli.url}/agui/runs/run-1/events`)).text();
+    await cli.waitFor(/GET \/agui\/runs/);
+    const about = "protocol agui {2}agent default {2}thread thread-1 {2}run run-1";
+    expect(cli.err.trimEnd().split("\n")).toEqual([
+      expect.stringMatching(new RegExp(`POST /agui 200 in \\d+ ms {2}${about} {2}42 tokens$`)),
+      expect.stringMatching(new RegExp(`POST /agui 200 in \\d+ ms {2}${about}$`)),
+      expect.stringMatching(
+        new RegExp(`POST /agui 409 in \\d+ ms {2}${about} {2}error=run-exists$`),
+      ),
+      expect.stringMatching(new RegExp(`GET /agui/runs/run-1/events 200 in \\d+ ms {2}${about}$`)),
+    ]);
+  });
+
   test("has a line for each request that is refused, with its status and why", async () => {
     const file = write(scratch(), { "agent.ts": agent });
     const cli = await serveHere([file, "--no-playground"]);

@@ -13,6 +13,7 @@ export async function connect(call: Call, host: ProtocolHost): Promise<Reply> {
   if (running) return running.stream(encoder, "join");
   const session = await host.sessions.get({ principal: call.principal?.id ?? "", threadId });
   if (!session) return frames(encoder, []);
+  host.note?.(call, { agentId: session.agentId, runId: session.lastRunId });
   // A run that began in between, or one whose process has died: its log knows more than the thread.
   const { active } = session;
   const begun = active && (await host.attach(call, { runId: active.runId }));

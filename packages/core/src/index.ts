@@ -76,6 +76,7 @@ export type {
   HandlerMiddleware,
   Middleware,
   RequestFacts,
+  RequestSubject,
   Run,
 } from "./contract/middleware.ts";
 export type {

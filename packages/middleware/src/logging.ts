@@ -182,11 +182,14 @@ function createLogging(
 
 function toRequestRecord(request: AgentRequest, reply: Reply, { at, facts }: Arrival): Json {
   const problem = toProblem(reply);
-  const { requestId = problem.requestId, protocol } = facts ?? {};
+  const { requestId = problem.requestId, protocol, threadId, runId, agentId } = facts ?? {};
   const { code } = problem;
   return {
     timestamp: new Date(at).toISOString(),
     ...(requestId !== undefined && { requestId }),
+    ...(threadId !== undefined && { sessionId: threadId }),
+    ...(runId !== undefined && { runId }),
+    ...(agentId !== undefined && { agentId }),
     endpoint: toEndpoint(request),
     ...(protocol !== undefined && { protocol }),
     status: reply.status,

@@ -1,12 +1,25 @@
 import { ulid } from "@holodeck/agui-core";
-import type { AgentRequest, Call, Exchange } from "@holodeck/agui-core";
+import type { AgentRequest, Call, Exchange, RequestSubject } from "@holodeck/agui-core";
+
+/** What is found out of a request while it is answered. */
+export type Findings = { -readonly [Name in keyof RequestSubject]: RequestSubject[Name] };
+
+type CallInit = Pick<Call, "params" | "body" | "principal" | "requestId"> & {
+  readonly findings: Findings;
+};
 
 /** What a route is given of a request; its URL is parsed only when asked for. */
-export function toCall(
-  exchange: Exchange,
-  rest: Pick<Call, "params" | "body" | "principal" | "requestId">,
-): Call {
+export function toCall(exchange: Exchange, rest: CallInit): Call {
   return new ExchangeCall(exchange, rest);
+}
+
+/** Adds to what is known of the request of a call: the ids that are given take the place of others. */
+export function noteSubject(call: Call, { threadId, runId, agentId }: RequestSubject): void {
+  if (!(call instanceof ExchangeCall)) return;
+  const { findings } = call as unknown as CallInit;
+  if (threadId !== undefined) findings.threadId = threadId;
+  if (runId !== undefined) findings.runId = runId;
+  if (agentId !== undefined) findings.agentId = agentId;
 }
 
 /**
@@ -27,13 +40,15 @@ class ExchangeCall implements Call {
   readonly requestId: string;
   // Not `#`: whoever derives a call inherits from this one.
   private readonly exchange: Exchange;
+  private readonly findings: Findings;
 
-  constructor(exchange: Exchange, rest: Pick<Call, "params" | "body" | "principal" | "requestId">) {
+  constructor(exchange: Exchange, rest: CallInit) {
     this.params = rest.params;
     this.body = rest.body;
     this.principal = rest.principal;
     this.requestId = rest.requestId;
     this.exchange = exchange;
+    this.findings = rest.findings;
   }
 
   get request(): AgentRequest {

@@ -27,7 +27,7 @@ import { runExists } from "./past-run.ts";
 import { readFiles } from "./read-files.ts";
 import { liveId } from "./registry.ts";
 import { repeat } from "./repeat.ts";
-import { requestOf } from "../http/call.ts";
+import { noteSubject, requestOf } from "../http/call.ts";
 import { stopFirst } from "./stop-first.ts";
 import { stopped } from "./thread-run.ts";
 import type { HostOptions } from "./registry.ts";
@@ -57,7 +57,9 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
 
   // With a store in this process only the last step waits, and for nothing.
   async function start(protocol: Protocol, call: Call, request: RunRequest): Promise<ActiveRun> {
+    noteSubject(call, { threadId: request.input.threadId, runId: request.input.runId });
     const loaded = agents.get(request.agentId);
+    noteSubject(call, { agentId: loaded.id });
     if (runs.live.size + starting >= limits.maxConcurrentRuns) {
       throw new AgentError(
         "capacity-exceeded",
@@ -186,10 +188,14 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
   }
 
   async function locate(call: Call, target: RunTarget): Promise<RunRecord | undefined> {
+    noteSubject(call, target);
     const principal = call.principal?.id ?? "";
-    return "runId" in target
-      ? sessions.runs.find(principal, target.runId)
-      : sessions.runs.active({ principal, threadId: target.threadId });
+    const record =
+      "runId" in target
+        ? await sessions.runs.find(principal, target.runId)
+        : await sessions.runs.active({ principal, threadId: target.threadId });
+    if (record) noteSubject(call, record);
+    return record;
   }
 
   async function attach(call: Call, target: RunTarget): Promise<ActiveRun | undefined> {
@@ -220,6 +226,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     discover,
     start: (call, request) => start(protocol, call, request),
     attach,
+    note: noteSubject,
     async send(call, target, command) {
       const record = await locate(call, target);
       if (command.type === "tool-result") return answerQuestion(sessions, record, command);

@@ -26,8 +26,18 @@ export interface HandlerFacts {
   readonly debug: boolean;
 }
 
-/** What a middleware may know of a request besides what the client sent. */
-export interface RequestFacts {
+/** Which run a request is about; what is not known of it is absent. */
+export interface RequestSubject {
+  readonly threadId?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly agentId?: string | undefined;
+}
+
+/**
+ * What a middleware may know of a request besides what the client sent. Its subject is known once the request
+ * is answered, if it is about a thread or a run.
+ */
+export interface RequestFacts extends RequestSubject {
   readonly requestId: string;
   /** Which protocol answers; known once the request is answered, if one does. */
   readonly protocol: string | undefined;

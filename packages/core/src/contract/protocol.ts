@@ -4,6 +4,7 @@ import type { AgentError } from "./errors.ts";
 import type { Encoder, Reply } from "./exchange.ts";
 import type { FileProcessor, InputFile } from "./files.ts";
 import type { Limits } from "./limits.ts";
+import type { RequestSubject } from "./middleware.ts";
 import type { RunCommand, RunRecord } from "./run-log.ts";
 import type { SessionStore } from "./session-store.ts";
 import type { BaseEvent, Message, RunAgentInput, TokenUsage } from "@ag-ui/core";
@@ -109,6 +110,11 @@ export interface ProtocolHost {
   start(call: Call, run: RunRequest): Promise<ActiveRun>;
   attach(call: Call, target: RunTarget): Promise<ActiveRun | undefined>;
   send(call: Call, target: RunTarget, command: RunCommand): Promise<boolean>;
+  /**
+   * Adds what a request is about to the facts that middleware has of it, such as `logging()`. The host does so
+   * by itself for `start`, `attach` and `send`.
+   */
+  note?(call: Call, subject: RequestSubject): void;
 }
 
 export interface RunResult {
