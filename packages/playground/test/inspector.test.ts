@@ -70,24 +70,6 @@ const trip: Frame[] = [
   }),
 ];
 
-const scrollTop = () => page.getByRole("listbox").evaluate((list) => list.scrollTop);
-const isAtEnd = () =>
-  page.getByRole("listbox").evaluate((list) => {
-    return list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
-  });
-
-/** Where the list stands when it has stood there for some frames: a turn of the wheel is not one jump. */
-async function restingTop(): Promise<number> {
-  let top = await scrollTop();
-  for (let still = 0; still < 10; still += 1) {
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
-    const now = await scrollTop();
-    if (now !== top) still = 0;
-    top = now;
-  }
-  return top;
-}
-
 async function show(over: Parameters<typeof begin>[1] = {}): Promise<void> {
   await begin(page, over);
   await push(page, trip);
@@ -239,73 +221,6 @@ describe.skipIf(!browser)("the inspector", () => {
       const many = await renderTime(page);
       // A hundred times as many; the browser's clock is no finer than a tenth of a millisecond.
       expect(many / Math.max(few, 0.5)).toBeLessThan(15);
-    });
-
-    test("and takes nobody back who scrolls up while more of them come", async () => {
-      await begin(page);
-      const custom = (from: number) =>
-        Array.from({ length: 50 }, (_, n) =>
-          frame(from + n, from + n, { type: "CUSTOM", name: `event ${from + n}.` }),
-        );
-      await push(page, custom(0));
-      await options().filter({ hasText: "event 49." }).waitFor();
-      const list = page.getByRole("listbox");
-      await expect.poll(isAtEnd).toBe(true);
-      const top = (await restingTop()) - 200;
-      // A browser moves a list first and tells of it a frame later; events may come in between.
-      await list.evaluate((box) => {
-        const { inspector } = globalThis as any;
-        const { push: arrive } = inspector;
-        inspector.push = (given: string) => {
-          box.scrollTop -= 200;
-          arrive(given);
-        };
-      });
-      await push(page, custom(50));
-      await page.getByText("100 events").waitFor();
-      expect(await list.evaluate((box) => box.scrollTop)).toBe(top);
-      await page.getByRole("button", { name: "Latest" }).waitFor();
-    });
-
-    test("and stays at the end, unless somebody scrolls up", async () => {
-      await begin(page);
-      const more = (from: number) =>
-        push(
-          page,
-          Array.from({ length: 50 }, (_, n) =>
-            frame(from + n, from + n, { type: "CUSTOM", name: `event ${from + n}.` }),
-          ),
-        );
-      await more(0);
-      await options().filter({ hasText: "event 49." }).waitFor();
-      await more(50);
-      await options().filter({ hasText: "event 99." }).waitFor();
-      // A line above the list takes some of its room when the run has ended.
-      await page.setViewportSize({ width: 640, height: 500 });
-      await expect.poll(isAtEnd).toBe(true);
-      await page.setViewportSize({ width: 640, height: 800 });
-      await page.getByRole("listbox").hover();
-      // A busy browser loses a turn of the wheel on a list that was resized just now.
-      const turnUp = async () => {
-        await page.mouse.wheel(0, -600);
-        return page.getByRole("button", { name: "Latest" }).isVisible();
-      };
-      await expect.poll(turnUp).toBe(true);
-      const before = await restingTop();
-      await more(100);
-      await page.getByText("150 events").waitFor();
-      expect(await scrollTop()).toBe(before);
-      await page.getByRole("button", { name: "Latest" }).click();
-      await options().filter({ hasText: "event 149." }).waitFor();
-      await more(150);
-      await options().filter({ hasText: "event 199." }).waitFor();
-      await options().filter({ hasText: "event 198." }).click();
-      await more(200);
-      await page.getByText("250 events").waitFor();
-      await expect.poll(() => options().filter({ hasText: "event 198." }).count()).toBe(1);
-      await page.getByRole("listbox").press("End");
-      await more(250);
-      await options().filter({ hasText: "event 299." }).waitFor();
     });
   });
 

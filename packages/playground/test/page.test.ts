@@ -111,6 +111,22 @@ describe("a conversation", () => {
     expect(await distance()).toBeGreaterThan(300);
   });
 
+  test("leaves a reader alone who moves up, however late the scroll event arrives", async () => {
+    const { chat } = await open({ viewport: { width: 390, height: 700 } });
+    await chat.ask("Tell me a long story");
+    await chat.log.getByText("Day 5.").waitFor();
+    // As in a busy browser: more text arrives between the move and its event. A finger moves a little at first.
+    const top = await chat.log.evaluate((log) => {
+      globalThis.addEventListener("scroll", (happened) => happened.stopPropagation(), true);
+      log.scrollTop -= 40;
+      return log.scrollTop;
+    });
+    await chat.log.getByText("Day 8.").waitFor();
+    expect(await chat.log.evaluate((log) => log.scrollTop)).toBe(top);
+    await chat.stop.click();
+    await chat.idle();
+  });
+
   test("answers once more instead of twice", async () => {
     const page = await open();
     const { chat } = page;

@@ -2,6 +2,7 @@ import { Fragment } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { state } from "../../model.ts";
 import { agent } from "../../shell/server-state.ts";
+import { endOf, followWish } from "../../ui/reader-wish.ts";
 import { Approval } from "./approval.tsx";
 import { MessageView } from "./message-view.tsx";
 import type { ToolResult } from "./message-view.tsx";
@@ -11,7 +12,7 @@ import { PlanCard } from "./plan-card.tsx";
 import { StepLines } from "./step-lines.tsx";
 import { TurnActions } from "./turn-actions.tsx";
 
-// Nearer to the end than this means to be at the end.
+// A reader who moves down is at the end when they are nearer to it than this, in pixels.
 const nearEnd = 80;
 
 export function MessageList() {
@@ -31,6 +32,8 @@ export function MessageList() {
   if (asked.current !== lastQuestion) {
     asked.current = lastQuestion;
     isFollowing.current = true;
+    // Whatever they did with the list before.
+    lastTop.current = 0;
   }
   const plan = planIn(state.value.value);
   const planAt = endOfTurn(messages, chat.planTurn.value);
@@ -38,10 +41,24 @@ export function MessageList() {
     ({ toolCallId }) => !messages.some((one) => hasCall(one, toolCallId)),
   );
 
+  // A browser moves the list a frame before its scroll event; an answer may grow in between.
+  function notice(element: HTMLElement): void {
+    const { scrollTop: top } = element;
+    const end = endOf(element);
+    const wish = followWish({ lastTop: lastTop.current, top, end, near: end - nearEnd });
+    isFollowing.current = wish ?? isFollowing.current;
+    lastTop.current = top;
+    // A browser that keeps a text in its place moves the list like a reader; at the end nothing needs that.
+    element.style.overflowAnchor = isFollowing.current ? "none" : "auto";
+  }
   // The end stays in view while an answer grows, unless the reader has scrolled away.
   function follow(): void {
     const element = list.current;
-    if (element && isFollowing.current) element.scrollTop = element.scrollHeight;
+    if (!element) return;
+    notice(element);
+    if (!isFollowing.current) return;
+    element.scrollTop = element.scrollHeight;
+    lastTop.current = element.scrollTop;
   }
   useLayoutEffect(follow);
   // What grows below the list takes its room; what is in it may grow by itself.
@@ -60,12 +77,7 @@ export function MessageList() {
       role="log"
       aria-live="off"
       aria-label="Conversation"
-      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-        // Told late: by now the end may be far away because of what was added, not because of the reader.
-        if (scrollHeight - scrollTop - clientHeight < nearEnd) isFollowing.current = true;
-        else if (scrollTop < lastTop.current) isFollowing.current = false;
-        lastTop.current = scrollTop;
-      }}
+      onScroll={({ currentTarget }) => notice(currentTarget)}
     >
       <div class="column">
         <h1 class="sr-only">Conversation with {agent.value?.name ?? "the agent"}</h1>

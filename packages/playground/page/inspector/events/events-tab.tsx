@@ -31,11 +31,14 @@ export function EventsTab({ exchange, entries, view }: EventsTabProps): JSX.Elem
   const place = rows.findLastIndex(({ first }) => first.index <= (active.value ?? -1));
   const at = place < 0 ? undefined : place;
 
-  const select = (index: number, open: boolean): void => {
+  const select = (index: number): void => {
     active.value = rows[index]?.first.index;
     // Who looks at one event does not want it to move away.
     following.value = false;
-    if (open) isOpen.value = true;
+  };
+  const open = (index: number): void => {
+    select(index);
+    isOpen.value = true;
   };
   const close = (): void => {
     isOpen.value = false;
@@ -47,7 +50,8 @@ export function EventsTab({ exchange, entries, view }: EventsTabProps): JSX.Elem
     else {
       const next = moveBy(event.key, at, rows.length);
       if (next === undefined) return;
-      select(next, false);
+      select(next);
+      if (event.key === "End") following.value = true;
     }
     event.preventDefault();
     event.stopPropagation();
@@ -59,7 +63,7 @@ export function EventsTab({ exchange, entries, view }: EventsTabProps): JSX.Elem
       position={index + 1}
       count={rows.length}
       isActive={index === at}
-      onOpen={() => select(index, true)}
+      onOpen={() => open(index)}
     />
   );
 

@@ -1,6 +1,7 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { endOf, followWish } from "../../ui/reader-wish.ts";
 
 /** Pixels; the class `row` in inspector.css says the same. */
 const rowHeight = 28;
@@ -26,29 +27,33 @@ export interface VirtualListProps {
 export function VirtualList(props: VirtualListProps): JSX.Element {
   const { label, role, count, active, following, onWidth } = props;
   const box = useRef<HTMLDivElement>(null);
-  const lastTop = useRef(0);
+  const last = useRef({ top: 0, end: 0 });
   const [view, setView] = useState({ top: 0, height: 0 });
 
   const look = useCallback(() => {
     const { scrollTop: top, clientHeight: height } = box.current!;
-    lastTop.current = top;
+    last.current = { top, end: endOf(box.current!) };
     setView((before) =>
       before.top === top && before.height === height ? before : { top, height },
     );
   }, []);
 
-  const onScroll = (): void => {
-    if (following && isAtEnd(box.current!)) following.value = true;
-    else if (following && isMovedUp(box.current!, lastTop.current)) following.value = false;
+  /** Finds out whether a reader has moved the list: a browser moves it a frame before its scroll event. */
+  const notice = useCallback(() => {
+    const wish = following && wishIn(box.current!, last.current);
+    if (wish !== undefined) following!.value = wish;
     look();
-  };
+  }, [following, look]);
 
-  const stay = useCallback(() => {
-    // A browser scrolls before it says so: whoever scrolled up just now is not taken back to the end.
-    if (following?.peek() && isMovedUp(box.current!, lastTop.current)) following.value = false;
+  const goToEnd = useCallback(() => {
     if (following?.peek()) box.current!.scrollTop = box.current!.scrollHeight;
     look();
   }, [following, look]);
+
+  const stay = useCallback(() => {
+    notice();
+    goToEnd();
+  }, [notice, goToEnd]);
 
   useLayoutEffect(() => {
     const observer = new ResizeObserver(() => {
@@ -59,7 +64,9 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     return () => observer.disconnect();
   }, [stay, onWidth]);
 
-  useLayoutEffect(stay, [count, following?.value, stay]);
+  // Before what a reader did with the list: whoever asks for its end may have scrolled up just now.
+  useLayoutEffect(goToEnd, [following?.value, goToEnd]);
+  useLayoutEffect(stay, [count, stay]);
 
   useLayoutEffect(() => {
     if (active === undefined) return;
@@ -79,7 +86,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
       aria-label={label}
       aria-activedescendant={isActiveShown ? props.activeId : undefined}
       tabIndex={0}
-      onScroll={onScroll}
+      onScroll={notice}
       onKeyDown={props.onKeyDown}
     >
       <div role="presentation" style={{ height: `${first * rowHeight}px` }} />
@@ -89,13 +96,12 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   );
 }
 
-function isAtEnd({ scrollTop, clientHeight, scrollHeight }: HTMLElement): boolean {
-  return scrollTop + clientHeight >= scrollHeight - rowHeight / 2;
-}
-
-/** By somebody: a list that grows moves nothing, and one that shrinks only to its end. */
-function isMovedUp(box: HTMLElement, lastTop: number): boolean {
-  return box.scrollTop < lastTop - 1 && !isAtEnd(box);
+/** The end that a reader moves to is the one they saw: rows may have been added since. */
+function wishIn(box: HTMLElement, last: { top: number; end: number }): boolean | undefined {
+  const { scrollTop: top } = box;
+  const end = endOf(box);
+  const near = Math.min(end, last.end) - rowHeight / 2;
+  return followWish({ lastTop: last.top, top, end, near });
 }
 
 function reveal(box: HTMLElement, index: number): void {
