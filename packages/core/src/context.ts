@@ -282,6 +282,7 @@ export function toolCallsOf(context: RunContext): ToolCalls {
     desk: deskIn(own),
     input,
     declared,
+    voice: own.voice,
   }));
 }
 
@@ -330,7 +331,7 @@ export function waitsForClient(context: RunContext): boolean {
 }
 
 /** What the tools of a run share: what was asked in it, and what is to be tidied up. */
-function deskOf(context: RunContext): ToolDesk {
+export function deskOf(context: RunContext): ToolDesk {
   return deskIn(insideOf(context));
 }
 

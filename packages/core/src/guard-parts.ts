@@ -1,5 +1,6 @@
 import { EventType } from "@ag-ui/core";
 import type { Message } from "@ag-ui/core";
+import type { EarlierCalls } from "./earlier-calls.ts";
 import type { BegunParts } from "./guard-begun.ts";
 import type { Exit, LooseEvent } from "./guard-events.ts";
 import { kinds, Known } from "./guard-known.ts";
@@ -12,8 +13,10 @@ import { ulid } from "./ids.ts";
 export interface CallOrigins {
   /** Whether a call of this tool is for the client to answer. */
   isClientTool(name: string): boolean;
-  /** Whether the thread had this call before the run. */
-  isEarlierCall(toolCallId: string): boolean;
+  /** The calls that the thread had before the run. */
+  earlierCalls(): EarlierCalls;
+  /** Whether the server has made this call on a person's answer, before the agent began. */
+  isSettledCall(toolCallId: string, name: string): boolean;
 }
 
 // A span has no content of its own.
@@ -36,8 +39,8 @@ interface PartsOptions {
  * that has a start, a content and an end.
  */
 export class Parts {
+  readonly origins: CallOrigins | undefined;
   readonly #exit: Exit;
-  readonly #origins: CallOrigins | undefined;
   readonly #budget: HistoryBudget | undefined;
   readonly #begins: BegunParts | undefined;
   readonly #begun: BegunParts | undefined;
@@ -51,7 +54,7 @@ export class Parts {
 
   constructor(exit: Exit, { budget, begins, begun, calls }: PartsOptions) {
     this.#exit = exit;
-    this.#origins = calls;
+    this.origins = calls;
     this.#budget = budget;
     this.#begins = begins;
     this.#begun = begun;
@@ -217,7 +220,7 @@ export class Parts {
         knownCall.toolOwner = subagentRunId;
         knownCall.callName = call.function.name;
         // What the thread had before is no call of this run.
-        if (this.#origins?.isEarlierCall(call.id) === false)
+        if (this.origins?.earlierCalls().has(call.id) === false)
           (this.#calls ??= new Set()).add(call.id);
       }
     }
@@ -226,14 +229,23 @@ export class Parts {
   /** Calls that were made here, have no result and are for the client to answer, in order. */
   pendingCalls(): readonly string[] {
     if (!this.#calls) return none;
+    const earlier = this.origins?.earlierCalls();
     return [...this.#calls].filter(
-      (id) => !this.#answered?.has(id) && this.#origins?.isClientTool(this.callName(id)!) !== false,
+      (id) =>
+        !this.isAnswered(id) &&
+        !earlier?.isAnswered(id) &&
+        this.origins?.isClientTool(this.callName(id)!) !== false,
     );
   }
 
   /** Whether there is such a call, in this run or before it. */
   hasCall(id: string): boolean {
-    return this.callName(id) !== undefined || this.#origins?.isEarlierCall(id) !== false;
+    return this.callName(id) !== undefined || this.origins?.earlierCalls().has(id) !== false;
+  }
+
+  /** Whether this run has a result of the call. */
+  isAnswered(id: string): boolean {
+    return this.#answered?.has(id) ?? false;
   }
 
   /** Whether a call was started, and not only brought by a snapshot. */
@@ -279,7 +291,7 @@ export class Parts {
       message.isMessage = true;
     }
     const isFirst = kind === "tool" && known.tool === undefined;
-    if (!isFirst || this.#origins?.isClientTool(known.callName!) === false) return;
+    if (!isFirst || this.origins?.isClientTool(known.callName!) === false) return;
     // The client adds its result to what it sends next.
     this.#budget!.await();
     known.isAwaited = true;

@@ -1,8 +1,9 @@
 // Longer than our usual file: the one list of what happens to each kind of value; the rules are in guard-*.ts.
 import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
-import type { BaseEvent } from "@ag-ui/core";
+import type { BaseEvent, Interrupt } from "@ag-ui/core";
 import type { BegunParts } from "./guard-begun.ts";
 import { Brackets } from "./guard-brackets.ts";
+import { CallNames, namesCall } from "./guard-call-names.ts";
 import { Chunks } from "./guard-chunks.ts";
 import {
   adoptFinish,
@@ -68,6 +69,8 @@ export interface Guard {
   readonly ended: boolean;
   /** The calls of this run that are for the client to answer, in order, however the run ends. */
   pendingCalls(): readonly string[];
+  /** The id under which clients know the call that the agent means by this one. */
+  callId(id: string): string;
   /** The message that a text would be added to, if it would be told as a delta and nothing else. */
   readonly textId: string | undefined;
   /** Whether a value would be told as it is: a delta of what is open, and nothing else. */
@@ -101,6 +104,7 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   readonly #hot = new Hot();
   readonly #parts: Parts;
   readonly #budget: HistoryBudget | undefined;
+  #names: CallNames | undefined;
   #chunks: Chunks | undefined;
   #brackets: Brackets | undefined;
   #reader: Reader | undefined;
@@ -139,6 +143,18 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
 
   hasStarted(id: string): boolean {
     return this.#parts.hasStarted(id);
+  }
+
+  callId(id: string): string {
+    return this.#callNames.idOf(id);
+  }
+
+  withCalls(interrupts: readonly Interrupt[]): readonly Interrupt[] {
+    return this.#callNames.withCalls(interrupts);
+  }
+
+  get #callNames(): CallNames {
+    return (this.#names ??= new CallNames(this, this.#parts));
   }
 
   get textId(): string | undefined {
@@ -263,7 +279,9 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
       default:
         this.#ensureStarted();
         // Whoever was told of the start may have ended the run.
-        if (!this.#closing) this.#route(event);
+        if (!this.#closing) {
+          this.#route(namesCall(event) ? this.#callNames.apply(event) : event);
+        }
     }
   }
 
@@ -394,7 +412,8 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   #finish(own?: LooseEvent): void {
     this.#beginEnd();
     this.#closeAll(true);
-    const kept = own && this.#parts.withoutTaken(own);
+    const named = own?.outcome === undefined ? own : this.#callNames.applyEnd(own);
+    const kept = named && this.#parts.withoutTaken(named);
     this.#terminate(kept ? adoptFinish(kept, this) : finished(this));
   }
 

@@ -13,6 +13,7 @@ import { chain } from "./compose.ts";
 import { changesOf, createRunContext } from "./context.ts";
 import type { ContextSession } from "./context-session.ts";
 import type { RunMode } from "./context.ts";
+import { EarlierCalls } from "./earlier-calls.ts";
 import { AgentError, describeError } from "./errors.ts";
 import { noOffset } from "./follower.ts";
 import { BegunParts } from "./guard-begun.ts";
@@ -31,7 +32,6 @@ import type { RunView } from "./join.ts";
 import { reportRepairs } from "./repairs.ts";
 import { reportUnmade } from "./report-unmade.ts";
 import { SafeLogger } from "./logger.ts";
-import { callIdsOf } from "./pending.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
 import {
@@ -93,7 +93,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
   readonly #hasClientTools: boolean;
   /** Names of server tools besides those of the handler. */
   #otherTools: Set<string> | undefined;
-  #earlierCalls: ReadonlySet<string> | undefined;
+  #earlierCalls: EarlierCalls | undefined;
   #outcome: RunOutcome | undefined;
   #desk: ToolDesk | undefined;
   #agent: Pumping | undefined;
@@ -241,8 +241,16 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
     return !this.#hasClientTools;
   }
 
-  isEarlierCall(toolCallId: string): boolean {
-    return (this.#earlierCalls ??= callIdsOf(this.#history)).has(toolCallId);
+  earlierCalls(): EarlierCalls {
+    return (this.#earlierCalls ??= new EarlierCalls(this.#history));
+  }
+
+  isSettledCall(toolCallId: string, name: string): boolean {
+    return this.#desk?.isSettled(toolCallId, name) ?? false;
+  }
+
+  callId(id: string): string {
+    return this.#guard.callId(id);
   }
 
   get ended(): boolean {

@@ -2,16 +2,16 @@ import { Observable } from "rxjs/internal/Observable";
 import type { Subscriber } from "rxjs";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import { describeValue, isClass } from "./check-options.ts";
-import { bindContext, modeOf, settleClaims, standaloneContext } from "./context.ts";
+import { bindContext, deskOf, modeOf, settleClaims, standaloneContext } from "./context.ts";
 import type { RunMode } from "./context.ts";
 import type { ContextSession } from "./context-session.ts";
+import { EarlierCalls } from "./earlier-calls.ts";
 import { AgentError, isAgentError } from "./errors.ts";
 import { createGuard } from "./guard.ts";
 import type { CallOrigins, Guard } from "./guard.ts";
 import { isPlainObject } from "./guard-json.ts";
 import { warnLate } from "./late-calls.ts";
 import { LinkedAbort } from "./lazy-abort.ts";
-import { callIdsOf } from "./pending.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
 import { reportRepairs } from "./repairs.ts";
@@ -103,6 +103,7 @@ class ObservedRun implements Listener, CallOrigins {
   readonly #stopping: LinkedAbort;
   readonly #voice: Voice;
   readonly #guard: Guard;
+  #earlierCalls: EarlierCalls | undefined;
   #pumping: Pumping | undefined;
   #isReported = false;
   #isLateReported = false;
@@ -135,11 +136,18 @@ class ObservedRun implements Listener, CallOrigins {
     return this.#mode.isClientTool?.(name) ?? tools.length === 0;
   }
 
-  isEarlierCall(toolCallId: string): boolean {
-    return (
-      this.#mode.isEarlierCall?.(toolCallId) ??
-      callIdsOf(this.#voice.input.messages).has(toolCallId)
-    );
+  earlierCalls(): EarlierCalls {
+    this.#earlierCalls ??=
+      this.#mode.earlierCalls?.() ?? new EarlierCalls(this.#voice.input.messages);
+    return this.#earlierCalls;
+  }
+
+  isSettledCall(toolCallId: string, name: string): boolean {
+    return deskOf(this.context).isSettled(toolCallId, name);
+  }
+
+  callId(id: string): string {
+    return this.#guard.callId(id);
   }
 
   begin(agent: AgentLike): void {
