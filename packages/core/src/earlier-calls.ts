@@ -10,15 +10,27 @@ export interface EarlierCall {
   readonly isAnswered: boolean;
 }
 
+/** Where the calls of a run come from and who answers them. */
+export interface CallOrigins {
+  /** Whether a call of this tool is for the client to answer. */
+  isClientTool(name: string): boolean;
+  /** The calls that the thread had before the run. */
+  earlierCalls(): EarlierCalls;
+  /** Whether the server has made this call on a person's answer, before the agent began. */
+  isSettledCall(toolCallId: string, name: string): boolean;
+}
+
 const none: readonly EarlierCall[] = Object.freeze([]);
 
 /** The calls that a thread had before a run. */
 export class EarlierCalls {
+  readonly #messages: readonly Message[];
   readonly #calls = new Map<string, EarlierCall>();
   /** Those whose ids were replaced, by the ids that their agents gave them. */
   #renamed: Map<string, EarlierCall[]> | undefined;
 
   constructor(messages: readonly Message[]) {
+    this.#messages = messages;
     const answered = new Set(
       messages.flatMap((message) => (message.role === "tool" ? message.toolCallId : [])),
     );
@@ -30,6 +42,11 @@ export class EarlierCalls {
         this.#add({ id, name, messageId: message.id, isAnswered: answered.has(id) });
       }
     }
+  }
+
+  /** The same with what else an agent is given: a loop that calls a model has steps that the thread lacks. */
+  with(messages: readonly Message[]): EarlierCalls {
+    return new EarlierCalls([...this.#messages, ...messages]);
   }
 
   find(id: string): EarlierCall | undefined {

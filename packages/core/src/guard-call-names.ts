@@ -53,6 +53,7 @@ export class CallNames implements CallBook {
           ? this.#continue(event)
           : withId(event, "toolCallId", (id) => this.#begin(id, event));
       case EventType.TOOL_CALL_ARGS:
+        return withId(event, "toolCallId", (id) => this.#proceed(id, event));
       case EventType.TOOL_CALL_END:
         return this.#continue(event);
       case EventType.REASONING_ENCRYPTED_VALUE:
@@ -133,13 +134,20 @@ export class CallNames implements CallBook {
     return this.#now ? withId(event, "toolCallId", (id) => this.#now!.get(id) ?? id) : event;
   }
 
+  // Arguments of what was not begun begin it.
+  #proceed(id: string, event: LooseEvent): string {
+    const now = this.#now?.get(id) ?? id;
+    if (this.#parts.hasStarted(now) || !this.#earlier?.isAnswered(now)) return now;
+    return this.#begin(id, event);
+  }
+
   #begin(id: string, { toolCallName, parentMessageId }: LooseEvent): string {
     const parts = this.#parts;
     const now = this.idOf(id);
     const isOther = this.#isAnswered(now) && !parts.isOpen("tool", now);
     if (!isOther) return this.#note(id, now, parentMessageId);
     // The server has made it on a person's answer, and the agent makes it again.
-    if (!parts.hasStarted(now) && this.#parts.origins?.isSettledCall(now, toolCallName!)) {
+    if (!parts.hasStarted(now) && this.#parts.origins?.isSettledCall(now, toolCallName ?? "")) {
       return this.#note(id, now, parentMessageId);
     }
     // Replayed as the thread has it.

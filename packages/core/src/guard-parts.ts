@@ -1,6 +1,6 @@
 import { EventType } from "@ag-ui/core";
 import type { Message } from "@ag-ui/core";
-import type { EarlierCalls } from "./earlier-calls.ts";
+import type { CallOrigins } from "./earlier-calls.ts";
 import type { BegunParts } from "./guard-begun.ts";
 import type { Exit, LooseEvent } from "./guard-events.ts";
 import { kinds, Known } from "./guard-known.ts";
@@ -8,16 +8,6 @@ import type { OpenPart, Owner, OwnerOf, PartKind } from "./guard-known.ts";
 import { BudgetError } from "./history-budget.ts";
 import type { HistoryBudget } from "./history-budget.ts";
 import { ulid } from "./ids.ts";
-
-/** Where the calls of a run come from and who answers them. */
-export interface CallOrigins {
-  /** Whether a call of this tool is for the client to answer. */
-  isClientTool(name: string): boolean;
-  /** The calls that the thread had before the run. */
-  earlierCalls(): EarlierCalls;
-  /** Whether the server has made this call on a person's answer, before the agent began. */
-  isSettledCall(toolCallId: string, name: string): boolean;
-}
 
 // A span has no content of its own.
 type SpokenKind = Exclude<PartKind, "span">;

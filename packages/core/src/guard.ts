@@ -1,6 +1,7 @@
 // Longer than our usual file: the one list of what happens to each kind of value; the rules are in guard-*.ts.
 import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { BaseEvent, Interrupt } from "@ag-ui/core";
+import type { CallOrigins } from "./earlier-calls.ts";
 import type { BegunParts } from "./guard-begun.ts";
 import { Brackets } from "./guard-brackets.ts";
 import { CallNames, namesCall } from "./guard-call-names.ts";
@@ -17,7 +18,6 @@ import type { EndingRun, RunEnding, RunFailure } from "./guard-ending.ts";
 import type { Exit, LooseEvent } from "./guard-events.ts";
 import { Hot } from "./guard-hot.ts";
 import { Parts, withTag } from "./guard-parts.ts";
-import type { CallOrigins } from "./guard-parts.ts";
 import { Reader } from "./guard-reader.ts";
 import type { Listener } from "./guard-reader.ts";
 import { Violation } from "./guard-repairs.ts";
@@ -27,7 +27,7 @@ import type { HistoryBudget } from "./history-budget.ts";
 import { isOpaqueId } from "./ids.ts";
 import type { StateTracker } from "./state.ts";
 
-export type { CallOrigins } from "./guard-parts.ts";
+export type { CallOrigins } from "./earlier-calls.ts";
 export type { RunEnding } from "./guard-ending.ts";
 export type { RepairKind } from "./guard-repairs.ts";
 

@@ -137,8 +137,10 @@ class ObservedRun implements Listener, CallOrigins {
   }
 
   earlierCalls(): EarlierCalls {
-    this.#earlierCalls ??=
-      this.#mode.earlierCalls?.() ?? new EarlierCalls(this.#voice.input.messages);
+    if (!this.#earlierCalls) {
+      const { messages } = this.#voice.input;
+      this.#earlierCalls = this.#mode.earlierCalls?.().with(messages) ?? new EarlierCalls(messages);
+    }
     return this.#earlierCalls;
   }
 

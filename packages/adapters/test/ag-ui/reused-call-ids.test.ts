@@ -149,7 +149,7 @@ const pages: Readonly<Record<string, (root: string) => Promise<Shown>>> = {
             await agent.runAgent({ tools: [definition] });
           }
         }
-        return shownIn(agent.messages as Message[], painted);
+        return shownIn(agent.messages, painted);
       },
     ]),
   ),
