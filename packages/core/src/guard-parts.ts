@@ -219,13 +219,10 @@ export class Parts {
   /** Calls that were made here, have no result and are for the client to answer, in order. */
   pendingCalls(): readonly string[] {
     if (!this.#calls) return none;
-    const earlier = this.origins?.earlierCalls();
-    return [...this.#calls].filter(
-      (id) =>
-        !this.isAnswered(id) &&
-        !earlier?.isAnswered(id) &&
-        this.origins?.isClientTool(this.callName(id)!) !== false,
-    );
+    return [...this.#calls].filter((id) => {
+      if (this.isAnswered(id) || this.origins?.earlierCalls().isAnswered(id)) return false;
+      return this.origins?.isClientTool(this.callName(id)!) !== false;
+    });
   }
 
   /** Whether there is such a call, in this run or before it. */
