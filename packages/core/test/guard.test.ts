@@ -1,6 +1,7 @@
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
 import { describe, expect, test } from "vitest";
+import { EarlierCalls } from "../src/guard/calls/earlier-calls.ts";
 import {
   call,
   callEnd,
@@ -192,15 +193,19 @@ describe("the end of a run", () => {
   });
 
   test("lists only the calls that are for the client, and knows of those of a snapshot", () => {
-    const calls = {
-      isClientTool: (name: string) => name !== "pay",
-      isEarlierCall: (id: string) => id === "earlier",
-    };
     const toolCall = (id: string, name: string) => ({
       id,
-      type: "function",
+      type: "function" as const,
       function: { name, arguments: "{}" },
     });
+    const thread = [
+      { id: "m", role: "assistant" as const, toolCalls: [toolCall("earlier", "look")] },
+    ];
+    const calls = {
+      isClientTool: (name: string) => name !== "pay",
+      earlierCalls: () => new EarlierCalls(thread),
+      isSettledCall: () => false,
+    };
     const message = {
       id: "m",
       role: "assistant",

@@ -2,16 +2,16 @@ import { Observable } from "rxjs/internal/Observable";
 import type { Subscriber } from "rxjs";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import { describeValue, isClass } from "../base/options.ts";
-import { bindContext, modeOf, settleClaims, standaloneContext } from "./context.ts";
+import { bindContext, deskOf, modeOf, settleClaims, standaloneContext } from "./context.ts";
 import type { RunMode } from "./context.ts";
 import type { ContextSession } from "./context-session.ts";
+import { EarlierCalls } from "../guard/calls/earlier-calls.ts";
 import { AgentError, isAgentError } from "../contract/errors.ts";
 import { createGuard } from "../guard/guard.ts";
 import type { CallOrigins, Guard } from "../guard/guard.ts";
 import { isPlainObject } from "../json/to-json.ts";
 import { warnLate } from "./calls/late-calls.ts";
 import { LinkedAbort } from "../base/lazy-abort-controller.ts";
-import { callIdsOf } from "../tools/pending.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
 import { reportRepairs } from "../guard/report-repairs.ts";
@@ -105,6 +105,7 @@ class ObservedRun implements Listener, CallOrigins {
   readonly #stopping: LinkedAbort;
   readonly #voice: Voice;
   readonly #guard: Guard;
+  #earlierCalls: EarlierCalls | undefined;
   #pumping: Pumping | undefined;
   #isReported = false;
   #isLateReported = false;
@@ -137,11 +138,20 @@ class ObservedRun implements Listener, CallOrigins {
     return this.#mode.isClientTool?.(name) ?? tools.length === 0;
   }
 
-  isEarlierCall(toolCallId: string): boolean {
-    return (
-      this.#mode.isEarlierCall?.(toolCallId) ??
-      callIdsOf(this.#voice.input.messages).has(toolCallId)
-    );
+  earlierCalls(): EarlierCalls {
+    if (!this.#earlierCalls) {
+      const { messages } = this.#voice.input;
+      this.#earlierCalls = this.#mode.earlierCalls?.().with(messages) ?? new EarlierCalls(messages);
+    }
+    return this.#earlierCalls;
+  }
+
+  isSettledCall(toolCallId: string, name: string): boolean {
+    return deskOf(this.context).isSettled(toolCallId, name);
+  }
+
+  callId(id: string): string {
+    return this.#guard.callId(id);
   }
 
   begin(agent: AgentLike): void {

@@ -3,8 +3,8 @@ import { handOut } from "./calls/begun-calls.ts";
 import { dropClaims } from "../tools/claims.ts";
 import type { ClientTools } from "../tools/client-tools.ts";
 import { ContextSession } from "./context-session.ts";
+import type { CallOrigins } from "../guard/calls/earlier-calls.ts";
 import type { BegunParts } from "../guard/parts/begun-parts.ts";
-import type { CallOrigins } from "../guard/parts/parts.ts";
 import { ulid } from "../base/ids.ts";
 import { GivenSignal, LazyAbort } from "../base/lazy-abort-controller.ts";
 import type { Stopping } from "../base/lazy-abort-controller.ts";
@@ -279,6 +279,7 @@ export function toolCallsOf(context: RunContext): ToolCalls {
     desk: deskIn(own),
     input,
     declared,
+    output: own.voice,
   }));
 }
 
@@ -327,7 +328,7 @@ export function waitsForClient(context: RunContext): boolean {
 }
 
 /** What the tools of a run share: what was asked in it, and what is to be tidied up. */
-function deskOf(context: RunContext): ToolDesk {
+export function deskOf(context: RunContext): ToolDesk {
   return deskIn(insideOf(context));
 }
 

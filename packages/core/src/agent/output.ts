@@ -29,6 +29,8 @@ export interface Listener extends EndedRun {
   isLate(): boolean;
   /** Takes advice to who wrote the agent. */
   advise(advice: string): void;
+  /** The id under which clients know the call that the agent means by this one. */
+  callId(id: string): string;
 }
 
 // Shared by all runs in which nobody asks and nobody counts, which is most of them.
@@ -98,6 +100,10 @@ export class Voice implements CallingRun, PumpTarget, RunCalls, RunEnding {
 
   isLate(): boolean {
     return this.#listener.isLate();
+  }
+
+  callId(id: string): string {
+    return this.#listener.callId(id);
   }
 
   ignore(call: string): void {

@@ -93,6 +93,29 @@ export function toSentId(id: string, runId = ""): string {
   return toMessageId(id === "" ? `\ud800${runId}` : id);
 }
 
+const markChars = 8;
+const proofChars = 4;
+
+/**
+ * The id of a call whose own id another call of its thread has. It depends on nothing but the old id, the run and
+ * a count, and is made of letters that every model's API takes.
+ */
+export function toLaterCallId(id: string, runId: string, count: number): string {
+  const marked = `${id}-${digest(`${count} ${runId} ${id}`).slice(0, markChars)}`;
+  return toMessageId(marked + proofOf(marked));
+}
+
+/** The id that such an id was made from. Returns undefined for any other id. */
+export function originalCallId(id: string): string | undefined {
+  const end = id.length - markChars - proofChars - 1;
+  if (end < 1 || id[end] !== "-") return undefined;
+  return id.endsWith(proofOf(id.slice(0, -proofChars))) ? id.slice(0, end) : undefined;
+}
+
+function proofOf(marked: string): string {
+  return digest(marked).slice(0, proofChars);
+}
+
 /** 128 bits of a text in hexadecimal digits: not a secret, but two texts do not meet by accident. */
 function digest(text: string): string {
   let [a, b, c, d] = [0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344];

@@ -24,6 +24,8 @@ export interface EndingRun extends NamedRun {
   readonly ending: RunEnding;
   /** The calls that it leaves to the client. */
   pendingCalls(): readonly string[];
+  /** Questions about calls, with the ids that clients know. */
+  withCalls(interrupts: readonly Interrupt[]): readonly Interrupt[];
   /** Whether there is such a call, in this run or before it. */
   hasCall(id: string): boolean;
   /** Whether the run has a TOOL_CALL_START of it. */
@@ -131,7 +133,8 @@ function completed(outcome: Json, run: EndingRun): Json | undefined {
 function interrupt(run: EndingRun): Json | undefined {
   if (run.ending.interrupts.length === 0) return undefined;
   const interrupts = checkInterrupts(run.ending.interrupts, run);
-  return Array.isArray(interrupts) ? { type: "interrupt", interrupts } : undefined;
+  if (!Array.isArray(interrupts)) return undefined;
+  return { type: "interrupt", interrupts: run.withCalls(interrupts as Interrupt[]) };
 }
 
 function usageOf(run: EndingRun): unknown {

@@ -1,15 +1,16 @@
 // Longer than our usual file: the one list of what happens to each kind of value; the rules are in guard-*.ts.
 import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
-import type { BaseEvent } from "@ag-ui/core";
+import type { BaseEvent, Interrupt } from "@ag-ui/core";
+import type { CallOrigins } from "./calls/earlier-calls.ts";
 import type { BegunParts } from "./parts/begun-parts.ts";
 import { Brackets } from "./steps.ts";
+import { CallNames, namesCall } from "./calls/call-names.ts";
 import { Chunks } from "./parts/chunks.ts";
 import { adoptFinish, cancelled, failed, finished, runStarted, withRunIds } from "./ending.ts";
 import type { EndingRun, RunEnding, RunFailure } from "./ending.ts";
 import type { Exit, LooseEvent } from "./shapes.ts";
 import { Hot } from "./fast-path.ts";
 import { Parts, withTag } from "./parts/parts.ts";
-import type { CallOrigins } from "./parts/parts.ts";
 import { Reader } from "./reader.ts";
 import type { Listener } from "./reader.ts";
 import { Violation } from "./repairs.ts";
@@ -19,7 +20,7 @@ import type { HistoryBudget } from "./history/history-budget.ts";
 import { isOpaqueId } from "../base/ids.ts";
 import type { StateTracker } from "./state-tracker.ts";
 
-export type { CallOrigins } from "./parts/parts.ts";
+export type { CallOrigins } from "./calls/earlier-calls.ts";
 export type { RunEnding } from "./ending.ts";
 export type { RepairKind } from "./repairs.ts";
 
@@ -61,6 +62,8 @@ export interface Guard {
   readonly ended: boolean;
   /** The calls of this run that are for the client to answer, in order, however the run ends. */
   pendingCalls(): readonly string[];
+  /** The id under which clients know the call that the agent means by this one. */
+  callId(id: string): string;
   /** The message that a text would be added to, if it would be told as a delta and nothing else. */
   readonly textId: string | undefined;
   /** Whether a value would be told as it is: a delta of what is open, and nothing else. */
@@ -94,6 +97,7 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   readonly #hot = new Hot();
   readonly #parts: Parts;
   readonly #budget: HistoryBudget | undefined;
+  #names: CallNames | undefined;
   #chunks: Chunks | undefined;
   #brackets: Brackets | undefined;
   #reader: Reader | undefined;
@@ -132,6 +136,18 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
 
   hasStarted(id: string): boolean {
     return this.#parts.hasStarted(id);
+  }
+
+  callId(id: string): string {
+    return this.#callNames.idOf(id);
+  }
+
+  withCalls(interrupts: readonly Interrupt[]): readonly Interrupt[] {
+    return this.#callNames.withCalls(interrupts);
+  }
+
+  get #callNames(): CallNames {
+    return (this.#names ??= new CallNames(this, this.#parts));
   }
 
   get textId(): string | undefined {
@@ -256,7 +272,9 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
       default:
         this.#ensureStarted();
         // Whoever was told of the start may have ended the run.
-        if (!this.#closing) this.#route(event);
+        if (!this.#closing) {
+          this.#route(namesCall(event) ? this.#callNames.apply(event) : event);
+        }
     }
   }
 
@@ -387,7 +405,8 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   #finish(own?: LooseEvent): void {
     this.#beginEnd();
     this.#closeAll(true);
-    const kept = own && this.#parts.withoutTaken(own);
+    const named = own?.outcome === undefined ? own : this.#callNames.applyEnd(own);
+    const kept = named && this.#parts.withoutTaken(named);
     this.#terminate(kept ? adoptFinish(kept, this) : finished(this));
   }
 

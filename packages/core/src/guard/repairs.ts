@@ -28,6 +28,8 @@ export type RepairKind =
   | "null-field"
   /** Content of something that had ended; started again. */
   | "reopened"
+  /** A call that was begun under the id of another one that has its result; given an id of its own. */
+  | "reused-call"
   /** The ids of another run; replaced. */
   | "run-ids"
   /** A second RUN_STARTED; dropped. */

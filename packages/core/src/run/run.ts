@@ -13,6 +13,7 @@ import { chain } from "../middleware/compose.ts";
 import { changesOf, createRunContext } from "../agent/context.ts";
 import type { ContextSession } from "../agent/context-session.ts";
 import type { RunMode } from "../agent/context.ts";
+import { EarlierCalls } from "../guard/calls/earlier-calls.ts";
 import { AgentError, describeError } from "../contract/errors.ts";
 import { BegunParts } from "../guard/parts/begun-parts.ts";
 import { createGuard } from "../guard/guard.ts";
@@ -30,7 +31,6 @@ import type { RunView } from "../view/run-view.ts";
 import { reportRepairs } from "../guard/report-repairs.ts";
 import { reportUnmade } from "../tools/report-unmade.ts";
 import { SafeLogger } from "../base/logger.ts";
-import { callIdsOf } from "../tools/pending.ts";
 import { pump } from "../agent/pump.ts";
 import type { Pumping } from "../agent/pump.ts";
 import {
@@ -96,7 +96,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
   readonly #hasClientTools: boolean;
   /** Names of server tools besides those of the handler. */
   #otherTools: Set<string> | undefined;
-  #earlierCalls: ReadonlySet<string> | undefined;
+  #earlierCalls: EarlierCalls | undefined;
   #outcome: RunOutcome | undefined;
   #desk: ToolDesk | undefined;
   #agent: Pumping | undefined;
@@ -244,8 +244,16 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
     return !this.#hasClientTools;
   }
 
-  isEarlierCall(toolCallId: string): boolean {
-    return (this.#earlierCalls ??= callIdsOf(this.#history)).has(toolCallId);
+  earlierCalls(): EarlierCalls {
+    return (this.#earlierCalls ??= new EarlierCalls(this.#history));
+  }
+
+  isSettledCall(toolCallId: string, name: string): boolean {
+    return this.#desk?.isSettled(toolCallId, name) ?? false;
+  }
+
+  callId(id: string): string {
+    return this.#guard.callId(id);
   }
 
   get ended(): boolean {

@@ -28,6 +28,8 @@ export interface ToolCallsOptions {
   readonly input: RunAgentInput | undefined;
   /** What the server declares of the client's tools. */
   readonly declared: readonly ServerTool[];
+  /** Knows the ids of calls; absent outside a run. */
+  readonly output?: { callId(id: string): string } | undefined;
 }
 
 interface Call extends AskedCall {
@@ -66,12 +68,14 @@ export class ToolCalls {
   readonly #input: RunAgentInput | undefined;
   readonly #declared: readonly ServerTool[];
   readonly #answers: ToolAnswers;
+  readonly #output: ToolCallsOptions["output"];
 
-  constructor(context: RunContext, { desk, input, declared }: ToolCallsOptions) {
+  constructor(context: RunContext, { desk, input, declared, output }: ToolCallsOptions) {
     this.#context = context;
     this.#desk = desk;
     this.#input = input;
     this.#declared = declared;
+    this.#output = output;
     const { answers, used, settled } = desk;
     this.#answers = new ToolAnswers({ answers, input, used, settled });
   }
@@ -130,10 +134,15 @@ export class ToolCalls {
   // Call, question and answer have the id under which the client and the thread know them.
   async #call(request: ToolCallRequest): Promise<ToolCallOutcome> {
     const { id } = request;
-    const known = typeof id === "string" ? toSentId(id, this.#context.runId) : id;
+    const known = typeof id === "string" ? this.#sentId(id) : id;
     if (id === undefined || known === id) return this.#callKnown(request);
     const outcome = await this.#callKnown({ ...request, id: known! });
     return { ...outcome, id };
+  }
+
+  #sentId(id: string): string {
+    const sent = toSentId(id, this.#context.runId);
+    return this.#output?.callId(sent) ?? sent;
   }
 
   async #callKnown(request: ToolCallRequest): Promise<ToolCallOutcome> {

@@ -26,7 +26,9 @@ export function toPending(
     ...stillPending(earlier, summary.messages).filter(({ id }) => !calls.has(id)),
     ...toolsPending(runId, calls),
     ...interrupts.map((interrupt): Pending => {
-      const call = summary.asked.get(interrupt.id);
+      const asked = summary.asked.get(interrupt.id);
+      // Under the id that the thread has.
+      const call = asked && { ...asked, id: interrupt.toolCallId ?? asked.id };
       const value = call ? { ...interrupt, call } : { ...interrupt };
       return { id: interrupt.id, kind: "interrupt", runId, value };
     }),
@@ -97,11 +99,6 @@ function callsIn(messages: readonly Message[]): Call[] {
   return messages.flatMap((message) =>
     message.role === "assistant" ? (message.toolCalls ?? []) : [],
   );
-}
-
-/** The ids of all calls in some messages. */
-export function callIdsOf(messages: readonly Message[]): ReadonlySet<string> {
-  return new Set(callsIn(messages).map(({ id }) => id));
 }
 
 function openCalls(messages: readonly Message[]): Call[] {

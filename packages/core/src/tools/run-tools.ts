@@ -79,6 +79,13 @@ export class ToolDesk {
     return (this.#settled ??= new Map());
   }
 
+  /** Whether a call was made, or is being made, on an answer before the agent begins. */
+  isSettled(id: string, name: string): boolean {
+    const settled = this.#settled;
+    if (!settled?.has(id)) return false;
+    return (settled.get(id)?.call.name ?? name) === name;
+  }
+
   /** Takes note of tools that the agent has besides the handler's. */
   bring(tools: readonly ServerTool[]): void {
     this.#brought ??= new Set();

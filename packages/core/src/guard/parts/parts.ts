@@ -1,5 +1,6 @@
 import { EventType } from "@ag-ui/core";
 import type { Message } from "@ag-ui/core";
+import type { CallOrigins } from "../calls/earlier-calls.ts";
 import type { BegunParts } from "./begun-parts.ts";
 import type { Exit, LooseEvent } from "../shapes.ts";
 import { kinds, Known } from "./known.ts";
@@ -7,14 +8,6 @@ import type { OpenPart, Owner, OwnerOf, PartKind } from "./known.ts";
 import { BudgetError } from "../history/history-budget.ts";
 import type { HistoryBudget } from "../history/history-budget.ts";
 import { ulid } from "../../base/ids.ts";
-
-/** Where the calls of a run come from and who answers them. */
-export interface CallOrigins {
-  /** Whether a call of this tool is for the client to answer. */
-  isClientTool(name: string): boolean;
-  /** Whether the thread had this call before the run. */
-  isEarlierCall(toolCallId: string): boolean;
-}
 
 // A span has no content of its own.
 type SpokenKind = Exclude<PartKind, "span">;
@@ -36,8 +29,8 @@ interface PartsOptions {
  * that has a start, a content and an end.
  */
 export class Parts {
+  readonly origins: CallOrigins | undefined;
   readonly #exit: Exit;
-  readonly #origins: CallOrigins | undefined;
   readonly #budget: HistoryBudget | undefined;
   readonly #begins: BegunParts | undefined;
   readonly #begun: BegunParts | undefined;
@@ -51,7 +44,7 @@ export class Parts {
 
   constructor(exit: Exit, { budget, begins, begun, calls }: PartsOptions) {
     this.#exit = exit;
-    this.#origins = calls;
+    this.origins = calls;
     this.#budget = budget;
     this.#begins = begins;
     this.#begun = begun;
@@ -217,7 +210,7 @@ export class Parts {
         knownCall.toolOwner = subagentRunId;
         knownCall.callName = call.function.name;
         // What the thread had before is no call of this run.
-        if (this.#origins?.isEarlierCall(call.id) === false)
+        if (this.origins?.earlierCalls().has(call.id) === false)
           (this.#calls ??= new Set()).add(call.id);
       }
     }
@@ -226,14 +219,20 @@ export class Parts {
   /** Calls that were made here, have no result and are for the client to answer, in order. */
   pendingCalls(): readonly string[] {
     if (!this.#calls) return none;
-    return [...this.#calls].filter(
-      (id) => !this.#answered?.has(id) && this.#origins?.isClientTool(this.callName(id)!) !== false,
-    );
+    return [...this.#calls].filter((id) => {
+      if (this.isAnswered(id) || this.origins?.earlierCalls().isAnswered(id)) return false;
+      return this.origins?.isClientTool(this.callName(id)!) !== false;
+    });
   }
 
   /** Whether there is such a call, in this run or before it. */
   hasCall(id: string): boolean {
-    return this.callName(id) !== undefined || this.#origins?.isEarlierCall(id) !== false;
+    return this.callName(id) !== undefined || this.origins?.earlierCalls().has(id) !== false;
+  }
+
+  /** Whether this run has a result of the call. */
+  isAnswered(id: string): boolean {
+    return this.#answered?.has(id) ?? false;
   }
 
   /** Whether a call was started, and not only brought by a snapshot. */
@@ -279,7 +278,7 @@ export class Parts {
       message.isMessage = true;
     }
     const isFirst = kind === "tool" && known.tool === undefined;
-    if (!isFirst || this.#origins?.isClientTool(known.callName!) === false) return;
+    if (!isFirst || this.origins?.isClientTool(known.callName!) === false) return;
     // The client adds its result to what it sends next.
     this.#budget!.await();
     known.isAwaited = true;

@@ -32,6 +32,8 @@ export const repairMeanings: Readonly<Record<RepairKind, string>> = {
   "not-started": "Content of what never started. It was started.",
   "null-field": "null in an optional field. It was left out.",
   reopened: "Content of what had ended. It was started again.",
+  "reused-call":
+    "A call was begun under the id of another one that has its result. It was given an id of its own.",
   "run-ids": "The ids of another run. They were replaced.",
   "run-started": "A second RUN_STARTED. It was dropped.",
   "state-delta": "A patch that does not apply to the state. A snapshot was sent instead.",
