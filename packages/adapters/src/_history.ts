@@ -4,8 +4,8 @@ type Of<TRole> = Extract<Message, { role: TRole }>;
 export type AssistantMessage = Of<"assistant">;
 export type ToolMessage = Of<"tool">;
 type UserMessage = Of<"user">;
-export type ContentPart = Exclude<UserMessage["content"], string>[number];
-export type MediaPart = Exclude<ContentPart, { type: "text" }>;
+export type HistoryPart = Exclude<UserMessage["content"], string>[number];
+export type MediaPart = Exclude<HistoryPart, { type: "text" }>;
 /** A message that models know: neither an activity nor what one has thought. */
 export type ModelMessage = Exclude<Message, Of<"activity"> | Of<"reasoning">>;
 
@@ -45,7 +45,7 @@ export function toolNames(messages: readonly Message[]): ReadonlyMap<string, str
 }
 
 /** The words of a content, without its media. */
-export function textOf(content: string | readonly ContentPart[]): string {
+export function textOf(content: string | readonly HistoryPart[]): string {
   if (typeof content === "string") return content;
   return content.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
 }

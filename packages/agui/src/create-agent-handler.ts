@@ -36,7 +36,7 @@ import { problemReply, toAgentError } from "./http/problem.ts";
 import { createRouter } from "./http/router.ts";
 import type { MountedRoute, RouteMatch } from "./http/router.ts";
 import { stripBase, toCall, toRequestId } from "./http/call.ts";
-import type { Findings } from "./http/call.ts";
+import type { RequestFindings } from "./http/call.ts";
 import { createResources, withResources } from "./runs/resources.ts";
 import { sendReply } from "./http/send-reply.ts";
 
@@ -322,7 +322,7 @@ export function createAgentHandler(
 }
 
 /** A request and what may answer it. */
-interface Asked extends Findings {
+interface Asked extends RequestFindings {
   readonly exchange: Exchange;
   readonly routes: readonly MountedRoute[];
   readonly match: RouteMatch;

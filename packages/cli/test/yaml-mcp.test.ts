@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadYamlAgent } from "../src/index.ts";
-import type { LoadedAgent } from "../src/index.ts";
+import type { AgentModule } from "../src/index.ts";
 import { startMcp } from "./yaml/_mcp-http.ts";
 import type { McpHttpServer } from "./yaml/_mcp-http.ts";
 import { startModel } from "./yaml/_model-server.ts";
@@ -14,7 +14,7 @@ import type { Seen } from "./yaml/_served.ts";
 let model: ModelServer;
 let sums: McpHttpServer;
 // One agent with both kinds of servers, for tests that leave them as they were.
-let shared: LoadedAgent;
+let shared: AgentModule;
 let path: string;
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ const http = (url: string, name = "sums", more = ""): string => `
 ${more}`;
 
 // Calls one tool of an agent, and tells what came of it.
-async function call(loaded: LoadedAgent, name: string, args: object = {}): Promise<Seen[]> {
+async function call(loaded: AgentModule, name: string, args: object = {}): Promise<Seen[]> {
   model.script({ calls: [{ name, args }] }, { text: "Done." });
   return (await chatWith(loaded)).say("go");
 }

@@ -2,12 +2,12 @@ import { AgentError, EventType } from "@holodeck/agui-core";
 import { interruptOf } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Call, Encoder, ProtocolHost, Reply, Session } from "@holodeck/agui-core";
 import { aguiSseEncoder } from "@holodeck/agui-protocol";
-import { readBody } from "./bodies.ts";
+import { checkBody } from "./bodies.ts";
 
 /** Shows a client its thread: what is past as snapshots, and what is running live. */
 export async function connect(call: Call, host: ProtocolHost): Promise<Reply> {
-  assertAgent(host, call.params.agentId);
-  const { threadId, protocolVersion } = await readBody("connect", inCamelCase(call.body));
+  assertAgentExists(host, call.params.agentId);
+  const { threadId, protocolVersion } = await checkBody("connect", inCamelCase(call.body));
   const encoder = aguiSseEncoder({ protocolVersion });
   const running = await host.attach(call, { threadId });
   if (running) return running.stream(encoder, "join");
@@ -27,7 +27,7 @@ function inCamelCase(body: unknown): unknown {
 }
 
 /** Throws `agent-not-found` for an agent that no run could name either. */
-export function assertAgent(host: ProtocolHost, agentId = "default"): void {
+export function assertAgentExists(host: ProtocolHost, agentId = "default"): void {
   const { agents } = host.info();
   if (agentId === "default" || Object.hasOwn(agents as object, agentId)) return;
   throw new AgentError("agent-not-found", `Agent '${agentId}' is not loaded on this server`);

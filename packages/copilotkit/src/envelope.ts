@@ -1,7 +1,7 @@
 import { AgentError, deriveCall, isOpaqueId } from "@holodeck/agui-core";
 import { describeValue } from "@holodeck/agui-core/internal";
 import type { Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
-import { readBody } from "./bodies.ts";
+import { checkBody } from "./bodies.ts";
 import { connect } from "./connect.ts";
 import { run, suggest } from "./run.ts";
 import { stop } from "./stop.ts";
@@ -47,7 +47,7 @@ export function isRunMethod(method: string | undefined): boolean {
 
 /** Answers the single endpoint: the route that the envelope stands for, with its parameters and body. */
 export async function openEnvelope(call: Call, host: ProtocolHost): Promise<Reply> {
-  const { method, params = {}, body } = await readBody("envelope", call.body);
+  const { method, params = {}, body } = await checkBody("envelope", call.body);
   const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
   if (!handle) {
     const known = Object.keys(methods).join(", ");

@@ -1,12 +1,12 @@
 import type { Call, ProtocolHost, Reply } from "@holodeck/agui-core";
-import { readBody } from "./bodies.ts";
-import { assertAgent } from "./connect.ts";
+import { checkBody } from "./bodies.ts";
+import { assertAgentExists } from "./connect.ts";
 
 /** Stops what runs on a thread, if it is the run that the client means. Its end is on its stream. */
 export async function stop(call: Call, host: ProtocolHost): Promise<Reply> {
   const { agentId, threadId = "" } = call.params;
-  assertAgent(host, agentId);
-  const { runId } = await readBody("stop", call.body ?? {});
+  assertAgentExists(host, agentId);
+  const { runId } = await checkBody("stop", call.body ?? {});
   const principal = call.principal?.id ?? "";
   const running = await host.sessions.runs.active({ principal, threadId });
   // A stop that comes late must not end the run after the one it was meant for.

@@ -30,7 +30,7 @@ export function isArchived({ metadata }: Session): boolean {
   return metadata[archivedKey] === true;
 }
 
-export function toThread(session: Session): ThreadRecord {
+export function toThreadRecord(session: Session): ThreadRecord {
   const { threadId, agentId, principal, metadata, createdAt, lastActivity } = session;
   const name = metadata[nameKey];
   return {

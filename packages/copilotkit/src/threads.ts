@@ -1,8 +1,8 @@
 import { AgentError, deriveCall } from "@holodeck/agui-core";
 import type { Call, ProtocolHost, Reply, Route, Session, ThreadKey } from "@holodeck/agui-core";
-import { readBody } from "./bodies.ts";
+import { checkBody } from "./bodies.ts";
 import { toHistory } from "./connect.ts";
-import { isArchived, toMetadata, toPlainMessage, toThread } from "./thread-record.ts";
+import { isArchived, toMetadata, toPlainMessage, toThreadRecord } from "./thread-record.ts";
 
 // Archived threads are passed over one page at a time; this many pages are read for one request.
 const maxPages = 20;
@@ -49,7 +49,7 @@ export function threadRoutes(host: ProtocolHost): Route[] {
 
 /** A request to one of these routes inside an envelope. */
 export async function requestThreads(call: Call, host: ProtocolHost): Promise<Reply> {
-  const { path, httpMethod } = await readBody("resource", call.params);
+  const { path, httpMethod } = await checkBody("resource", call.params);
   const [pathname = "", search = ""] = path.split("?", 2);
   const segments = pathname.split("/");
   const routes = threadRoutes(host);
@@ -90,7 +90,7 @@ async function list(call: Call, host: ProtocolHost): Promise<Reply> {
     throw new AgentError("authentication-required", message, { status: 403 });
   }
   const read = (name: string): string | undefined => call.query.get(name) ?? undefined;
-  const query = await readBody("list", {
+  const query = await checkBody("list", {
     agentId: read("agentId"),
     includeArchived: read("includeArchived"),
     limit: read("limit"),
@@ -112,7 +112,7 @@ async function list(call: Call, host: ProtocolHost): Promise<Reply> {
     cursor = next;
     if (next === undefined) break;
   }
-  const body = { threads: threads.map(toThread), nextCursor: cursor ?? null };
+  const body = { threads: threads.map(toThreadRecord), nextCursor: cursor ?? null };
   return { status: 200, body };
 }
 
@@ -124,15 +124,15 @@ function toAgentId(host: ProtocolHost, given: string | undefined): string | unde
 }
 
 async function change(call: Call, host: ProtocolHost): Promise<Reply> {
-  const wanted = await readBody("change", call.body);
+  const wanted = await checkBody("change", call.body);
   const session = await find(call, host);
   const metadata = toMetadata(wanted, session);
   const changed = await host.sessions.update(session, { metadata });
-  return { status: 200, body: { ...toThread(changed) } };
+  return { status: 200, body: { ...toThreadRecord(changed) } };
 }
 
 async function archive(call: Call, host: ProtocolHost): Promise<Reply> {
-  await readBody("archive", call.body);
+  await checkBody("archive", call.body);
   const session = await find(call, host);
   await host.sessions.update(session, { metadata: toMetadata({ archived: true }, session) });
   return { status: 200, body: { threadId: session.threadId, archived: true } };

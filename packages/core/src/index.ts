@@ -19,7 +19,7 @@ export { silentLogger } from "./base/logger.ts";
 export { mapEvents } from "./middleware/map-events.ts";
 export type { EventMapper } from "./middleware/map-events.ts";
 export { mergeStreams } from "./middleware/merge-streams.ts";
-export type { MergeSource, MergedStream, SaidBy } from "./middleware/merge-streams.ts";
+export type { MergeSource, MergedStream, EventOf } from "./middleware/merge-streams.ts";
 export { SUPPORTED_MIME_TYPES } from "./http/upload/mime-types.ts";
 export { PatchError, applyPatch } from "./json/patch.ts";
 export { toProblem } from "./http/problem.ts";

@@ -3,8 +3,8 @@
  * `@holodeck/agui-core` instead.
  */
 export { assertOptions, describeValue, unknownName } from "./base/options.ts";
-export { createBag } from "./base/handle-set.ts";
-export type { Bag } from "./base/handle-set.ts";
+export { createHandleSet } from "./base/handle-set.ts";
+export type { HandleSet } from "./base/handle-set.ts";
 export { describeCall, withCalls, withoutClaims } from "./tools/claims.ts";
 export { runOfClientCall } from "./tools/client-tools.ts";
 export type {
@@ -40,9 +40,9 @@ export type { PartHead, PartListener } from "./http/upload/multipart-parser.ts";
 export type { OpenKind, OpenPart } from "./view/open-parts.ts";
 export { interruptOf, toAnswers, toPending, toPendingAfterLoss } from "./tools/pending.ts";
 export { assertReadable, collectReplay, replayReply } from "./run/replay.ts";
-export { toSingle } from "./delta/merged-entry.ts";
+export { entryOfDelta } from "./delta/merged-entry.ts";
 export { LiveRun } from "./run/run.ts";
-export type { RunFold, RunInit, RunKeeper, RunLease, RunSettings } from "./run/types.ts";
+export type { RunFold, RunInit, RunPersistence, RunLease, RunSettings } from "./run/types.ts";
 export type { RunSummary } from "./view/run-summary.ts";
 export { toLostCallError } from "./agent/settle-answers.ts";
 export { assertOwnForm } from "./http/same-origin.ts";

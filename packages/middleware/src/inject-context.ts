@@ -8,7 +8,7 @@ import type {
   RunAgentInput,
   RunContext,
 } from "@holodeck/agui-core";
-import { withTimeout } from "./with-timeout.ts";
+import { withRunTimeout } from "./with-run-timeout.ts";
 
 type ContextItem = RunAgentInput["context"][number];
 
@@ -74,7 +74,7 @@ export function injectContext(
     const { principal } = context;
     const found = await Promise.all(
       sources.map(async ({ name, ms, provide }): Promise<ContextItem[]> => {
-        const outcome = await withTimeout(
+        const outcome = await withRunTimeout(
           (signal) => provide({ message, principal, input, context, signal }),
           { ms, clock, signal },
         );

@@ -14,7 +14,7 @@ import type {
   RunContext,
 } from "@holodeck/agui-core";
 import { redactSecrets } from "./redact/redact-secrets.ts";
-import { sumOf, toOutcome, usageOf } from "./run-outcome.ts";
+import { sumOf, toRunReport, usageOf } from "./run-report.ts";
 
 export interface LoggingOptions {
   /** By default the handler's. */
@@ -138,7 +138,7 @@ function createLogging(
           events: count,
           bytes,
           ...toTokens(terminal),
-          ...toOutcome(terminal, reason),
+          ...toRunReport(terminal, reason),
           ...(output && toContent(input, context, output.messages)),
         };
       }

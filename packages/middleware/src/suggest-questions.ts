@@ -9,7 +9,7 @@ import type {
   RunAgentInput,
   RunContext,
 } from "@holodeck/agui-core";
-import { withTimeout } from "./with-timeout.ts";
+import { withRunTimeout } from "./with-run-timeout.ts";
 
 /** What there is to suggest questions from. */
 export interface SuggestQuery {
@@ -72,7 +72,7 @@ export function suggestQuestions(
 
       async function ask(): Promise<void> {
         const query = { messages: told.messages, answer, input, context };
-        const outcome = await withTimeout((signal) => suggest({ ...query, signal }), {
+        const outcome = await withRunTimeout((signal) => suggest({ ...query, signal }), {
           ms: timeoutMs,
           clock,
           signal: controller.signal,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decode } from "../src/threads/threads-decode.ts";
+import { decodeThreadsChat } from "../src/threads/threads-decode.ts";
 import { decodePlainChat } from "../src/threads/threads-plain.ts";
 import { loadThreadSchemas } from "../src/threads/threads-schemas.ts";
 
@@ -10,7 +10,7 @@ const decoders = await Promise.all(
   formats.map(async (idFormat) => {
     const { chat } = await loadThreadSchemas({ idFormat });
     const settings = { maxMessages: 50, validationStatus: 400, idFormat } as const;
-    const closely = (body: unknown): unknown => decode(body, chat, settings);
+    const closely = (body: unknown): unknown => decodeThreadsChat(body, chat, settings);
     return [idFormat, (body: unknown) => decodePlainChat(body, idFormat), closely] as const;
   }),
 );

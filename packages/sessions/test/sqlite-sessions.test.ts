@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sqliteSessions } from "../src/sqlite/index.ts";
 import { createDatabase } from "../src/sqlite/database.ts";
 import { loadSqlite } from "../src/sqlite/load-sqlite.ts";
-import type { Connection } from "../src/sqlite/load-sqlite.ts";
+import type { SqliteConnection } from "../src/sqlite/load-sqlite.ts";
 import { applicationId, migrate, migrations } from "../src/sqlite/schema.ts";
 import { manualClock } from "./_clock.ts";
 import { ending, mark } from "./_sqlite-entries.ts";
@@ -36,7 +36,7 @@ function open(options: object = {}): SessionStore {
   return store;
 }
 
-function raw(work: (database: Connection) => void): void {
+function raw(work: (database: SqliteConnection) => void): void {
   const database = new DatabaseSync(path);
   work(database);
   database.close();

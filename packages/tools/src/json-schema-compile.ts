@@ -140,7 +140,7 @@ class Compiler {
     if (!ref.startsWith("#/")) return this.#anchors.get(ref.slice(1));
     let found: unknown = this.#root;
     for (const part of ref.split("/").slice(1)) {
-      const name = decode(part);
+      const name = decodeFragment(part);
       if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return;
       found = (found as Json)[name];
     }
@@ -208,7 +208,7 @@ function assertPattern(pattern: unknown, path: string): void {
 }
 
 /** One part of a JSON pointer in a URI, as the name that it stands for. */
-export function decode(part: string): string {
+export function decodeFragment(part: string): string {
   const text = part.includes("%") ? decodeURIComponent(part) : part;
   return text.replaceAll("~1", "/").replaceAll("~0", "~");
 }

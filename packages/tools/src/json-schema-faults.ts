@@ -1,7 +1,7 @@
 import type { OutputUnit } from "@cfworker/json-schema";
 import { describeValue } from "@holodeck/agui-core/internal";
 import type { Fault, Json } from "@holodeck/agui-core";
-import { decode } from "./json-schema-compile.ts";
+import { decodeFragment } from "./json-schema-compile.ts";
 import type { CompiledSchema } from "./json-schema-compile.ts";
 
 // Their own faults follow in the list.
@@ -194,7 +194,7 @@ function valueAt(path: readonly string[], value: unknown): unknown {
 }
 
 function partsOf(location: string): string[] {
-  return location.split("/").slice(1).map(decode);
+  return location.split("/").slice(1).map(decodeFragment);
 }
 
 function parentOf({ keywordLocation }: OutputUnit): string {

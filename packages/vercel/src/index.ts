@@ -5,7 +5,7 @@ export type { DataStreamEncoderOptions } from "./data-stream/data-stream-encoder
 export { decodeUi } from "./decode/decode-ui.ts";
 export { decodeV4 } from "./decode/decode-v4.ts";
 export type { DecodeChat, DecodedChat, DecodeOptions } from "./decode/decoded-chat.ts";
-export type { RunFailure } from "./shared/run-failure.ts";
+export type { StreamFailure } from "./shared/run-failure.ts";
 export type { StreamOptions, Wire } from "./stream-encoder.ts";
 export { textStreamEncoder } from "./shared/text-stream-encoder.ts";
 export { toVercelResponse } from "./to-vercel-response.ts";

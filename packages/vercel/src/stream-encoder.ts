@@ -5,7 +5,7 @@ import { textStreamEncoder } from "./shared/text-stream-encoder.ts";
 import { heldIds } from "./decode/thread.ts";
 import { maskedFailure } from "./shared/run-failure.ts";
 import { uiStreamEncoder } from "./ui-stream/ui-stream-encoder.ts";
-import type { RunFailure } from "./shared/run-failure.ts";
+import type { StreamFailure } from "./shared/run-failure.ts";
 
 /** One of the three streams: UI message stream, data stream v1, text stream. */
 export type Wire = "ui" | "data" | "text";
@@ -24,7 +24,7 @@ export interface StreamOptions {
   /** Sends `Connection` and `Content-Encoding`, as servers of old did; for HTTP/1 only. */
   legacyHeaders?: boolean;
   /** What the client is told of a failed run. By default "An error occurred."; with `debug` the truth. */
-  onError?: (failure: RunFailure) => string;
+  onError?: (failure: StreamFailure) => string;
 }
 
 export const streamOptionNames: readonly string[] = [
@@ -54,7 +54,7 @@ function assertOneOf(name: string, value: unknown, known: readonly unknown[]): v
 /** What `onError` says; the usual words where it says nothing or fails: clients want a text. */
 export function wordsOf(
   onError: NonNullable<StreamOptions["onError"]>,
-  failure: RunFailure,
+  failure: StreamFailure,
   logger: Logger,
 ): string {
   try {
@@ -79,7 +79,7 @@ export interface StreamChoice {
   readonly denied?: ReadonlySet<string> | undefined;
   /** What it held before, for a client that builds it anew. */
   readonly preface?: readonly Message[] | undefined;
-  readonly describeFailure: (failure: RunFailure) => string;
+  readonly describeFailure: (failure: StreamFailure) => string;
   /** How deep the body of the client's next request may be. */
   readonly jsonDepth?: number | undefined;
 }

@@ -24,7 +24,7 @@ import {
 import type { StreamOptions, Wire } from "./stream-encoder.ts";
 import { heldBefore, heldIds, withThread } from "./decode/thread.ts";
 import { maskedFailure } from "./shared/run-failure.ts";
-import type { RunFailure } from "./shared/run-failure.ts";
+import type { StreamFailure } from "./shared/run-failure.ts";
 
 /** Where the AI SDK is served, and how it is spoken to. */
 export interface VercelOptions extends StreamOptions {
@@ -234,7 +234,7 @@ function versionOf(call: Call, { sdkVersion = 5 }: Mounted): 5 | 6 | 7 {
   return asked === 5 || asked === 6 || asked === 7 ? asked : sdkVersion;
 }
 
-function describeFailure(failure: RunFailure, { host, onError }: Mounted): string {
+function describeFailure(failure: StreamFailure, { host, onError }: Mounted): string {
   if (onError) return wordsOf(onError, failure, host.logger);
   return host.debug ? failure.message : maskedFailure;
 }

@@ -1,7 +1,7 @@
 import { assertOptions } from "@holodeck/agui-core/internal";
 import type { InterruptAnswer, Message } from "@holodeck/agui-core";
 import { fileNameOf, textOf, toModelHistory, toolNames, urlOf } from "../_history.ts";
-import type { AssistantMessage, ContentPart, ToolMessage } from "../_history.ts";
+import type { AssistantMessage, HistoryPart, ToolMessage } from "../_history.ts";
 import { parseArgs, toRecord, toText } from "../_json.ts";
 
 export type AiSdkUserPart =
@@ -92,11 +92,11 @@ export function toAiSdkMessages(
   return [...said, { role: "tool", content: [...asked.values()].map(toResponse) }];
 }
 
-function toUserContent(content: string | readonly ContentPart[]): string | AiSdkUserPart[] {
+function toUserContent(content: string | readonly HistoryPart[]): string | AiSdkUserPart[] {
   return typeof content === "string" ? content : content.flatMap(toUserPart);
 }
 
-function toUserPart(part: ContentPart): AiSdkUserPart | AiSdkUserPart[] {
+function toUserPart(part: HistoryPart): AiSdkUserPart | AiSdkUserPart[] {
   if (part.type === "text") return { type: "text", text: part.text };
   const url = urlOf(part);
   if (url === undefined) return [];

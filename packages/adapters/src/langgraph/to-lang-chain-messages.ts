@@ -1,6 +1,6 @@
 import type { Message } from "@holodeck/agui-core";
 import { textOf, toModelHistory, urlOf } from "../_history.ts";
-import type { ContentPart } from "../_history.ts";
+import type { HistoryPart } from "../_history.ts";
 import { parseArgs, toRecord } from "../_json.ts";
 
 export type LangChainUserPart =
@@ -54,7 +54,7 @@ export function toLangChainMessages(messages: readonly Message[]): LangChainMess
   });
 }
 
-function toUserContent(content: string | readonly ContentPart[]): string | LangChainUserPart[] {
+function toUserContent(content: string | readonly HistoryPart[]): string | LangChainUserPart[] {
   if (typeof content === "string") return content;
   return content.flatMap((part): LangChainUserPart[] => {
     if (part.type === "text") return [{ type: "text", text: part.text }];

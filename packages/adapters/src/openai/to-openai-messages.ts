@@ -1,6 +1,6 @@
 import type { Message, Tool } from "@holodeck/agui-core";
 import { fileNameOf, textOf, toModelHistory, urlOf } from "../_history.ts";
-import type { ContentPart } from "../_history.ts";
+import type { HistoryPart } from "../_history.ts";
 
 export type OpenAIUserPart =
   | { type: "text"; text: string }
@@ -81,11 +81,11 @@ export function toParameters(parameters: unknown): Record<string, unknown> {
   );
 }
 
-function toUserContent(content: string | readonly ContentPart[]): string | OpenAIUserPart[] {
+function toUserContent(content: string | readonly HistoryPart[]): string | OpenAIUserPart[] {
   return typeof content === "string" ? content : content.flatMap(toUserPart);
 }
 
-function toUserPart(part: ContentPart): OpenAIUserPart | OpenAIUserPart[] {
+function toUserPart(part: HistoryPart): OpenAIUserPart | OpenAIUserPart[] {
   if (part.type === "text") return { type: "text", text: part.text };
   const { source } = part;
   const url = urlOf(part);

@@ -1,6 +1,6 @@
 import type { Message, Tool } from "@holodeck/agui-core";
 import { fileNameOf, textOf, toModelHistory, urlOf } from "../_history.ts";
-import type { ContentPart } from "../_history.ts";
+import type { HistoryPart } from "../_history.ts";
 import { toParameters } from "./to-openai-messages.ts";
 
 export type ResponseUserPart =
@@ -77,11 +77,11 @@ export function toResponseTools(
   }));
 }
 
-function toUserContent(content: string | readonly ContentPart[]): string | ResponseUserPart[] {
+function toUserContent(content: string | readonly HistoryPart[]): string | ResponseUserPart[] {
   return typeof content === "string" ? content : content.map(toUserPart);
 }
 
-function toUserPart(part: ContentPart): ResponseUserPart {
+function toUserPart(part: HistoryPart): ResponseUserPart {
   if (part.type === "text") return { type: "input_text", text: part.text };
   const { source } = part;
   const url = urlOf(part);

@@ -2,10 +2,10 @@ import { ulid } from "@holodeck/agui-core";
 import type { AgentRequest, Call, Exchange, RequestSubject } from "@holodeck/agui-core";
 
 /** What is found out of a request while it is answered. */
-export type Findings = { -readonly [Name in keyof RequestSubject]: RequestSubject[Name] };
+export type RequestFindings = { -readonly [Name in keyof RequestSubject]: RequestSubject[Name] };
 
 type CallInit = Pick<Call, "params" | "body" | "principal" | "requestId"> & {
-  readonly findings: Findings;
+  readonly findings: RequestFindings;
 };
 
 /** What a route is given of a request; its URL is parsed only when asked for. */
@@ -40,7 +40,7 @@ class ExchangeCall implements Call {
   readonly requestId: string;
   // Not `#`: whoever derives a call inherits from this one.
   private readonly exchange: Exchange;
-  private readonly findings: Findings;
+  private readonly findings: RequestFindings;
 
   constructor(exchange: Exchange, rest: CallInit) {
     this.params = rest.params;

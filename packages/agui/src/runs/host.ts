@@ -231,12 +231,12 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       const record = await locate(call, target);
       if (command.type === "tool-result") return answerQuestion(sessions, record, command);
       if (record?.status === "running") return sessions.runs.send(record, command);
-      return command.type === "stop" && stopAside(call, target);
+      return command.type === "stop" && stopEphemeral(call, target);
     },
   });
 
   // A run beside its thread is in no log, so no other process can have it.
-  function stopAside(call: Call, target: RunTarget): boolean {
+  function stopEphemeral(call: Call, target: RunTarget): boolean {
     const principal = call.principal?.id ?? "";
     for (const [id, run] of runs.live.entries()) {
       const { threadId, runId } = run.context;

@@ -21,7 +21,7 @@ import { asRead, asStored, isAddedTo, prepareInput } from "../history/trust.ts";
 import type { HistoryOptions, PreparedInput } from "../history/trust.ts";
 import { isPromise } from "./is-promise.ts";
 import { findPast, fingerprintOf, givenBack, runExists } from "./past-run.ts";
-import { asideId } from "./registry.ts";
+import { ephemeralId } from "./registry.ts";
 import { takenBy, withLosses } from "../history/taken-calls.ts";
 import { emptySession, markIncomplete } from "../history/thread-record.ts";
 import type { HostOptions } from "./registry.ts";
@@ -322,7 +322,7 @@ export function createLauncher(options: HostOptions): Launcher {
       warnOf(key, prepared);
       const { input, history } = asRead(prepared, asked.replaced);
       const { runMiddleware: middleware } = settings;
-      const id = asideId();
+      const id = ephemeralId();
       let place = 0;
       const run = new LiveRun(
         {

@@ -1,7 +1,7 @@
 import { ulid } from "@holodeck/agui-core";
-import { createBag } from "@holodeck/agui-core/internal";
+import { createHandleSet } from "@holodeck/agui-core/internal";
 import type { Awaitable, Json, ProtocolHost } from "@holodeck/agui-core";
-import type { Bag, LiveRun, RunSettings } from "@holodeck/agui-core/internal";
+import type { HandleSet, LiveRun, RunSettings } from "@holodeck/agui-core/internal";
 import type { Agents } from "./agents.ts";
 import type { Settings } from "../options/options.ts";
 import type { Resources } from "./resources.ts";
@@ -11,7 +11,7 @@ export interface RunRegistry {
   /** By principal and run id. */
   readonly live: LiveRuns;
   /** Ended, but with clients that have not taken everything yet. */
-  readonly lingering: Bag<LiveRun>;
+  readonly lingering: HandleSet<LiveRun>;
 }
 
 interface LiveRuns {
@@ -24,7 +24,7 @@ interface LiveRuns {
 }
 
 export function createRegistry(): RunRegistry {
-  return { live: createLiveRuns(), lingering: createBag() };
+  return { live: createLiveRuns(), lingering: createHandleSet() };
 }
 
 // In boxes, for the reason that `createBag` gives.
@@ -65,6 +65,6 @@ export function liveId({ principal, runId }: { principal: string; runId: string 
 }
 
 /** The name of a run beside its thread, which may have the id of one in it. */
-export function asideId(): string {
+export function ephemeralId(): string {
   return `[${ulid()}`;
 }

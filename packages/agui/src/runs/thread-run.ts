@@ -12,7 +12,7 @@ import type {
 import type {
   LiveRun,
   RunFold,
-  RunKeeper,
+  RunPersistence,
   RunLease,
   RunSummary,
 } from "@holodeck/agui-core/internal";
@@ -39,7 +39,7 @@ export interface ThreadRunInit {
  * methods, since there is one of it for every open stream; and nothing of the request, nor of how the run
  * was prepared.
  */
-export class ThreadRun implements RunKeeper, RunLease {
+export class ThreadRun implements RunPersistence, RunLease {
   readonly lease: Lease;
   readonly #sessions: SessionStore;
   readonly #registry: RunRegistry;

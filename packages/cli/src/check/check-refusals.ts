@@ -1,7 +1,7 @@
 import { NoAnswer } from "./read/ask.ts";
 import type { Answer } from "./read/ask.ts";
 import type { CheckId } from "./report/catalogue.ts";
-import { describeAnswer, sseType, typeOf } from "./probes.ts";
+import { describeAnswer, sseType, mediaTypeOf } from "./probes.ts";
 import type { Probe } from "./probes.ts";
 import { createRunInput } from "./read/run-input.ts";
 
@@ -120,7 +120,7 @@ function isRefusal(answer: Answer | NoAnswer): boolean {
 }
 
 function isStream(answer: Answer | NoAnswer): boolean {
-  return !(answer instanceof NoAnswer) && answer.status === 200 && typeOf(answer) === sseType;
+  return !(answer instanceof NoAnswer) && answer.status === 200 && mediaTypeOf(answer) === sseType;
 }
 
 function hasFrame(tail: string): boolean {

@@ -2,7 +2,7 @@ import type { Message } from "@ag-ui/core";
 import { NoAnswer } from "./read/ask.ts";
 import { outcomeOf } from "./examine-run.ts";
 import type { ExaminedRun } from "./examine-run.ts";
-import { describeAnswer, protoType, sseType, typeOf } from "./probes.ts";
+import { describeAnswer, protoType, sseType, mediaTypeOf } from "./probes.ts";
 import type { Probe } from "./probes.ts";
 import { findProtoFault } from "./read/read-proto.ts";
 import { createOldRunInput, createRunInput } from "./read/run-input.ts";
@@ -23,7 +23,7 @@ export async function checkRuns(probe: Probe): Promise<boolean> {
     return false;
   }
   findings.show("content-type");
-  if (typeOf(answer) !== sseType) {
+  if (mediaTypeOf(answer) !== sseType) {
     const type = answer.headers["content-type"] ?? "none";
     findings.break("content-type", `Content-Type: ${type}`, "the first run");
   }
@@ -91,7 +91,7 @@ async function checkProto(probe: Probe, prompt: string): Promise<void> {
     return findings.exempt("protobuf", "It refuses protobuf with 406.");
   }
   findings.show("protobuf");
-  if (answer instanceof NoAnswer || typeOf(answer) !== protoType) {
+  if (answer instanceof NoAnswer || mediaTypeOf(answer) !== protoType) {
     return findings.break("protobuf", describeAnswer(answer), name);
   }
   const type = answer.headers["content-type"];
@@ -101,6 +101,6 @@ async function checkProto(probe: Probe, prompt: string): Promise<void> {
 }
 
 function seenOf(answer: Parameters<typeof describeAnswer>[0]): string {
-  if (answer instanceof NoAnswer || typeOf(answer) !== protoType) return describeAnswer(answer);
+  if (answer instanceof NoAnswer || mediaTypeOf(answer) !== protoType) return describeAnswer(answer);
   return `Content-Type: ${protoType}`;
 }

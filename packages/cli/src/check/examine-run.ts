@@ -7,7 +7,7 @@ import { createChunks } from "./rules/chunks.ts";
 import { createDocuments } from "./read/documents.ts";
 import type { Findings } from "./report/findings.ts";
 import { findLeak } from "./rules/leaks.ts";
-import { createLifecycle } from "./rules/lifecycle.ts";
+import { createRunOrder } from "./rules/run-order.ts";
 import { createMessageIds } from "./rules/message-ids.ts";
 import { checkForOldClient } from "./rules/old-clients.ts";
 import { createParts } from "./rules/parts.ts";
@@ -17,8 +17,8 @@ import type { RunInput } from "./read/run-input.ts";
 import { paceOf } from "./rules/timing.ts";
 import type { Made, Pace } from "./rules/timing.ts";
 import { createTools } from "./rules/tools.ts";
-import { isRecord, toText } from "./types.ts";
-import type { ReadEvent, Report, WireEvent } from "./types.ts";
+import { isRecord, toShownText } from "./types.ts";
+import type { ReadEvent, CheckReport, WireEvent } from "./types.ts";
 
 /** A run that was asked for, and what came. */
 export interface AnsweredRun {
@@ -57,7 +57,7 @@ const needWhole: ReadonlySet<CheckId> = new Set([
 /** Holds one answered run against every rule for streams. */
 export function examineRun(run: AnsweredRun, findings: Findings, path: string): ExaminedRun {
   const { name, input, answer } = run;
-  const report: Report = {
+  const report: CheckReport = {
     show: findings.show,
     break: (id, seen) => findings.break(id, seen, name),
   };
@@ -65,7 +65,7 @@ export function examineRun(run: AnsweredRun, findings: Findings, path: string): 
   const reader = createEventReader(report);
   const events = frames.flatMap((frame) => reader.read(frame) ?? []);
   const isWhole = !isGarbled && !reader.isGarbled;
-  const strict: Report = {
+  const strict: CheckReport = {
     show: report.show,
     break: (id, seen) => {
       if (isWhole || !needWhole.has(id)) report.break(id, seen);
@@ -82,9 +82,9 @@ export function examineRun(run: AnsweredRun, findings: Findings, path: string): 
 
 function examineEvents(
   events: readonly ReadEvent[],
-  { input, report, path }: { input: RunInput; report: Report; path: string },
+  { input, report, path }: { input: RunInput; report: CheckReport; path: string },
 ): Omit<ExaminedRun, "version" | "pace"> {
-  const lifecycle = createLifecycle(input, report);
+  const lifecycle = createRunOrder(input, report);
   const parts = createParts(report);
   const chunks = createChunks(parts, report);
   const history = input.messages;
@@ -118,15 +118,15 @@ function callsOf(message: Message): string[] {
   return message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : [];
 }
 
-function examineError({ event, line }: ReadEvent, report: Report, path: string): void {
+function examineError({ event, line }: ReadEvent, report: CheckReport, path: string): void {
   report.show("run-error");
   report.show("error-leaks");
-  if (toText(event["message"]).trim() === "") report.break("run-error", `No message: ${line}`);
+  if (toShownText(event["message"]).trim() === "") report.break("run-error", `No message: ${line}`);
   const leak = findLeak(JSON.stringify([event["message"], event["code"]]), path);
   if (leak !== undefined) report.break("error-leaks", `${leak}, in ${line}`);
 }
 
-function examineEnd(answer: Answer, terminal: WireEvent | undefined, report: Report): void {
+function examineEnd(answer: Answer, terminal: WireEvent | undefined, report: CheckReport): void {
   // A stream that broke off before its terminal event lacks that event; one fault is enough.
   if (!terminal) return;
   report.show("closes");
@@ -150,5 +150,5 @@ export function outcomeOf(terminal: WireEvent | undefined): string {
   if (!terminal) return "none";
   if (terminal.type === EventType.RUN_ERROR) return "error";
   const { outcome } = terminal;
-  return isRecord(outcome) ? toText(outcome["type"]) : "success";
+  return isRecord(outcome) ? toShownText(outcome["type"]) : "success";
 }

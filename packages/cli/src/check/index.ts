@@ -85,7 +85,7 @@ async function print(
   { target, isJson }: CheckOptions,
   io: Io,
 ): Promise<void> {
-  const { toSummary, toTable } = await import("./report/table.ts");
+  const { toSummary, toReportTable } = await import("./report/table.ts");
   if (isJson) {
     const url = target.url.href;
     io.out.write(
@@ -95,5 +95,5 @@ async function print(
   }
   const isTerminal = (io.out as { isTTY?: boolean }).isTTY === true;
   const isColoured = isTerminal && io.env["NO_COLOR"] === undefined;
-  io.out.write(`${target.url.href}\n\n${toTable(results, isColoured)}`);
+  io.out.write(`${target.url.href}\n\n${toReportTable(results, isColoured)}`);
 }

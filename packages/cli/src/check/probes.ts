@@ -1,5 +1,5 @@
 import { ask, NoAnswer } from "./read/ask.ts";
-import type { Answer, Question } from "./read/ask.ts";
+import type { Answer, ProbeRequest } from "./read/ask.ts";
 import { examineRun } from "./examine-run.ts";
 import type { ExaminedRun } from "./examine-run.ts";
 import type { Findings } from "./report/findings.ts";
@@ -24,7 +24,7 @@ export interface Probe {
   /** How each run came, in order. */
   readonly paces: readonly Pace[];
   /** Sends a request and looks for leaks in a refusal. */
-  send(question: Partial<Question>, name: string): Promise<Answer | NoAnswer>;
+  send(question: Partial<ProbeRequest>, name: string): Promise<Answer | NoAnswer>;
   /** Asks for a run and holds what came against the rules for streams. */
   run(input: RunInput, name: string, headers?: Record<string, string>): Promise<RunProbe>;
 }
@@ -40,7 +40,7 @@ export function createProbe(target: CheckTarget, findings: Findings): Probe {
   const paces: Pace[] = [];
   const base = { "content-type": "application/json", accept: sseType, ...target.headers };
 
-  async function send(question: Partial<Question>, name: string): Promise<Answer | NoAnswer> {
+  async function send(question: Partial<ProbeRequest>, name: string): Promise<Answer | NoAnswer> {
     try {
       const headers = { ...base, ...question.headers };
       const answer = await ask({ url, timeoutMs, ...question, headers });
@@ -68,7 +68,7 @@ export function createProbe(target: CheckTarget, findings: Findings): Probe {
       const body = JSON.stringify(input);
       const answer = await send({ body, headers, isOver: hasTerminal }, name);
       if (answer instanceof NoAnswer || answer.status !== 200) return { answer };
-      if (typeOf(answer) === protoType) return { answer };
+      if (mediaTypeOf(answer) === protoType) return { answer };
       const examined = examineRun({ name, input, answer }, findings, url.pathname);
       paces.push(examined.pace);
       return { answer, examined };
@@ -77,7 +77,7 @@ export function createProbe(target: CheckTarget, findings: Findings): Probe {
 }
 
 /** The media type without its parameters. */
-export function typeOf({ headers }: Answer): string {
+export function mediaTypeOf({ headers }: Answer): string {
   return (headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
 }
 
@@ -85,7 +85,7 @@ export function typeOf({ headers }: Answer): string {
 export function describeAnswer(answer: Answer | NoAnswer): string {
   if (answer instanceof NoAnswer) return `No answer: ${answer.message}`;
   const text = answer.bytes.toString("utf8").trim().slice(0, 200);
-  return `Status ${answer.status}, ${typeOf(answer) || "no Content-Type"}: ${text || "(no body)"}`;
+  return `Status ${answer.status}, ${mediaTypeOf(answer) || "no Content-Type"}: ${text || "(no body)"}`;
 }
 
 function hasTerminal(tail: string): boolean {

@@ -13,7 +13,7 @@ export interface ReadEvent {
 }
 
 /** Reports within one stream: what held, what broke, and in which line. */
-export interface Report {
+export interface CheckReport {
   show(id: CheckId, note?: string): void;
   break(id: CheckId, seen: string): void;
 }
@@ -23,6 +23,6 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** A field in words, whatever it holds. */
-export function toText(value: unknown): string {
+export function toShownText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }

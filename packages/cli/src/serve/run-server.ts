@@ -2,7 +2,7 @@ import { jsonLogger } from "@holodeck/agui";
 import type { Logger } from "@holodeck/agui";
 import { usageError } from "../shared/cli-error.ts";
 import type { Io } from "../shared/io.ts";
-import type { LoadedAgent } from "../shared/loaded-agent.ts";
+import type { AgentModule } from "../shared/loaded-agent.ts";
 import { version } from "../version.ts";
 import { createBanner } from "./print/banner.ts";
 import { createStoreChoice } from "./agent/choose-store.ts";
@@ -13,7 +13,7 @@ import { createFailureBook } from "./print/failure-book.ts";
 import type { ServeFlags } from "./flags.ts";
 import { createGenerations } from "./agent/generations.ts";
 import type { Generations } from "./agent/generations.ts";
-import { createGuard, isLoopback, isWildcard, urlHost } from "./http/guards.ts";
+import { createHostGuard, isLoopback, isWildcard, urlHost } from "./http/host-guard.ts";
 import { toHandlerOptions } from "./http/handler-options.ts";
 import { listen } from "./http/listen.ts";
 import type { Listening } from "./http/listen.ts";
@@ -72,7 +72,7 @@ interface Given {
   readonly io: Io;
 }
 
-async function open(loaded: LoadedAgent, { flags, settings, io }: Given): Promise<Site> {
+async function open(loaded: AgentModule, { flags, settings, io }: Given): Promise<Site> {
   const closers: (() => Promise<void> | undefined)[] = [() => loaded.close?.()];
   try {
     const stores = createStoreChoice({ flags, settings, cwd: io.cwd });
@@ -88,7 +88,7 @@ async function open(loaded: LoadedAgent, { flags, settings, io }: Given): Promis
     });
     const withPage = flags.playground && hasPage(io);
     const { host, corsOrigins } = settings;
-    const guard = createGuard({ host, corsOrigins, port: () => server.port });
+    const guard = createHostGuard({ host, corsOrigins, port: () => server.port });
     // Where an agent's code is, and why it fails, concerns only who sits at this machine.
     const shown = isLoopback(host) ? failures : undefined;
     const app = createApp({ guard, repairs, failures: shown, hasPage: withPage, agents, logger });
@@ -107,7 +107,7 @@ function createLogger({ logFormat, logLevel, debug }: ServeSettings, { err }: Io
 }
 
 async function announce(
-  loaded: LoadedAgent,
+  loaded: AgentModule,
   { agents, url, withPage }: Site,
   { flags, settings, io }: Given,
 ): Promise<void> {

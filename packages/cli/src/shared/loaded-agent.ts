@@ -1,7 +1,7 @@
 import type { AgentHandlerOptions, AgentLike, AgentMap } from "@holodeck/agui";
 
 /** An agent file, whatever its language, ready for `createAgentHandler`. */
-export interface LoadedAgent {
+export interface AgentModule {
   readonly name: string;
   readonly description?: string;
   readonly agent: AgentLike | AgentMap;

@@ -3,7 +3,7 @@ import { fromAiSdk, toAiSdkMessages, toAiSdkTools } from "@holodeck/agui-adapter
 import { createToolLoopAgent } from "@holodeck/agui-tools";
 import type { ModelMessage } from "ai";
 import { inWords } from "./mcp/mcp-content.ts";
-import type { ContentPart } from "./mcp/mcp-content.ts";
+import type { McpContentPart } from "./mcp/mcp-content.ts";
 import type { McpTools } from "./mcp/mcp-tools.ts";
 import type { LazyModel } from "./model.ts";
 
@@ -29,7 +29,7 @@ export function createYamlAgent(options: YamlAgentOptions): AgentObject {
       onTools(mcp.list(() => undefined));
     },
     run(input, context) {
-      const media = new Map<string, readonly ContentPart[]>();
+      const media = new Map<string, readonly McpContentPart[]>();
       const generate = fromAiSdk(async (asked, { signal }) => {
         const [{ streamText, jsonSchema }, languageModel] = await Promise.all([
           import("ai"),
@@ -63,7 +63,7 @@ function toSystem(instructions: string, { context }: RunAgentInput): string {
 // Results with images, which the loop hands on as JSON, in a form that the model can see.
 function withMedia(
   messages: ModelMessage[],
-  media: ReadonlyMap<string, readonly ContentPart[]>,
+  media: ReadonlyMap<string, readonly McpContentPart[]>,
   { takesImages }: LazyModel,
 ): ModelMessage[] {
   if (media.size === 0) return messages;
@@ -78,7 +78,7 @@ function withMedia(
   });
 }
 
-function toText(parts: readonly ContentPart[]): { type: "text"; value: string } {
+function toText(parts: readonly McpContentPart[]): { type: "text"; value: string } {
   return { type: "text", value: inWords(parts) };
 }
 
@@ -90,7 +90,7 @@ type ContentOutput = {
   )[];
 };
 
-function toContent(parts: readonly ContentPart[]): ContentOutput {
+function toContent(parts: readonly McpContentPart[]): ContentOutput {
   return {
     type: "content",
     value: parts.map((part) =>

@@ -1,4 +1,4 @@
-import type { Path, Report } from "./faults/report.ts";
+import type { Path, FileReport } from "./faults/report.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -13,7 +13,7 @@ export interface Environment {
 }
 
 /** An environment that reports what is missing from it. */
-export function createEnvironment(env: Env, report: Report): Environment {
+export function createEnvironment(env: Env, report: FileReport): Environment {
   function get(name: string): string | undefined {
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
     return value === undefined || value.trim() === "" ? undefined : value.trim();

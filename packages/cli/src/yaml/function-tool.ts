@@ -6,8 +6,8 @@ import { AgentFault } from "../shared/agent-fault.ts";
 import type { ImportedModule } from "../modules/import-module.ts";
 import { reasonOf } from "../shared/reason-of.ts";
 import { findModule } from "../modules/find-module.ts";
-import { toParameters } from "./parameters.ts";
-import type { Path, Report } from "./faults/report.ts";
+import { toYamlParameters } from "./parameters.ts";
+import type { Path, FileReport } from "./faults/report.ts";
 import type { ClientToolConfig, FunctionToolConfig } from "./schema/schema-tools.ts";
 
 // Models take a hyphen too; the pattern of the file is the schema's.
@@ -17,7 +17,7 @@ const namePattern = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 export interface ToolPlace {
   readonly path: Path;
   readonly folder: string;
-  readonly report: Report;
+  readonly report: FileReport;
   /** The same module for the same file, however many tools are in it. */
   readonly importModule: (file: string) => Promise<ImportedModule>;
 }
@@ -112,7 +112,7 @@ function isTool(value: unknown): value is ServerTool {
 function schemaOf(given: Readonly<Record<string, unknown>> | undefined): {
   parameters?: Record<string, unknown>;
 } {
-  const parameters = toParameters(given);
+  const parameters = toYamlParameters(given);
   return parameters === undefined ? {} : { parameters };
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Report } from "./faults/report.ts";
+import type { FileReport } from "./faults/report.ts";
 
 export interface Instructions {
   readonly text: string;
@@ -11,7 +11,7 @@ export interface Instructions {
 /** The instructions that a file has or names. What is wrong with them is reported. */
 export async function toInstructions(
   value: unknown,
-  { folder, report }: { folder: string; report: Report },
+  { folder, report }: { folder: string; report: FileReport },
 ): Promise<Instructions> {
   if (typeof value === "string") return { text: value };
   const { file, inline } = (value ?? {}) as { file?: unknown; inline?: unknown };

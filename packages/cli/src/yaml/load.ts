@@ -1,4 +1,4 @@
-import type { LoadedAgent } from "../shared/loaded-agent.ts";
+import type { AgentModule } from "../shared/loaded-agent.ts";
 
 /**
  * The agent of an `agent.yaml`, ready for `createAgentHandler(loaded.agent, loaded.options)`. Throws an
@@ -13,7 +13,7 @@ import type { LoadedAgent } from "../shared/loaded-agent.ts";
 export async function loadYamlAgent(
   path: string,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<LoadedAgent> {
+): Promise<AgentModule> {
   // YAML and zod are for those who have such a file.
   const { readAgentFile } = await import("./read-agent-file.ts");
   return readAgentFile(path, env);

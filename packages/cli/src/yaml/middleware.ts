@@ -13,7 +13,7 @@ import {
 import type { HandlerMiddleware, Middleware } from "@holodeck/agui";
 import type { Environment } from "./environment.ts";
 import { reasonOf } from "../shared/reason-of.ts";
-import type { Path, Report } from "./faults/report.ts";
+import type { Path, FileReport } from "./faults/report.ts";
 import { middlewareSchema } from "./schema/schema-middleware.ts";
 import type { MiddlewareConfig, MiddlewareName } from "./schema/schema-middleware.ts";
 import { withCamelKeys } from "./schema/snake-case.ts";
@@ -55,7 +55,7 @@ const makers: Record<MiddlewareName, (options: Options, lent: Lent) => Any> = {
 /** The middleware that a file names. What is wrong with it is reported. */
 export function toMiddleware(
   items: unknown,
-  { environment, report }: { environment: Environment; report: Report },
+  { environment, report }: { environment: Environment; report: FileReport },
 ): Any[] {
   if (!Array.isArray(items)) return [];
   let hasAuth = false;

@@ -1,6 +1,6 @@
 import type { LanguageModel } from "ai";
 import type { Environment } from "./environment.ts";
-import type { Report } from "./faults/report.ts";
+import type { FileReport } from "./faults/report.ts";
 import type { ModelConfig } from "./schema/schema-model.ts";
 
 /** A model that is made when it is first needed: nothing of the AI SDK is loaded before. */
@@ -28,7 +28,7 @@ const ollama = "http://127.0.0.1:11434/v1";
 /** The model that a file names. What is missing for it is reported. */
 export function toModel(
   config: ModelConfig,
-  { environment, report }: { environment: Environment; report: Report },
+  { environment, report }: { environment: Environment; report: FileReport },
 ): LazyModel {
   const { temperature, max_tokens: maxOutputTokens, top_p: topP } = config;
   const connect = toConnector(config, environment, report);
@@ -45,7 +45,7 @@ export function toModel(
 function toConnector(
   config: ModelConfig,
   environment: Environment,
-  report: Report,
+  report: FileReport,
 ): () => Promise<LanguageModel> {
   if (config.provider === "demo") {
     return async () => (await import("./demo-model.ts")).createDemoModel(config.name);
@@ -90,7 +90,7 @@ function toConnector(
 
 function toAddress(
   config: Exclude<ModelConfig, { provider: "demo" }>,
-  { environment, report }: { environment: Environment; report: Report },
+  { environment, report }: { environment: Environment; report: FileReport },
 ): { baseURL?: string; resourceName?: string } {
   const read = (key: string, value: string): string => {
     const path = ["model", key];

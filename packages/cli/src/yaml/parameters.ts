@@ -1,5 +1,5 @@
 /** The JSON Schema of a tool's parameters, from either form a file may give them in. */
-export function toParameters(
+export function toYamlParameters(
   given: Readonly<Record<string, unknown>> | undefined,
 ): Record<string, unknown> | undefined {
   if (given === undefined || given.type === "object") return given;

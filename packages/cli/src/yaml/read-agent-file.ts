@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import type { AgentHandlerOptions } from "@holodeck/agui";
 import { toDefinition } from "@holodeck/agui-core/internal";
 import type { Limits, ServerTool, Tool } from "@holodeck/agui-core";
-import type { LoadedAgent } from "../shared/loaded-agent.ts";
+import type { AgentModule } from "../shared/loaded-agent.ts";
 import { AgentFileError } from "./faults/agent-file-error.ts";
 import { createYamlAgent } from "./agent.ts";
 import { createEnvironment } from "./environment.ts";
@@ -24,7 +24,7 @@ import { withCamelKeys } from "./schema/snake-case.ts";
 import { toTools } from "./tools.ts";
 
 /** Reads, checks and builds the agent of a file. Everything that is wrong is in the one error. */
-export async function readAgentFile(path: string, env: Env): Promise<LoadedAgent> {
+export async function readAgentFile(path: string, env: Env): Promise<AgentModule> {
   const { data, report } = parseFile(path, await readText(path));
   const folder = dirname(resolve(path));
   const environment = createEnvironment(env, report);

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { Limits } from "@holodeck/agui-core";
 import type { OpenStore } from "../shared/open-store.ts";
 import type { Environment } from "./environment.ts";
-import type { Report } from "./faults/report.ts";
+import type { FileReport } from "./faults/report.ts";
 
 /** Makes the store that `sessions` of a file names; undefined for the one in memory. */
 export type OpenSessions = (limits: Partial<Limits>) => Promise<OpenStore | undefined>;
@@ -11,7 +11,7 @@ export type OpenSessions = (limits: Partial<Limits>) => Promise<OpenStore | unde
 export interface SessionsPlace {
   readonly folder: string;
   readonly environment: Environment;
-  readonly report: Report;
+  readonly report: FileReport;
 }
 
 const path = ["sessions"];

@@ -6,7 +6,7 @@ import { toClientTool, toFunctionTool } from "./function-tool.ts";
 import { toMcpEntry } from "./mcp/mcp-entry.ts";
 import type { McpEntry } from "./mcp/mcp-tools.ts";
 import { parseMost } from "./faults/parse-most.ts";
-import type { Report } from "./faults/report.ts";
+import type { FileReport } from "./faults/report.ts";
 import { toolSchema } from "./schema/schema-tools.ts";
 
 export interface FileTools {
@@ -20,7 +20,7 @@ export interface FileTools {
 export interface ToolsPlace {
   readonly folder: string;
   readonly environment: Environment;
-  readonly report: Report;
+  readonly report: FileReport;
 }
 
 /** The tools that a file names. What is wrong with any of them is reported. */
@@ -59,7 +59,7 @@ function createImporter(): (file: string) => Promise<ImportedModule> {
   };
 }
 
-function findTwins(items: readonly unknown[], report: Report): void {
+function findTwins(items: readonly unknown[], report: FileReport): void {
   const first = new Map<string, number>();
   for (const [index, item] of items.entries()) {
     const { name } = (item ?? {}) as { name?: unknown };

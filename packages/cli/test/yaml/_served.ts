@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { loadYamlAgent } from "../../src/index.ts";
-import type { LoadedAgent } from "../../src/index.ts";
+import type { AgentModule } from "../../src/index.ts";
 
 export const fixtures: string = fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "");
 
@@ -24,7 +24,7 @@ export async function folder(files: Record<string, string>): Promise<string> {
 export async function load(
   text: string,
   { env = {}, files = {} }: { env?: Record<string, string>; files?: Record<string, string> } = {},
-): Promise<LoadedAgent> {
+): Promise<AgentModule> {
   const path = join(await folder({ "agent.yaml": text, ...files }), "agent.yaml");
   const loaded = await loadYamlAgent(path, env);
   onTestFinished(() => loaded.close?.());
@@ -47,7 +47,7 @@ export interface Chat {
 
 /** Serves what was loaded, and talks to it with the real client. */
 export async function chatWith(
-  loaded: LoadedAgent,
+  loaded: AgentModule,
   options: AgentHandlerOptions = {},
 ): Promise<Chat> {
   const logs: unknown[] = [];

@@ -20,8 +20,8 @@ import { startSettled } from "./settle-answers.ts";
 import type { AgentLike } from "../contract/agent.ts";
 import type { RunContext } from "../contract/context.ts";
 import type { Run } from "../contract/middleware.ts";
-import { Voice } from "./output.ts";
-import type { Listener } from "./output.ts";
+import { AgentOutput } from "./output.ts";
+import type { OutputListener } from "./output.ts";
 
 /** An agent in its one normal form. */
 export interface Agent {
@@ -98,12 +98,12 @@ function withoutClaims(agent: AgentLike, input: RunAgentInput, context: RunConte
 }
 
 /** A run that is told to a subscriber. */
-class ObservedRun implements Listener, CallOrigins {
+class ObservedRun implements OutputListener, CallOrigins {
   readonly context: RunContext;
   readonly #subscriber: Subscriber<BaseEvent>;
   readonly #mode: RunMode;
   readonly #stopping: LinkedAbort;
-  readonly #voice: Voice;
+  readonly #output: AgentOutput;
   readonly #guard: Guard;
   #earlierCalls: EarlierCalls | undefined;
   #pumping: Pumping | undefined;
@@ -117,14 +117,14 @@ class ObservedRun implements Listener, CallOrigins {
     this.context = context;
     this.#mode = modeOf(context);
     this.#stopping = new LinkedAbort(context);
-    this.#voice = new Voice(input, this);
+    this.#output = new AgentOutput(input, this);
     this.#guard = createGuard({
       threadId: context.threadId,
       runId: context.runId,
       parentRunId: input.parentRunId,
       emit: (event) => subscriber.next(event),
-      state: this.#voice.tracker,
-      ending: this.#voice.ending,
+      state: this.#output.tracker,
+      ending: this.#output.ending,
       calls: this,
       strict: this.#mode.strict,
       begins: this.#mode.begun,
@@ -132,7 +132,7 @@ class ObservedRun implements Listener, CallOrigins {
   }
 
   isClientTool(name: string): boolean {
-    const { tools } = this.#voice.input;
+    const { tools } = this.#output.input;
     if (this.context.tools.some((tool) => tool.name === name)) return false;
     if (tools.some((tool) => tool.name === name)) return true;
     return this.#mode.isClientTool?.(name) ?? tools.length === 0;
@@ -140,7 +140,7 @@ class ObservedRun implements Listener, CallOrigins {
 
   earlierCalls(): EarlierCalls {
     if (!this.#earlierCalls) {
-      const { messages } = this.#voice.input;
+      const { messages } = this.#output.input;
       this.#earlierCalls = this.#mode.earlierCalls?.().with(messages) ?? new EarlierCalls(messages);
     }
     return this.#earlierCalls;
@@ -155,9 +155,9 @@ class ObservedRun implements Listener, CallOrigins {
   }
 
   begin(agent: AgentLike): void {
-    const voice = this.#voice;
-    const bound = bindContext(this.context, voice, this.#stopping);
-    this.#pumping = pump(startAgent(agent, voice.input, bound), voice);
+    const output = this.#output;
+    const bound = bindContext(this.context, output, this.#stopping);
+    this.#pumping = pump(startAgent(agent, output.input, bound), output);
   }
 
   leave(): void {
@@ -186,7 +186,7 @@ class ObservedRun implements Listener, CallOrigins {
       : new AgentError("agent-error", "The agent failed.", { cause });
   }
 
-  hear(value: unknown): void {
+  push(value: unknown): void {
     this.#guard.push(value);
   }
 

@@ -6,14 +6,14 @@ import { ContextSession } from "./context-session.ts";
 import type { CallOrigins } from "../guard/calls/earlier-calls.ts";
 import type { BegunParts } from "../guard/parts/begun-parts.ts";
 import { ulid } from "../base/ids.ts";
-import { GivenSignal, LazyAbort } from "../base/lazy-abort-controller.ts";
+import { GivenSignal, LazyAbortController } from "../base/lazy-abort-controller.ts";
 import type { Stopping } from "../base/lazy-abort-controller.ts";
 import { silentLogger } from "../base/logger.ts";
 import { nameCall } from "./calls/late-calls.ts";
 import { settleTools, splitTools } from "../tools/definitions.ts";
 import { ToolCalls } from "../tools/calls.ts";
-import { ToolDesk } from "../tools/run-tools.ts";
-import type { Voice } from "./output.ts";
+import { RunTools } from "../tools/run-tools.ts";
+import type { AgentOutput } from "./output.ts";
 import type { Json } from "../contract/agent.ts";
 import type {
   AgentRequest,
@@ -75,7 +75,7 @@ export interface RunMode extends Partial<CallOrigins> {
   /** Takes advice to who wrote the agent. */
   advise?(advice: string): void;
   /** What the tools of the run share, made when it is asked for. */
-  desk?(): ToolDesk;
+  desk?(): RunTools;
   /** Ids of the calls in the input that only the client vouches for. */
   readonly claimed?: ReadonlySet<string> | undefined;
   /** Takes note of tools that run on the server besides the handler's. */
@@ -91,13 +91,13 @@ interface Inside {
   /** For the tools that are called: stops with the run, or when their agent is left. */
   readonly calling: Stopping;
   /** Only where the mode has none. */
-  readonly desk: ToolDesk | undefined;
+  readonly desk: RunTools | undefined;
   /** What the server declares of the client's tools. */
   readonly declared: readonly ServerTool[];
   readonly request: RequestSource | undefined;
-  /** Absent outside a run, as the voice is. */
+  /** Absent outside a run, as the output is. */
   readonly input: RunAgentInput | undefined;
-  readonly voice: Voice | undefined;
+  readonly output: AgentOutput | undefined;
   calls: ToolCalls | undefined;
 }
 
@@ -105,22 +105,22 @@ const inside: unique symbol = Symbol("inside");
 const freeMode: RunMode = { ready: () => undefined, strict: false };
 const noFiles: readonly InputFile[] = Object.freeze([]);
 
-/** Without a voice `emit` and `state` throw until `bindContext` gives it one. */
+/** Without a output `emit` and `state` throw until `bindContext` gives it one. */
 export function createRunContext(
   init: RunContextInit,
   mode: RunMode = freeMode,
-  voice?: Voice,
+  output?: AgentOutput,
 ): RunContext {
   const { threadId, runId, agentId = "default", principal, request } = init;
   const { logger = silentLogger, requestId = runId, files = noFiles } = init;
-  const stopping = init.stopping ?? (init.signal ? new GivenSignal(init.signal) : new LazyAbort());
+  const stopping = init.stopping ?? (init.signal ? new GivenSignal(init.signal) : new LazyAbortController());
   const session = new ContextSession(init, stopping, mode);
   const { server: tools, client: declared } = splitTools(init.tools);
-  const desk = mode.desk ? undefined : new ToolDesk(init, session.answers);
-  const input = voice?.input;
+  const desk = mode.desk ? undefined : new RunTools(init, session.answers);
+  const input = output?.input;
   return new Context(
     { threadId, runId, agentId, principal, session, logger, requestId, files, tools },
-    { mode, stopping, calling: stopping, desk, declared, request, input, voice, calls: undefined },
+    { mode, stopping, calling: stopping, desk, declared, request, input, output, calls: undefined },
   );
 }
 
@@ -169,15 +169,15 @@ class Context implements RunContext {
   }
 
   get emit(): Emit {
-    const { voice } = this[inside];
-    if (!voice) throw unbound();
-    return voice.emit;
+    const { output } = this[inside];
+    if (!output) throw unbound();
+    return output.emit;
   }
 
   get state(): RunState {
-    const { voice } = this[inside];
-    if (!voice) throw unbound();
-    return voice.state;
+    const { output } = this[inside];
+    if (!output) throw unbound();
+    return output.state;
   }
 
   // Getters, so that whoever takes a method out of its context can still call it.
@@ -191,15 +191,15 @@ class Context implements RunContext {
   }
 }
 
-/** The same context, speaking with another voice. `calling` stops the tools that are called with it. */
-export function bindContext(context: RunContext, voice: Voice, calling: Stopping): RunContext {
+/** The same context, speaking with another output. `calling` stops the tools that are called with it. */
+export function bindContext(context: RunContext, output: AgentOutput, calling: Stopping): RunContext {
   const { mode, desk, declared, request, stopping: outer } = insideOf(context);
-  const { input } = voice;
+  const { input } = output;
   // A run stops with a reason; outside of one there is only the subscription.
   const stopping = desk ? calling : outer;
   return derive(
     context,
-    { mode, stopping, calling, desk, declared, request, input, voice, calls: undefined },
+    { mode, stopping, calling, desk, declared, request, input, output, calls: undefined },
     context.tools,
   );
 }
@@ -230,10 +230,10 @@ export function withTools(
   );
   const declared = [...client, ...own.declared.filter(isOthers)];
   if (server.length > 0) deskIn(own).bring(server);
-  const { mode, stopping, calling, desk, request, voice } = own;
+  const { mode, stopping, calling, desk, request, output } = own;
   const derived = derive(
     context,
-    { mode, stopping, calling, desk, declared, request, input: settled, voice, calls: undefined },
+    { mode, stopping, calling, desk, declared, request, input: settled, output, calls: undefined },
     [...server, ...context.tools.filter(isOthers)],
   );
   return { input: settled, context: derived };
@@ -279,7 +279,7 @@ export function toolCallsOf(context: RunContext): ToolCalls {
     desk: deskIn(own),
     input,
     declared,
-    output: own.voice,
+    output: own.output,
   }));
 }
 
@@ -294,10 +294,10 @@ function startCall<T>(
   name: string,
   work: (calls: ToolCalls) => Promise<T>,
 ): Promise<T> {
-  const { voice } = insideOf(context);
-  if (voice?.isLate()) return voice.suspend(name);
+  const { output } = insideOf(context);
+  if (output?.isLate()) return output.suspend(name);
   const begin = async (): Promise<T> => work(toolCallsOf(context));
-  return voice ? voice.begin(name, begin(), "tool") : handOut(begin());
+  return output ? output.begin(name, begin(), "tool") : handOut(begin());
 }
 
 function nameCalls(list: readonly ToolCallRequest[]): string {
@@ -309,7 +309,7 @@ function nameCalls(list: readonly ToolCallRequest[]): string {
 
 /** Starts a run for the server, which sends something before the agent does. */
 export function openRun(context: RunContext): void {
-  insideOf(context).voice?.open();
+  insideOf(context).output?.open();
 }
 
 function insideOf(context: RunContext): Inside {
@@ -328,11 +328,11 @@ export function waitsForClient(context: RunContext): boolean {
 }
 
 /** What the tools of a run share: what was asked in it, and what is to be tidied up. */
-export function deskOf(context: RunContext): ToolDesk {
+export function deskOf(context: RunContext): RunTools {
   return deskIn(insideOf(context));
 }
 
-function deskIn({ desk, mode }: Inside): ToolDesk {
+function deskIn({ desk, mode }: Inside): RunTools {
   return desk ?? mode.desk!();
 }
 

@@ -26,11 +26,11 @@ export interface EmitOptions {
 
 /** `context.emit`: one method per kind of thing an agent says. */
 export function createEmit(options: EmitOptions): Emit {
-  return toEmit(new Lane(options, undefined));
+  return toEmit(new EmitWriter(options, undefined));
 }
 
 // Functions of its own, so that an author may take them out of it or put others in front of them.
-function toEmit(lane: Lane): Emit {
+function toEmit(lane: EmitWriter): Emit {
   return {
     text: (delta) => lane.text(delta),
     reasoning: (delta) => lane.reasoning(delta),
@@ -59,7 +59,7 @@ const untagged: ReadonlySet<string> = new Set([
 ]);
 
 /** The writer of the agent itself, or of the subagent whose id it puts on everything. */
-class Lane {
+class EmitWriter {
   readonly #options: EmitOptions;
   readonly #calls: RunCalls;
   readonly #subagentRunId: string | undefined;
@@ -285,7 +285,7 @@ class Lane {
     });
     try {
       if (pace) await pace;
-      const result = await body(toEmit(new Lane(options, id)));
+      const result = await body(toEmit(new EmitWriter(options, id)));
       await push({ type: EventType.SUBAGENT_FINISHED, ...self, ...this.#suspension(id) });
       return result;
     } catch (error) {

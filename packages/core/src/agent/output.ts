@@ -15,11 +15,11 @@ import type { LiveStateTracker } from "../guard/state-tracker.ts";
 import { createRunState } from "./state-writer.ts";
 import type { Emit, RunState } from "../contract/context.ts";
 
-/** What a voice speaks to: a run, or the Observable of one. */
-export interface Listener extends EndedRun {
+/** What a output speaks to: a run, or the Observable of one. */
+export interface OutputListener extends EndedRun {
   /** The server sends something before the agent does. */
   open(): void;
-  hear(value: unknown): void;
+  push(value: unknown): void;
   /** The agent is done. */
   completed(): void;
   failed(reason: unknown): void;
@@ -40,14 +40,14 @@ const none = Object.freeze([]) as unknown as never[];
 const breath = 256;
 
 /** What an agent says, be it yielded, returned or emitted, on its way to whoever hears it. */
-export class Voice implements CallingRun, PumpTarget, RunCalls, RunEnding {
+export class AgentOutput implements CallingRun, PumpTarget, RunCalls, RunEnding {
   /** What the agent is given. */
   readonly input: RunAgentInput;
   readonly tracker: LiveStateTracker;
   interrupts: RunEnding["interrupts"] = none;
   usage: RunEnding["usage"] = none;
   result: unknown = undefined;
-  readonly #listener: Listener;
+  readonly #listener: OutputListener;
   #hasSpoken = false;
   #hasEmitted = false;
   #emitted = 0;
@@ -59,7 +59,7 @@ export class Voice implements CallingRun, PumpTarget, RunCalls, RunEnding {
   /** The agent's own RUN_FINISHED, until the calls in progress have their results. */
   #held: { readonly event: unknown } | undefined;
 
-  constructor(input: RunAgentInput, listener: Listener) {
+  constructor(input: RunAgentInput, listener: OutputListener) {
     this.input = input;
     this.tracker = createStateTracker(input.state);
     this.#listener = listener;
@@ -147,7 +147,7 @@ export class Voice implements CallingRun, PumpTarget, RunCalls, RunEnding {
     }
     const begun = this.#begun;
     if (begun && isFinish(value) && begun.isOpen) void this.#hold(value, begun);
-    else this.#listener.hear(value);
+    else this.#listener.push(value);
   }
 
   error(reason: unknown): void {
@@ -157,7 +157,7 @@ export class Voice implements CallingRun, PumpTarget, RunCalls, RunEnding {
 
   /** A returned string is text if no text was said, else it is the result of the run, as anything else is. */
   complete(result?: unknown): void {
-    if (typeof result === "string" && !this.#hasSpoken) this.#listener.hear(result);
+    if (typeof result === "string" && !this.#hasSpoken) this.#listener.push(result);
     else if (result !== undefined && result !== null) this.result = result;
     if (!this.#hasSpoken && typeof result !== "string") this.#advise(result);
     void this.#finish();
@@ -202,7 +202,7 @@ export class Voice implements CallingRun, PumpTarget, RunCalls, RunEnding {
   #release(): void {
     const held = this.#held;
     this.#held = undefined;
-    if (held && !this.#listener.isLate()) this.#listener.hear(held.event);
+    if (held && !this.#listener.isLate()) this.#listener.push(held.event);
   }
 
   #breathe(): Promise<void> | undefined {

@@ -8,7 +8,7 @@ import { createReducer } from "../view/reducer.ts";
 import { toVerdict } from "../tools/answers.ts";
 import type { SettledCall } from "../tools/answers.ts";
 import type { AnsweredCall, LostCall, ToolCalls } from "../tools/calls.ts";
-import type { Settled, ToolDesk } from "../tools/run-tools.ts";
+import type { Settled, RunTools } from "../tools/run-tools.ts";
 import type { RunContext } from "../contract/context.ts";
 import type { AskedCall, TakenCall } from "../contract/tools.ts";
 
@@ -41,7 +41,7 @@ export function startSettled(
 }
 
 async function startAfter(
-  desk: ToolDesk,
+  desk: RunTools,
   { input, context }: { readonly input: RunAgentInput; readonly context: RunContext },
   start: (input: RunAgentInput) => unknown,
 ): Promise<unknown> {
@@ -54,7 +54,7 @@ async function startAfter(
 }
 
 // An agent that passes its input on to another server would answer there what was not asked there.
-function withoutUsed(input: RunAgentInput, { answers, settled }: ToolDesk): RunAgentInput {
+function withoutUsed(input: RunAgentInput, { answers, settled }: RunTools): RunAgentInput {
   const { resume, ...rest } = input;
   if (!resume) return input;
   const used = new Set(
@@ -79,7 +79,7 @@ async function settle(
   return { lost, made };
 }
 
-function toAnswered(desk: ToolDesk, context: RunContext): readonly AnsweredCall[] {
+function toAnswered(desk: RunTools, context: RunContext): readonly AnsweredCall[] {
   const open = createOpener(desk.history);
   return desk.answers.flatMap((answer): AnsweredCall[] => {
     const { call } = answer;
@@ -91,7 +91,7 @@ function toAnswered(desk: ToolDesk, context: RunContext): readonly AnsweredCall[
   });
 }
 
-function toLost({ lost, history }: ToolDesk): readonly LostCall[] {
+function toLost({ lost, history }: RunTools): readonly LostCall[] {
   const open = createOpener(history);
   return lost
     .filter(({ id }) => !hasResult(history, id))

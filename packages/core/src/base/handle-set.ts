@@ -3,27 +3,27 @@
  * the next one, so that everything that was ever in it stays until a full collection: half of what a run
  * allocates was copied by every minor one. Here the members stand in boxes that are emptied.
  */
-export interface Bag<T> extends Iterable<T> {
-  /** Returns its place, a number above 0. */
+export interface HandleSet<T> extends Iterable<T> {
+  /** Returns its handle, a number above 0. */
   add(member: T): number;
-  /** Takes out what stands in a place. */
-  remove(place: number): void;
+  /** Takes out what stands in a handle. */
+  remove(handle: number): void;
   readonly size: number;
 }
 
-export function createBag<T extends object>(): Bag<T> {
+export function createHandleSet<T extends object>(): HandleSet<T> {
   const boxes = new Map<number, { member: T | undefined }>();
-  let places = 0;
+  let count = 0;
   return {
     add(member) {
-      const place = ++places;
-      boxes.set(place, { member });
-      return place;
+      const handle = ++count;
+      boxes.set(handle, { member });
+      return handle;
     },
-    remove(place) {
-      const box = boxes.get(place);
+    remove(handle) {
+      const box = boxes.get(handle);
       if (box) box.member = undefined;
-      boxes.delete(place);
+      boxes.delete(handle);
     },
     get size() {
       return boxes.size;

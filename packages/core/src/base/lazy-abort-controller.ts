@@ -8,7 +8,7 @@ export interface Stopping {
  * An `AbortController` whose signal is made when somebody asks for it. Making one costs 7 µs on Node 20,
  * and three shapes of its own that only a full collection frees; most agents never look.
  */
-export class LazyAbort implements Stopping {
+export class LazyAbortController implements Stopping {
   aborted = false;
   #reason: unknown;
   #controller: AbortController | undefined;
@@ -32,7 +32,7 @@ export class LazyAbort implements Stopping {
 /** Stops with a run, or before it. */
 export class LinkedAbort implements Stopping {
   readonly #outer: { readonly signal: AbortSignal };
-  readonly #own = new LazyAbort();
+  readonly #own = new LazyAbortController();
   #isLinked = false;
 
   constructor(outer: { readonly signal: AbortSignal }) {

@@ -1,4 +1,4 @@
-import { createBag } from "./handle-set.ts";
+import { createHandleSet } from "./handle-set.ts";
 import type { Clock } from "../contract/context.ts";
 
 const longest = 2 ** 31 - 1;
@@ -25,14 +25,14 @@ export interface Tickable {
 
 /** One coarse timer for every deadline of a handler: heartbeats, stalls, timeouts. */
 export interface Ticker {
-  /** Returns its place, a number above 0. */
+  /** Returns its handle, a number above 0. */
   add(member: Tickable): number;
-  remove(place: number): void;
+  remove(handle: number): void;
 }
 
 /** Ticks while it has members, about every `everyMs`. `rest` lets go of a timer that waits for nobody. */
 export function createTicker(clock: Clock, everyMs: number): Ticker & { rest(): void } {
-  const members = createBag<Tickable>();
+  const members = createHandleSet<Tickable>();
   let timer: unknown;
 
   function tick(): void {
@@ -53,14 +53,14 @@ export function createTicker(clock: Clock, everyMs: number): Ticker & { rest(): 
   return {
     rest,
     add(member) {
-      const place = members.add(member);
+      const handle = members.add(member);
       arm();
-      return place;
+      return handle;
     },
     // A timer that finds nobody is the last. Where runs are short, to take it back each would set one and
     // clear one.
-    remove(place) {
-      members.remove(place);
+    remove(handle) {
+      members.remove(handle);
     },
   };
 }

@@ -7,7 +7,7 @@ export interface TurnMember {
 }
 
 /** Runs a task in the next macrotask, after timers and I/O had their turn. One hop serves all tasks. */
-export const hop: (task: Task) => void = createQueue(createScheduler(), (task) => task());
+export const nextMacrotask: (task: Task) => void = createQueue(createScheduler(), (task) => task());
 
 /**
  * Tells a member when this turn is over: on Node after the promises that are settled now have been heard, and
@@ -21,7 +21,7 @@ export const atTurnEnd: (member: TurnMember) => void = createQueue(
 
 /** Resolves in the next macrotask. */
 export function nextTurn(): Promise<void> {
-  return new Promise(hop);
+  return new Promise(nextMacrotask);
 }
 
 function createQueue<T>(schedule: Scheduler, run: (task: T) => void): (task: T) => void {

@@ -29,7 +29,7 @@ const maxSize = 32 * 1024;
  * not once per token. With 200 deltas a run this took two thirds of what a delta costs beside the agent's own.
  * The caller knows that both are of one part and nothing but deltas.
  */
-export function addToLine(entry: OpenEntry, delta: string, size: number): boolean {
+export function appendDelta(entry: OpenEntry, delta: string, size: number): boolean {
   const deltas = (entry.deltas ??= [entry.event.delta as string]);
   if (deltas.length >= maxDeltas || entry.size >= maxSize) return false;
   deltas.push(delta);
@@ -39,7 +39,7 @@ export function addToLine(entry: OpenEntry, delta: string, size: number): boolea
 }
 
 /** Puts the deltas of an entry together, before anybody sees it. */
-export function sealLine(entry: OpenEntry): void {
+export function sealDeltas(entry: OpenEntry): void {
   const { deltas } = entry;
   if (deltas === undefined) return;
   if (deltas.length === 1) {
@@ -52,7 +52,7 @@ export function sealLine(entry: OpenEntry): void {
 }
 
 /** What one delta of a line would be by itself. */
-export function toSingle({ from, at, event }: LogEntry, index: number, delta: string): LogEntry {
+export function entryOfDelta({ from, at, event }: LogEntry, index: number, delta: string): LogEntry {
   const offset = from + index;
   return { from: offset, to: offset, at, event: { ...event, delta } };
 }

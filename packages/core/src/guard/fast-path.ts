@@ -16,7 +16,7 @@ const reasoningChunk = EventType.REASONING_MESSAGE_CHUNK;
  * else. Whoever changes what is open has to `cool` it. Plain fields on purpose: this is what a token
  * costs.
  */
-export class Hot {
+export class FastPath {
   #messageType: EventType = content;
   #messageId: string | undefined;
   #messageOwner: Owner;
@@ -95,7 +95,7 @@ export class Hot {
     this.#streamId = undefined;
   }
 
-  cool(): void {
+  invalidate(): void {
     this.#messageId = undefined;
     this.#callId = undefined;
     this.#streamId = undefined;

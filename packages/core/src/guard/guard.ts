@@ -3,16 +3,16 @@ import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { BaseEvent, Interrupt } from "@ag-ui/core";
 import type { CallOrigins } from "./calls/earlier-calls.ts";
 import type { BegunParts } from "./parts/begun-parts.ts";
-import { Brackets } from "./steps.ts";
+import { StepsAndSubagents } from "./steps.ts";
 import { CallNames, namesCall } from "./calls/call-names.ts";
 import { Chunks } from "./parts/chunks.ts";
 import { adoptFinish, cancelled, failed, finished, runStarted, withRunIds } from "./ending.ts";
 import type { EndingRun, RunEnding, RunFailure } from "./ending.ts";
-import type { Exit, LooseEvent } from "./shapes.ts";
-import { Hot } from "./fast-path.ts";
-import { Parts, withTag } from "./parts/parts.ts";
+import type { EventSink, LooseEvent } from "./shapes.ts";
+import { FastPath } from "./fast-path.ts";
+import { PartRepairs, withTag } from "./parts/parts.ts";
 import { Reader } from "./reader.ts";
-import type { Listener } from "./reader.ts";
+import type { ReaderHost } from "./reader.ts";
 import { Violation } from "./repairs.ts";
 import type { RepairKind } from "./repairs.ts";
 import { BudgetError } from "./history/history-budget.ts";
@@ -83,7 +83,7 @@ export function createGuard(options: GuardOptions): Guard {
 }
 
 // Each server has one of these per open stream, so what a run may never need is made when it does.
-class RunGuard implements Guard, EndingRun, Exit, Listener {
+class RunGuard implements Guard, EndingRun, EventSink, ReaderHost {
   threadId: string;
   runId: string;
   readonly ending: RunEnding;
@@ -94,12 +94,12 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   readonly #emit: GuardOptions["emit"];
   readonly #adopts: GuardOptions["adopts"];
   readonly #state: StateTracker;
-  readonly #hot = new Hot();
-  readonly #parts: Parts;
+  readonly #hot = new FastPath();
+  readonly #parts: PartRepairs;
   readonly #budget: HistoryBudget | undefined;
   #names: CallNames | undefined;
   #chunks: Chunks | undefined;
-  #brackets: Brackets | undefined;
+  #brackets: StepsAndSubagents | undefined;
   #reader: Reader | undefined;
   #repairs: Map<RepairKind, number> | undefined;
   #isStrict: boolean;
@@ -119,7 +119,7 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
     this.#state = options.state;
     this.#isStrict = options.strict ?? false;
     this.#budget = options.budget;
-    this.#parts = new Parts(this, options);
+    this.#parts = new PartRepairs(this, options);
   }
 
   get repairs(): ReadonlyMap<RepairKind, number> {
@@ -295,7 +295,7 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   }
 
   #pushChunk(event: LooseEvent): boolean {
-    this.#hot.cool();
+    this.#hot.invalidate();
     const chunks = (this.#chunks ??= new Chunks(this, this.#parts));
     if (!chunks.push(event)) return false;
     const owner = event.subagentRunId;
@@ -318,7 +318,7 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
   }
 
   #pushThought(event: LooseEvent): void {
-    this.#hot.cool();
+    this.#hot.invalidate();
     this.#chunks?.before(event);
     const id = this.#parts.proceed("reasoning", event);
     if (this.#closing || !this.#parts.isOpen("reasoning", id)) return;
@@ -344,7 +344,7 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
           withTag({ type: EventType.RAW, event, source: "agent" }, event.subagentRunId),
         );
       default:
-        this.#hot.cool();
+        this.#hot.invalidate();
         this.#chunks?.before(event);
         this.#routeRest(event);
     }
@@ -381,7 +381,7 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
       case EventType.SUBAGENT_STARTED:
       case EventType.SUBAGENT_FINISHED:
       case EventType.SUBAGENT_ERROR:
-        return (this.#brackets ??= new Brackets(this)).push(event);
+        return (this.#brackets ??= new StepsAndSubagents(this)).push(event);
       case EventType.STATE_SNAPSHOT:
         this.#state.snapshot(event.snapshot);
         return this.send(event);
@@ -427,7 +427,7 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
 
   #beginEnd(): void {
     this.#closing = true;
-    this.#hot.cool();
+    this.#hot.invalidate();
     this.#ensureStarted();
   }
 
@@ -438,7 +438,7 @@ class RunGuard implements Guard, EndingRun, Exit, Listener {
 
   #terminate(event: LooseEvent): void {
     if (this.ended) return;
-    this.#hot.cool();
+    this.#hot.invalidate();
     this.#closing = true;
     this.ended = true;
     this.#emit(event);

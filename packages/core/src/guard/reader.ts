@@ -10,7 +10,7 @@ import { Thinking } from "./parts/legacy-thinking.ts";
 import type { Json } from "../contract/agent.ts";
 
 /** Who is told of repairs, and what they are about. */
-export interface Listener extends Repairer {
+export interface ReaderHost extends Repairer {
   /** What is looked at, in words. */
   subject: string;
 }
@@ -24,10 +24,10 @@ function remedy(type: string): string {
 
 /** Reads what an agent says in one run; the legacy events need a memory. */
 export class Reader {
-  readonly #listener: Listener;
+  readonly #listener: ReaderHost;
   #thinking: Thinking | undefined;
 
-  constructor(listener: Listener) {
+  constructor(listener: ReaderHost) {
     this.#listener = listener;
   }
 

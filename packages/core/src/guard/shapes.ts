@@ -14,7 +14,7 @@ import {
   text,
 } from "./fields.ts";
 import type { Field } from "./fields.ts";
-import { describeValue, notJson, toJson } from "../json/to-json.ts";
+import { nameOfValue, notJson, toJson } from "../json/to-json.ts";
 import {
   messages,
   activityPatch,
@@ -43,7 +43,7 @@ export interface LooseEvent {
 }
 
 /** Where the events of a run go that keep the rules. */
-export interface Exit extends Repairer {
+export interface EventSink extends Repairer {
   send(event: LooseEvent): void;
 }
 
@@ -209,7 +209,7 @@ function jsonOrDescription(value: unknown, repairer: Repairer): unknown {
   const data = toJson(value);
   if (data !== notJson) return data;
   repairer.repair("not-json");
-  return describeValue(value);
+  return nameOfValue(value);
 }
 
 function payload(key: string): Field {

@@ -1,6 +1,6 @@
 import { EventType } from "@ag-ui/core";
 import type { RunFailure } from "./ending.ts";
-import type { Exit, LooseEvent } from "./shapes.ts";
+import type { EventSink, LooseEvent } from "./shapes.ts";
 import { withTag } from "./parts/parts.ts";
 import { BudgetError } from "./history/history-budget.ts";
 import type { Owner } from "./parts/known.ts";
@@ -11,13 +11,13 @@ interface Step {
 }
 
 /** Keeps the rules of steps, which have a name and an owner, and of subagents. */
-export class Brackets {
-  readonly #exit: Exit;
+export class StepsAndSubagents {
+  readonly #exit: EventSink;
   readonly #steps: Step[] = [];
   // Ids of subagents; true while one is at work. Most runs have none.
   #subagents: Map<string, boolean> | undefined;
 
-  constructor(exit: Exit) {
+  constructor(exit: EventSink) {
     this.#exit = exit;
   }
 

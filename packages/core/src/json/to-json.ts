@@ -19,7 +19,7 @@ export function toJson(value: unknown): unknown {
 }
 
 /** A few words on a value that cannot be sent itself. */
-export function describeValue(value: unknown): string {
+export function nameOfValue(value: unknown): string {
   const kind = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
   return `[${kind} that is not JSON]`;
 }

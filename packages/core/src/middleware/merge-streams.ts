@@ -8,7 +8,7 @@ import type { Subscribable } from "../contract/agent.ts";
 export type MergeSource<T> = Subscribable<T> | AsyncIterable<T> | Iterable<T>;
 
 /** What a source says. */
-export type SaidBy<TSource> =
+export type EventOf<TSource> =
   TSource extends Observable<infer T>
     ? T
     : TSource extends AsyncIterable<infer T>
@@ -33,9 +33,9 @@ export type MergedStream<T> = Observable<T> & AsyncIterable<T>;
  */
 export function mergeStreams<TSources extends readonly MergeSource<unknown>[]>(
   ...sources: TSources
-): MergedStream<SaidBy<TSources[number]>> {
+): MergedStream<EventOf<TSources[number]>> {
   sources.forEach(assertSource);
-  return merge(sources as readonly MergeSource<SaidBy<TSources[number]>>[]);
+  return merge(sources as readonly MergeSource<EventOf<TSources[number]>>[]);
 }
 
 function merge<T>(sources: readonly MergeSource<T>[]): MergedStream<T> {

@@ -3,12 +3,12 @@ import type { Call } from "../contract/protocol.ts";
 import type { LogEntry } from "../contract/run-log.ts";
 
 /** Where it can be heard that a client has left. */
-export type Leaving = Pick<Call, "signal" | "onLeave">;
+export type ClientPresence = Pick<Call, "signal" | "onLeave">;
 
 /** What a waiter asks of the audience it stands in. */
-export interface WaiterHost {
+export interface CollectorHost {
   /** Left, cut, or the run is over. Called once. */
-  waited(waiter: Waiter, complete: boolean): void;
+  waited(waiter: Collector, complete: boolean): void;
   /** The listener threw. */
   failed(error: unknown): void;
 }
@@ -17,19 +17,19 @@ export interface WaiterHost {
  * A client that waits for the end of a run and takes its result whole. It counts as a follower, and needs
  * none of what one has: no encoder that is asked for every delta, no sink, no queue, no signal.
  */
-export class Waiter {
+export class Collector {
   isGone = false;
-  readonly #host: WaiterHost;
+  readonly #host: CollectorHost;
   readonly #onEvent: ((event: BaseEvent) => void) | undefined;
   #forget: (() => void) | undefined;
 
-  constructor(host: WaiterHost, onEvent: ((event: BaseEvent) => void) | undefined) {
+  constructor(host: CollectorHost, onEvent: ((event: BaseEvent) => void) | undefined) {
     this.#host = host;
     this.#onEvent = onEvent;
   }
 
   /** Leaves when its client does, but never before who called this has returned. */
-  watch(client: Leaving): void {
+  watch(client: ClientPresence): void {
     const left = (): void => queueMicrotask(() => this.leave(false));
     if (client.onLeave) return client.onLeave(left);
     // Each look at it may make one.

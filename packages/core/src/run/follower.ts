@@ -1,4 +1,4 @@
-import { cutUpTo, noOffset, restAfter, toSingle } from "../delta/merged-entry.ts";
+import { cutUpTo, noOffset, restAfter, entryOfDelta } from "../delta/merged-entry.ts";
 import type { SizedEntry } from "../delta/merged-entry.ts";
 import type { Chunk, Encoder, Sink } from "../contract/exchange.ts";
 
@@ -239,7 +239,7 @@ function encodeOne(encoder: Encoder, entry: SizedEntry): Chunk {
   const { deltas } = entry;
   if (deltas === undefined) return encoder.encode(entry);
   if (encoder.encodeDeltas) return encoder.encodeDeltas(entry, deltas);
-  return join(deltas, (delta, index) => encoder.encode(toSingle(entry, index, delta)));
+  return join(deltas, (delta, index) => encoder.encode(entryOfDelta(entry, index, delta)));
 }
 
 function join<T>(items: readonly T[], encode: (item: T, index: number) => Chunk): Chunk {

@@ -6,11 +6,11 @@ import type { RunLease, RunSettings } from "./types.ts";
 import { sizeOf } from "../json/size.ts";
 import type { BaseEvent } from "@ag-ui/core";
 import type { Chunk, Encoder, Sink } from "../contract/exchange.ts";
-import { Waiter } from "./collector.ts";
-import type { Leaving, WaiterHost } from "./collector.ts";
+import { Collector } from "./collector.ts";
+import type { ClientPresence, CollectorHost } from "./collector.ts";
 
 /** What an audience asks of the run it follows. */
-export interface Stage {
+export interface FollowersHost {
   readonly settings: RunSettings;
   /** The last offset a client can have seen. */
   readonly delivered: number;
@@ -29,14 +29,14 @@ export interface Stage {
 const nobody: readonly never[] = Object.freeze([]);
 
 /** The clients of a run: who they are, who is behind, and what each of them is told. */
-export class Audience implements FollowerHost, WaiterHost {
-  readonly #stage: Stage;
+export class Followers implements FollowerHost, CollectorHost {
+  readonly #stage: FollowersHost;
   // Replaced and never changed: whoever is told something may leave over it.
   #followers: readonly Follower[] = nobody;
   /** Who waits for the end only. */
-  #waiters: readonly Waiter[] = nobody;
+  #waiters: readonly Collector[] = nobody;
 
-  constructor(stage: Stage) {
+  constructor(stage: FollowersHost) {
     this.#stage = stage;
   }
 
@@ -65,8 +65,8 @@ export class Audience implements FollowerHost, WaiterHost {
   }
 
   /** Adds somebody who waits for the end. */
-  wait(client: Leaving, onEvent?: (event: BaseEvent) => void): void {
-    const waiter = new Waiter(this, onEvent);
+  wait(client: ClientPresence, onEvent?: (event: BaseEvent) => void): void {
+    const waiter = new Collector(this, onEvent);
     this.#waiters = [...this.#waiters, waiter];
     waiter.watch(client);
   }
@@ -178,7 +178,7 @@ export class Audience implements FollowerHost, WaiterHost {
     this.#stage.left(complete);
   }
 
-  waited(waiter: Waiter, complete: boolean): void {
+  waited(waiter: Collector, complete: boolean): void {
     this.#waiters = this.#waiters.filter((one) => one !== waiter);
     this.#stage.left(complete);
   }

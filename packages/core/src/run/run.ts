@@ -5,8 +5,8 @@
  */
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
-import { Audience } from "./followers.ts";
-import type { Stage } from "./followers.ts";
+import { Followers } from "./followers.ts";
+import type { FollowersHost } from "./followers.ts";
 import { ClientToolBroker } from "../tools/client-tools.ts";
 import type { ToolResultCommand } from "../tools/client-tools.ts";
 import { chain } from "../middleware/compose.ts";
@@ -20,12 +20,12 @@ import { createGuard } from "../guard/guard.ts";
 import type { CallOrigins, Guard } from "../guard/guard.ts";
 import { HistoryBudget } from "../guard/history/history-budget.ts";
 import type { BudgetedRun } from "../guard/history/history-budget.ts";
-import { atTurnEnd, hop } from "../base/turns.ts";
+import { atTurnEnd, nextMacrotask } from "../base/turns.ts";
 import type { TurnMember } from "../base/turns.ts";
-import { addToLine, continues, noOffset, sealLine } from "../delta/merged-entry.ts";
+import { appendDelta, continues, noOffset, sealDeltas } from "../delta/merged-entry.ts";
 import type { OpenEntry, SizedEntry } from "../delta/merged-entry.ts";
 import { warnLate } from "../agent/calls/late-calls.ts";
-import { LazyAbort } from "../base/lazy-abort-controller.ts";
+import { LazyAbortController } from "../base/lazy-abort-controller.ts";
 import { createRunView, isTerminal, toPrelude } from "../view/run-view.ts";
 import type { RunView } from "../view/run-view.ts";
 import { reportRepairs } from "../guard/report-repairs.ts";
@@ -45,18 +45,18 @@ import {
 } from "./run-parts.ts";
 import { RunOutcome } from "./outcome.ts";
 import type { RunSummary } from "../view/run-summary.ts";
-import type { RunInit, RunKeeper, RunLease, RunSettings } from "./types.ts";
+import type { RunInit, RunPersistence, RunLease, RunSettings } from "./types.ts";
 import { isEndless, sizeOf, sizeOfText, withoutEndless } from "../json/size.ts";
 import { serverToolsOf, settleTools } from "../tools/definitions.ts";
-import { nothingAsked, ToolDesk } from "../tools/run-tools.ts";
+import { nothingAsked, RunTools } from "../tools/run-tools.ts";
 import { startAgent, toRun } from "../agent/call-agent.ts";
 import type { Logger, RunContext } from "../contract/context.ts";
 import type { Encoder, Sink } from "../contract/exchange.ts";
 import type { RunResult } from "../contract/protocol.ts";
 import type { LogEntry, RunStatus } from "../contract/run-log.ts";
-import { Voice } from "../agent/output.ts";
-import type { Listener } from "../agent/output.ts";
-import type { Leaving } from "./collector.ts";
+import { AgentOutput } from "../agent/output.ts";
+import type { OutputListener } from "../agent/output.ts";
+import type { ClientPresence } from "./collector.ts";
 
 // A turn that says more than this is not kept until its end.
 const turnBytes = 64 * 1024;
@@ -64,7 +64,7 @@ const turnBytes = 64 * 1024;
 const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
 
 // Each server has one of these per open stream, so what a run may never need is made when it does.
-export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMember, BudgetedRun {
+export class LiveRun implements OutputListener, RunMode, CallOrigins, FollowersHost, TurnMember, BudgetedRun {
   readonly settings: RunSettings;
   readonly context: RunContext;
   status: RunStatus = "running";
@@ -77,16 +77,16 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
   /** What the agent began, before its middleware. */
   readonly begun: BegunParts | undefined;
   readonly #log: RunLease | undefined;
-  readonly #keeper: RunKeeper;
-  readonly #stopping = new LazyAbort();
+  readonly #keeper: RunPersistence;
+  readonly #stopping = new LazyAbortController();
   readonly #clientTools: ClientToolBroker | undefined;
   /** What the clients have been told; the guard is ahead of it while a store is asked. */
   readonly #view: RunView;
   readonly #guard: Guard;
   /** Where the client has to send back what it receives. */
   readonly #budget: HistoryBudget | undefined;
-  readonly #voice: Voice;
-  readonly #audience: Audience;
+  readonly #output: AgentOutput;
+  readonly #audience: Followers;
   readonly #began: number;
   /** Ids of the calls in its input that only the client vouches for. */
   readonly claimed: ReadonlySet<string> | undefined;
@@ -98,7 +98,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
   #otherTools: Set<string> | undefined;
   #earlierCalls: EarlierCalls | undefined;
   #outcome: RunOutcome | undefined;
-  #desk: ToolDesk | undefined;
+  #desk: RunTools | undefined;
   #agent: Pumping | undefined;
   #started = false;
   #error: AgentError | undefined;
@@ -138,7 +138,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
   readonly #leaveLease: (() => void) | undefined;
 
   /** `keeper` is who stores what the run did, where that is not `init` itself. */
-  constructor(init: RunInit, settings: RunSettings, keeper: RunKeeper = init) {
+  constructor(init: RunInit, settings: RunSettings, keeper: RunPersistence = init) {
     const { threadId, runId, tools } = init.context;
     const input = settleTools(init.input, { runId, tools, logger: settings.logger });
     this.#init = init;
@@ -158,7 +158,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
       state: init.input.state,
       maxBytes: settings.limits.runLogBytes,
     });
-    this.#voice = new Voice(input, this);
+    this.#output = new AgentOutput(input, this);
     const { questions } = init;
     this.#clientTools = questions && new ClientToolBroker({ runId, tools: input.tools, questions });
     this.context = createRunContext(
@@ -179,7 +179,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
         logger: settings.logger,
       },
       this,
-      this.#voice,
+      this.#output,
     );
     const { sentHistory } = init;
     this.#budget = sentHistory && new HistoryBudget(this, sentHistory, settings.limits);
@@ -188,15 +188,15 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
       runId: this.context.runId,
       parentRunId: init.input.parentRunId,
       emit: (event, isDelta = false) => this.#accept(event, isDelta),
-      state: this.#voice.tracker,
-      ending: this.#voice.ending,
+      state: this.#output.tracker,
+      ending: this.#output.ending,
       calls: this,
       strict: settings.strict,
       budget: this.#budget,
       begun: this.begun,
       adopts: init.adopts,
     });
-    this.#audience = new Audience(this);
+    this.#audience = new Followers(this);
     this.#leaveLease = init.log && onLost(init.log.lease, () => this.#leaseLost());
     // From now on, not from its beginning: whoever asked for it may never come to follow it.
     this.#place = settings.ticker.add(this);
@@ -217,7 +217,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
   }
 
   /** What its tools share. Most runs call none. */
-  desk(): ToolDesk {
+  desk(): RunTools {
     if (!this.#desk) {
       const { logger, clock, limits } = this.settings;
       const { answers, lost } = this.context.session as ContextSession;
@@ -225,7 +225,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
       const clientTools = this.#clientTools;
       const history = answers.length > 0 || lost.length > 0 ? this.#view.messages : undefined;
       const init = { logger, clock, toolTimeoutMs, clientTools, lost, history };
-      this.#desk = new ToolDesk(init, answers);
+      this.#desk = new RunTools(init, answers);
       // Whatever comes from now on is tidied up at once.
       if (this.#told) this.#desk.disposers.run();
     }
@@ -240,7 +240,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
   isClientTool(name: string): boolean {
     if (this.#otherTools?.has(name)) return false;
     if (this.context.tools.some((tool) => tool.name === name)) return false;
-    if (this.#voice.input.tools.some((tool) => tool.name === name)) return true;
+    if (this.#output.input.tools.some((tool) => tool.name === name)) return true;
     return !this.#hasClientTools;
   }
 
@@ -285,7 +285,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
 
   /** What the client sent. */
   get sent(): RunAgentInput {
-    return this.#voice.input;
+    return this.#output.input;
   }
 
   /** All that its clients hold or are about to. */
@@ -310,9 +310,9 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
     const init = this.#init!;
     this.#init = undefined;
     if (init.prologue && init.prologue.length > 0) this.open();
-    for (const event of init.prologue ?? []) this.hear(event);
+    for (const event of init.prologue ?? []) this.push(event);
     try {
-      this.#agent = pump(this.#call(init), this.#voice);
+      this.#agent = pump(this.#call(init), this.#output);
     } catch (error) {
       this.failed(error);
     }
@@ -364,7 +364,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
   }
 
   /** Waits for the end, and makes it begin if it has not. A client counts as a follower until it has left. */
-  collect(client?: Leaving, onEvent?: (event: BaseEvent) => void): Promise<RunResult> {
+  collect(client?: ClientPresence, onEvent?: (event: BaseEvent) => void): Promise<RunResult> {
     if (client && !this.ended) {
       this.#audience.wait(client, onEvent);
       this.#followed();
@@ -408,7 +408,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
 
   // What middleware itself emits does not pass the middleware again.
   #call({ agent, middleware }: RunInit): unknown {
-    const { input } = this.#voice;
+    const { input } = this.#output;
     this.knowTools(serverToolsOf(agent));
     return middleware.length > 0
       ? chain(toRun(agent), middleware)(input, this.context)
@@ -449,7 +449,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
     this.#releaseAgent();
   }
 
-  hear(said: unknown): void {
+  push(said: unknown): void {
     if (this.#tail && this.#hearMore(this.#tail, said)) return;
     let value = said;
     let size = measure(value);
@@ -592,7 +592,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
 
   // Most of what an agent says goes on with what it said just before, in the same turn.
   #prolong(tail: OpenEntry, delta: string, size: number): boolean {
-    if (!addToLine(tail, delta, size)) return false;
+    if (!appendDelta(tail, delta, size)) return false;
     this.#offset++;
     this.#unacknowledged += size;
     this.#accepted();
@@ -639,7 +639,7 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
     }
     this.#unlogged = undefined;
     this.#tail = undefined;
-    for (const entry of batch) sealLine(entry);
+    for (const entry of batch) sealDeltas(entry);
     this.#store(batch);
   }
 
@@ -758,10 +758,10 @@ export class LiveRun implements Listener, RunMode, CallOrigins, Stage, TurnMembe
     // tidies up, and in the next turn whatever it has left is told to stop.
     if (this.status === "failed" && !this.#stopping.aborted) {
       this.#releaseAgent();
-      hop(() => this.#stop(this.#error ?? errorOf(terminal.event)));
+      nextMacrotask(() => this.#stop(this.#error ?? errorOf(terminal.event)));
     } else {
       // After its own RUN_FINISHED it may tidy up, but is not asked for more.
-      hop(() => this.#releaseAgent());
+      nextMacrotask(() => this.#releaseAgent());
     }
     this.#finish(terminal.event);
     this.#retire();

@@ -29,7 +29,7 @@ export interface RunSettings {
 }
 
 /** Who stores what a run did, and is told of its end. */
-export interface RunKeeper {
+export interface RunPersistence {
   /** Stores what the run did to its thread; awaited before the end is told to anyone. */
   save?(summary: RunSummary): Awaitable<unknown>;
   /** Stores how far the run has come, before its log is trimmed. */
@@ -40,7 +40,7 @@ export interface RunKeeper {
   onIdle?(run: LiveRun): void;
 }
 
-export interface RunInit extends RunKeeper {
+export interface RunInit extends RunPersistence {
   readonly agent: AgentLike;
   readonly input: RunAgentInput;
   readonly middleware: readonly Middleware[];

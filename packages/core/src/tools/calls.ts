@@ -9,7 +9,7 @@ import { cloneJson } from "../json/copy.ts";
 import { toResultContent } from "./result-content.ts";
 import { ToolAnswers } from "./answers.ts";
 import type { SettledCall, Verdict } from "./answers.ts";
-import type { ToolDesk } from "./run-tools.ts";
+import type { RunTools } from "./run-tools.ts";
 import { withTimeout } from "./tool-timeout.ts";
 import type { RunContext } from "../contract/context.ts";
 import type {
@@ -23,7 +23,7 @@ import type {
 
 /** Whose tools are called, and with what. */
 export interface ToolCallsOptions {
-  readonly desk: ToolDesk;
+  readonly desk: RunTools;
   /** Whose `tools` the client has; absent outside a run. */
   readonly input: RunAgentInput | undefined;
   /** What the server declares of the client's tools. */
@@ -64,7 +64,7 @@ type Ending =
 /** Calls tools on the run's behalf: START, ARGS, END and RESULT are emitted around each. */
 export class ToolCalls {
   readonly #context: RunContext;
-  readonly #desk: ToolDesk;
+  readonly #desk: RunTools;
   readonly #input: RunAgentInput | undefined;
   readonly #declared: readonly ServerTool[];
   readonly #answers: ToolAnswers;
@@ -81,7 +81,7 @@ export class ToolCalls {
   }
 
   /** What the calls of one run share. */
-  get desk(): ToolDesk {
+  get desk(): RunTools {
     return this.#desk;
   }
 

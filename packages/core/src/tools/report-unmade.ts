@@ -1,14 +1,14 @@
 import type { Message } from "@ag-ui/core";
 import { SafeLogger } from "../base/logger.ts";
 import { isApproved } from "./answers.ts";
-import type { ToolDesk } from "./run-tools.ts";
+import type { RunTools } from "./run-tools.ts";
 import type { RunContext } from "../contract/context.ts";
 import type { InterruptAnswer } from "../contract/tools.ts";
 
 /** One warning for the calls that a person has allowed and that a finished run did not make. */
 export function reportUnmade(
   context: RunContext,
-  desk: ToolDesk | undefined,
+  desk: RunTools | undefined,
   messages: readonly Message[],
 ): void {
   const { session, logger, threadId, runId, agentId } = context;
@@ -25,7 +25,7 @@ export function reportUnmade(
 
 function unmadeTool(
   answer: InterruptAnswer,
-  desk: ToolDesk | undefined,
+  desk: RunTools | undefined,
   messages: readonly Message[],
 ): string | undefined {
   const { call, interrupt } = answer;

@@ -32,7 +32,7 @@ export interface Settled {
 }
 
 /** What all who call tools in one run share. Most runs call none, so what it keeps is made on first use. */
-export class ToolDesk {
+export class RunTools {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly answers: readonly InterruptAnswer[];

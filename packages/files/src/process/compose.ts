@@ -2,13 +2,13 @@ import { toBase64 } from "@holodeck/agui-core/internal";
 import type { InputFile, Message } from "@holodeck/agui-core";
 
 export type UserMessage = Extract<Message, { role: "user" }>;
-export type ContentPart = Exclude<UserMessage["content"], string>[number];
+export type ComposedPart = Exclude<UserMessage["content"], string>[number];
 
 /** A file of a message, looked at. */
 export interface ReadFile {
   readonly file: InputFile;
   /** The part it came in; nothing for one that came beside the message. */
-  readonly part: ContentPart | undefined;
+  readonly part: ComposedPart | undefined;
   /** Nothing: the agent gets the file itself. */
   readonly text: string | undefined;
 }
@@ -54,7 +54,7 @@ export async function composeUserMessage(
   return { ...message, content };
 }
 
-async function toPart(file: InputFile): Promise<ContentPart> {
+async function toPart(file: InputFile): Promise<ComposedPart> {
   const { name, mimeType } = file;
   return {
     type: mimeType.startsWith("image/") ? "image" : "document",

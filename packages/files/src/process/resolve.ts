@@ -1,7 +1,7 @@
 import { createInputFile } from "@holodeck/agui-core";
 import { sanitiseName, sizeOfBase64 } from "@holodeck/agui-core/internal";
 import type { FileJob, FileSpool, InputFile } from "@holodeck/agui-core";
-import type { ContentPart } from "./compose.ts";
+import type { ComposedPart } from "./compose.ts";
 import { fetchUrl } from "./fetch-url.ts";
 import type { FetchedFile } from "./fetch-url.ts";
 import { FileError, quote } from "../shared/file-error.ts";
@@ -9,9 +9,9 @@ import type { FilesSettings, ResolveContext } from "./options.ts";
 import type { UploadStore } from "../uploads/upload-store.ts";
 
 /** A part of a message that is, or refers to, a file. */
-export type FilePart = Extract<ContentPart, { source: unknown }>;
+export type FilePart = Extract<ComposedPart, { source: unknown }>;
 
-export function isFilePart(part: ContentPart): part is FilePart {
+export function isFilePart(part: ComposedPart): part is FilePart {
   return part.type !== "text" && "source" in part;
 }
 

@@ -1,6 +1,6 @@
 import { malformedForm, MultipartParser } from "@holodeck/agui-core/internal";
 import type { PartHead } from "@holodeck/agui-core/internal";
-import { tooLarge } from "./upload-store.ts";
+import { uploadTooLarge } from "./upload-store.ts";
 
 /** The one file of a form. */
 export interface FormFile extends PartHead {
@@ -50,7 +50,7 @@ export async function openFileForm(
       return false;
     }
     raw += value.byteLength;
-    if (raw > fileBytes + overheadBytes) throw tooLarge(fileBytes);
+    if (raw > fileBytes + overheadBytes) throw uploadTooLarge(fileBytes);
     parser.write(value);
     return true;
   }

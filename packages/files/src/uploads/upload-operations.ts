@@ -41,7 +41,7 @@ export const uploadOperation: Json = {
 };
 
 /** `DELETE /files/:id` in a document of OpenAPI. */
-export const deleteOperation: Json = {
+export const deleteUploadOperation: Json = {
   operationId: "deleteFile",
   summary: "Remove an upload before it expires",
   tags: ["files"],

@@ -8,8 +8,8 @@ import {
 } from "@holodeck/agui-core/internal";
 import type { Call, InputFile, Limits, Reply, Route } from "@holodeck/agui-core";
 import { openFileForm } from "./file-form.ts";
-import { deleteOperation, uploadOperation } from "./upload-operations.ts";
-import { tooLarge } from "./upload-store.ts";
+import { deleteUploadOperation, uploadOperation } from "./upload-operations.ts";
+import { uploadTooLarge } from "./upload-store.ts";
 import type { UploadStore } from "./upload-store.ts";
 
 export interface UploadRoutesOptions {
@@ -33,7 +33,7 @@ export function uploadRoutes({ path, store, limits, check }: UploadRoutesOptions
   const { fileBytes } = limits;
   return [
     { method: "POST", path, handle: upload, operation: () => uploadOperation },
-    { method: "DELETE", path: `${path}/:id`, handle: forget, operation: () => deleteOperation },
+    { method: "DELETE", path: `${path}/:id`, handle: forget, operation: () => deleteUploadOperation },
   ];
 
   async function upload(call: Call): Promise<Reply> {
@@ -71,7 +71,7 @@ export function uploadRoutes({ path, store, limits, check }: UploadRoutesOptions
       return { name, mimeType: typeOfUpload(name, mediaType), bytes: content };
     }
     const size = Number(call.header("content-length") ?? 0);
-    if (size > fileBytes) throw tooLarge(fileBytes);
+    if (size > fileBytes) throw uploadTooLarge(fileBytes);
     const name = sanitiseName(named, "file");
     return { name, mimeType: essenceOf(contentType), bytes: call.bytes(), size };
   }

@@ -75,7 +75,7 @@ export function createUploadCounter(): UploadCounter {
         take(more) {
           own += more;
           arriving += more;
-          if (own > fileBytes) throw tooLarge(fileBytes);
+          if (own > fileBytes) throw uploadTooLarge(fileBytes);
           if (used + arriving > maxBytes) throw full();
         },
         end() {
@@ -87,7 +87,7 @@ export function createUploadCounter(): UploadCounter {
   };
 }
 
-export function tooLarge(maxBytes: number): AgentError {
+export function uploadTooLarge(maxBytes: number): AgentError {
   return new AgentError("payload-too-large", `A file is larger than ${maxBytes} bytes.`);
 }
 

@@ -1,5 +1,5 @@
 import type { Counter, Histogram, Meter, UpDownCounter } from "@opentelemetry/api";
-import type { Spent } from "../run-outcome.ts";
+import type { Spent } from "../run-report.ts";
 
 /** Names of few values each. Ids of runs, threads and people never stand here. */
 export type Labels = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent, RunAgentInput, RunContext } from "@holodeck/agui-core";
 import type * as otel from "@opentelemetry/api";
-import { sumOf, toOutcome, usageOf } from "../run-outcome.ts";
+import { sumOf, toRunReport, usageOf } from "../run-report.ts";
 import type { Labels, TelemetryMeters } from "./telemetry-meters.ts";
 
 /** The module `@opentelemetry/api`; an optional peer, so never part of what we export. */
@@ -113,7 +113,7 @@ export function traceRun(
   function over(reason?: unknown): void {
     if (isOver) return;
     isOver = true;
-    const { outcome, error } = toOutcome(terminal, reason ?? (context.signal.reason as unknown));
+    const { outcome, error } = toRunReport(terminal, reason ?? (context.signal.reason as unknown));
     const usage = usageOf(terminal);
     const [{ provider, model } = {}] = usage;
     const told: Labels = {

@@ -1,7 +1,7 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Fault, RunAgentInput } from "@holodeck/agui-core";
 import { decodePlainInput } from "./decode-plain-input.ts";
-import { quote, toFaults } from "../shared/faults.ts";
+import { quoteText, toFaults } from "../shared/faults.ts";
 import { normaliseInput } from "./normalise-input.ts";
 import type { InputLimits } from "./normalise-input.ts";
 import { isRecord, warn } from "../shared/records.ts";
@@ -59,7 +59,7 @@ export async function decodeClosely(body: unknown, limits: InputLimits): Promise
   if (typeof input.protocolVersion === "string") {
     decoded.protocolVersion = input.protocolVersion;
     if (!/^\d+\.\d+$/.test(input.protocolVersion)) {
-      const version = quote(input.protocolVersion);
+      const version = quoteText(input.protocolVersion);
       warn(notes, `protocolVersion ${version} is not a version; taken for a newer one.`);
     }
   }

@@ -1,5 +1,5 @@
 import { EventType } from "@holodeck/agui-core";
-import { needsEscape, toSingle } from "@holodeck/agui-core/internal";
+import { needsEscape, entryOfDelta } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
 import { serialise } from "./serialise.ts";
@@ -48,7 +48,7 @@ export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
     const { from, event } = line;
     let text = "";
     if (isSnake || !isDelta(event)) {
-      for (const [index, delta] of deltas.entries()) text += encode(toSingle(line, index, delta));
+      for (const [index, delta] of deltas.entries()) text += encode(entryOfDelta(line, index, delta));
       return text;
     }
     choosePrefix(event);

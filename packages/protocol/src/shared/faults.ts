@@ -88,12 +88,12 @@ function kindOf(value: unknown, expected: string): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
   // Where a kind is expected the kind tells; else the value does. It may be long, and it is not ours.
-  if (typeof value === "string" && !/^an? /.test(expected)) return quote(value);
+  if (typeof value === "string" && !/^an? /.test(expected)) return quoteText(value);
   return withArticle(typeof value);
 }
 
 /** Text of a client's, safe and short enough for a message or a log. */
-export function quote(text: string): string {
+export function quoteText(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
 

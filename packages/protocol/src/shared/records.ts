@@ -1,5 +1,5 @@
 import type { Fault, Json } from "@holodeck/agui-core";
-import { quote } from "./faults.ts";
+import { quoteText } from "./faults.ts";
 
 /** What normalising finds on its way. */
 export interface Notes {
@@ -40,7 +40,7 @@ export function pick(value: Json, shape: Shape, notes: Notes): Json {
   const picked: Json = {};
   for (const key of Object.keys(value)) {
     const name = names.get(key);
-    if (name === undefined) warn(notes, `${shape.label}${quote(key)} is unknown and was ignored.`);
+    if (name === undefined) warn(notes, `${shape.label}${quoteText(key)} is unknown and was ignored.`);
     else if (name === key || !Object.hasOwn(value, name)) picked[name] = value[key];
   }
   for (const name of shape.optional) if (picked[name] === null) delete picked[name];

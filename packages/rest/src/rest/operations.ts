@@ -4,7 +4,7 @@ import type { ChatSchemas } from "./chat-schemas.ts";
 const tags = ["rest"];
 
 /** The OpenAPI operation of `POST …/chat`, or of its streaming sister. */
-export function chatOperation(
+export function restChatOperation(
   schemas: ChatSchemas,
   about: { readonly operationId: string; readonly isStream: boolean },
 ): Json {

@@ -1,5 +1,5 @@
 import { AgentError, EventType, toProblem } from "@holodeck/agui-core";
-import { needsEscape, toSingle } from "@holodeck/agui-core/internal";
+import { needsEscape, entryOfDelta } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Encoder, LogEntry, RunResult } from "@holodeck/agui-core";
 import { toMilliseconds } from "./chat-response.ts";
 import { createSuggested } from "../shared/suggested-questions.ts";
@@ -151,7 +151,7 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
       for (const delta of deltas) if (delta !== "") frames += tellDelta(delta, isPlain);
       return frames;
     }
-    for (const [index, delta] of deltas.entries()) frames += encode(toSingle(line, index, delta));
+    for (const [index, delta] of deltas.entries()) frames += encode(entryOfDelta(line, index, delta));
     return frames;
   }
 

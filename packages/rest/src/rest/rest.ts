@@ -15,7 +15,7 @@ import { loadZod } from "./chat-schemas.ts";
 import { composeMessage } from "./compose-message.ts";
 import { decodePlainChat } from "./decode-plain-chat.ts";
 import { idRules } from "../shared/ids.ts";
-import { chatOperation, deleteOperation } from "./operations.ts";
+import { restChatOperation, deleteOperation } from "./operations.ts";
 import { createChatReader } from "./read-chat.ts";
 import type { Upload } from "./read-chat.ts";
 import { resolveRestOptions } from "./rest-options.ts";
@@ -176,7 +176,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
         body: "json-or-multipart",
         handle: chat,
         operation: async () =>
-          chatOperation(await reader.schemas(), {
+          restChatOperation(await reader.schemas(), {
             operationId: numbered("restChat", index),
             isStream: false,
           }),
@@ -187,7 +187,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
         body: "json-or-multipart",
         handle: stream,
         operation: async () =>
-          chatOperation(await reader.schemas(), {
+          restChatOperation(await reader.schemas(), {
             operationId: numbered("restChatStream", index),
             isStream: true,
           }),

@@ -2,7 +2,7 @@ import { AgentError, ulid } from "@holodeck/agui-core";
 import { idHeader } from "@holodeck/agui-core/internal";
 import type { ActiveRun, Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { createSuggested } from "../shared/suggested-questions.ts";
-import { decode, toTool } from "./threads-decode.ts";
+import { decodeThreadsChat, toTool } from "./threads-decode.ts";
 import type { DecodedThreadChat } from "./threads-decode.ts";
 import { threadsEncoder } from "./threads-encoder.ts";
 import { isRecord } from "./threads-events.ts";
@@ -63,7 +63,7 @@ export async function chat(
 
 async function readBody(call: Call, settings: ThreadsSettings): Promise<DecodedThreadChat> {
   const { chat: schema } = await loadThreadSchemas(settings);
-  return decode(call.body, schema, settings);
+  return decodeThreadsChat(call.body, schema, settings);
 }
 
 /** Whose threads a caller may see. */

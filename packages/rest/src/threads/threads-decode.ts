@@ -2,7 +2,7 @@ import { AgentError } from "@holodeck/agui-core";
 import type { Fault, Tool } from "@holodeck/agui-core";
 import type { ZodType } from "zod";
 import { isRecord } from "./threads-events.ts";
-import type { ChatBody, ThreadTool, ToolParameter } from "./threads-schemas.ts";
+import type { ChatBody, ThreadTool, ThreadToolParameter } from "./threads-schemas.ts";
 import { invalid, toThreadId } from "./threads-settings.ts";
 import type { ThreadsSettings } from "./threads-settings.ts";
 
@@ -10,7 +10,7 @@ import type { ThreadsSettings } from "./threads-settings.ts";
 export type DecodedThreadChat = Omit<ChatBody, "thread_id"> & { thread_id: string | undefined };
 
 /** The body, checked. Throws with everything that is wrong with it. */
-export function decode<T extends { thread_id?: string | null | undefined }>(
+export function decodeThreadsChat<T extends { thread_id?: string | null | undefined }>(
   body: unknown,
   schema: ZodType<T>,
   { idFormat, validationStatus: status }: ThreadsSettings,
@@ -49,7 +49,7 @@ export function toTool({ name, description, parameters, timeout_seconds }: Threa
   };
 }
 
-function toSchema(parameters: readonly ToolParameter[]): object {
+function toSchema(parameters: readonly ThreadToolParameter[]): object {
   const properties = parameters.map((one): [string, object] => {
     const { type, description, default: otherwise } = one;
     const about = description === undefined ? { type } : { type, description };

@@ -3,7 +3,7 @@ import { createRunView, runOfClientCall } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Encoder, Json, LogEntry, RunResult } from "@holodeck/agui-core";
 import { createSuggested } from "../shared/suggested-questions.ts";
 import { isRecoverable, toErrorType } from "./threads-errors.ts";
-import { toArguments, toIso, toOutcome } from "./threads-events.ts";
+import { toArguments, toIso, toThreadsOutcome } from "./threads-events.ts";
 import { toAnswer, toDuration, toTokens } from "./threads-messages.ts";
 import { TokenFrames } from "./threads-tokens.ts";
 
@@ -67,7 +67,7 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
     const call = calls.get(id);
     if (!call) return "";
     calls.delete(id);
-    const { result, error } = toOutcome(event);
+    const { result, error } = toThreadsOutcome(event);
     const failure = error === null ? {} : { error };
     if (isClient(id)) {
       return frame("tool_execution_complete", at, { execution_id: id, ...failure });

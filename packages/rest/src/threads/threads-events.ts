@@ -37,7 +37,7 @@ export function toArguments(text: string): Json {
 }
 
 /** What a tool returned, from its result, an event or a message: the value, or why there is none. */
-export function toOutcome(answer: {
+export function toThreadsOutcome(answer: {
   readonly content?: unknown;
   readonly error?: unknown;
   readonly metadata?: unknown;
@@ -58,7 +58,7 @@ function textIn(content: unknown): string {
 }
 
 /** The text of a message. */
-export function textOf({ content }: Message): string {
+export function plainTextOf({ content }: Message): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");

@@ -1,5 +1,5 @@
 import type { Json, Message, RunResult, Session } from "@holodeck/agui-core";
-import { isRecord, textOf, toArguments, toIso, toOutcome } from "./threads-events.ts";
+import { isRecord, plainTextOf, toArguments, toIso, toThreadsOutcome } from "./threads-events.ts";
 import type { ThreadMessage, ThreadToolCall } from "./threads-events.ts";
 
 /** A thread as its client sees it. */
@@ -52,7 +52,7 @@ export function toAnswer(
   return {
     id: last?.id ?? otherwise.id,
     role: "assistant",
-    content: said.map(textOf).join(""),
+    content: said.map(plainTextOf).join(""),
     timestamp: toIso(at),
     tool_calls: said.flatMap((message) => toCalls(message, messages, times)),
     metadata: last?.metadata ?? {},
@@ -91,7 +91,7 @@ function toHistory(messages: readonly Message[], times: Times, createdAt: number
       {
         id: message.id,
         role,
-        content: textOf(message),
+        content: plainTextOf(message),
         timestamp: toIso(latest),
         tool_calls: role === "assistant" ? toCalls(message, messages, times) : null,
         ...(message.role === "tool" ? { tool_call_id: message.toolCallId } : {}),
@@ -113,7 +113,7 @@ function toCalls(
       id,
       tool_name: called.name,
       arguments: toArguments(called.arguments),
-      ...(answer ? toOutcome(answer) : { result: null, error: null }),
+      ...(answer ? toThreadsOutcome(answer) : { result: null, error: null }),
       execution_time_ms: answer ? durationOf(answer, timeOf(times, id), times) : null,
     };
   });

@@ -68,7 +68,7 @@ const operations: Readonly<Record<ThreadOperation, (schemas: ThreadSchemas) => J
 };
 
 /** An operation of OpenAPI 3.1. Each place the dialect is served at has operations of its own. */
-export async function toOperation(
+export async function toThreadsOperation(
   name: ThreadOperation,
   place: number,
   settings: ThreadsSettings,

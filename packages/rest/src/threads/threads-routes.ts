@@ -2,7 +2,7 @@ import { AgentError } from "@holodeck/agui-core";
 import { runOfClientCall } from "@holodeck/agui-core/internal";
 import type { Call, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { principalOf } from "./threads-chat.ts";
-import { decode } from "./threads-decode.ts";
+import { decodeThreadsChat } from "./threads-decode.ts";
 import { toThread } from "./threads-messages.ts";
 import { loadThreadSchemas } from "./threads-schemas.ts";
 import { invalid, threadIn, toThreadId } from "./threads-settings.ts";
@@ -85,7 +85,7 @@ export async function answerTool(
   settings: ThreadsSettings,
 ): Promise<Reply> {
   const { toolResult: schema } = await loadThreadSchemas(settings);
-  const body = decode(call.body, schema, settings);
+  const body = decodeThreadsChat(call.body, schema, settings);
   const { execution_id: toolCallId, execution_time_ms: executionTimeMs } = body;
   const runId = runOfClientCall(toolCallId);
   const record = runId && (await host.sessions.runs.find(principalOf(call), runId));

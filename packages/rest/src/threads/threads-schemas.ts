@@ -4,7 +4,7 @@ import { createAnswers } from "./threads-answers.ts";
 import type { AnswerSchemas } from "./threads-answers.ts";
 import { isRecord } from "./threads-events.ts";
 import { idFault, toThreadId } from "./threads-settings.ts";
-import type { IdFormat } from "./threads-settings.ts";
+import type { ThreadIdFormat } from "./threads-settings.ts";
 
 type Zod = typeof zod;
 
@@ -13,11 +13,11 @@ export interface ThreadTool {
   readonly name: string;
   readonly description: string;
   /** JSON Schema, or a list of parameters. */
-  readonly parameters?: Json | readonly ToolParameter[] | undefined;
+  readonly parameters?: Json | readonly ThreadToolParameter[] | undefined;
   readonly timeout_seconds?: number | undefined;
 }
 
-export interface ToolParameter {
+export interface ThreadToolParameter {
   readonly name: string;
   readonly type: string;
   readonly description?: string | undefined;
@@ -54,13 +54,13 @@ export interface ThreadSchemas extends AnswerSchemas {
 /** In code points, as the founding API counts. */
 export const maxMessage = 10_000;
 
-const loaded = new Map<IdFormat, ThreadSchemas>();
+const loaded = new Map<ThreadIdFormat, ThreadSchemas>();
 
 /** Loaded on first use: zod costs more to import than everything else here. */
 export async function loadThreadSchemas({
   idFormat,
 }: {
-  readonly idFormat: IdFormat;
+  readonly idFormat: ThreadIdFormat;
 }): Promise<ThreadSchemas> {
   const known = loaded.get(idFormat);
   // Asking for a module that is there took longer than to read a body by it.
@@ -71,7 +71,7 @@ export async function loadThreadSchemas({
   return schemas;
 }
 
-function createSchemas(z: Zod, idFormat: IdFormat): ThreadSchemas {
+function createSchemas(z: Zod, idFormat: ThreadIdFormat): ThreadSchemas {
   return {
     ...createRequests(z, idFormat),
     ...createAnswers(z),
@@ -84,7 +84,7 @@ function createSchemas(z: Zod, idFormat: IdFormat): ThreadSchemas {
   };
 }
 
-function createRequests(z: Zod, idFormat: IdFormat): Pick<ThreadSchemas, "chat" | "toolResult"> {
+function createRequests(z: Zod, idFormat: ThreadIdFormat): Pick<ThreadSchemas, "chat" | "toolResult"> {
   const text = (name: string) =>
     z.string({
       error: ({ input }) =>

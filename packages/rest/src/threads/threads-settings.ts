@@ -2,12 +2,12 @@ import { AgentError, isOpaqueId } from "@holodeck/agui-core";
 import { describeValue } from "@holodeck/agui-core/internal";
 
 /** Which thread ids are understood. */
-export type IdFormat = "uuid" | "any";
+export type ThreadIdFormat = "uuid" | "any";
 
 /** What a host may choose. */
 interface Choices {
   readonly maxMessagesPerThread?: number;
-  readonly idFormat?: IdFormat;
+  readonly idFormat?: ThreadIdFormat;
   readonly validationStatus?: 400 | 422;
 }
 
@@ -15,7 +15,7 @@ interface Choices {
 export interface ThreadsSettings {
   readonly maxMessages: number;
   readonly validationStatus: 400 | 422;
-  readonly idFormat: IdFormat;
+  readonly idFormat: ThreadIdFormat;
 }
 
 /** Fills in the defaults; throws for what cannot be. */
@@ -42,14 +42,14 @@ function assertOneOf(name: string, value: unknown, allowed: readonly unknown[]):
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
 /** The id as a key of the store; nothing when it is not one. */
-export function toThreadId(id: string, format: IdFormat): string | undefined {
+export function toThreadId(id: string, format: ThreadIdFormat): string | undefined {
   if (format === "any") return isOpaqueId(id) ? id : undefined;
   // Some platforms write UUIDs in capitals; they mean the same.
   return uuid.test(id) ? id.toLowerCase() : undefined;
 }
 
 /** What to say of an id that is not one. */
-export function idFault(format: IdFormat): string {
+export function idFault(format: ThreadIdFormat): string {
   return format === "uuid"
     ? "thread_id must be a valid UUID"
     : "thread_id must have 1 to 256 visible characters";

@@ -1,13 +1,13 @@
 import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
 import { chat } from "./threads-chat.ts";
-import { toOperation } from "./threads-operations.ts";
+import { toThreadsOperation } from "./threads-operations.ts";
 import type { ThreadOperation } from "./threads-operations.ts";
 import { abortThread, answerTool, deleteThread, getThread, listThreads } from "./threads-routes.ts";
 import { isRecord } from "./threads-events.ts";
 import { loadThreadSchemas } from "./threads-schemas.ts";
 import { toThreadId, toThreadsSettings } from "./threads-settings.ts";
-import type { IdFormat, ThreadsSettings } from "./threads-settings.ts";
+import type { ThreadIdFormat, ThreadsSettings } from "./threads-settings.ts";
 
 /** Where the threads dialect is served, and how strict it is. */
 export interface ThreadsOptions {
@@ -26,7 +26,7 @@ export interface ThreadsOptions {
    * Which thread ids are understood. New ones are UUIDs in any case.
    * @default "uuid"
    */
-  idFormat?: IdFormat;
+  idFormat?: ThreadIdFormat;
   /**
    * The status of a request that is not valid.
    * @default 400
@@ -75,7 +75,7 @@ function routesAt(place: {
   settings: ThreadsSettings;
 }): Route[] {
   const { base, index, host, settings } = place;
-  const operation = (name: ThreadOperation) => () => toOperation(name, index, settings);
+  const operation = (name: ThreadOperation) => () => toThreadsOperation(name, index, settings);
   return [
     {
       method: "POST",

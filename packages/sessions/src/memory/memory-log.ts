@@ -8,7 +8,7 @@ import type {
   RunLog,
   ThreadKey,
 } from "@holodeck/agui-core";
-import { slice, StoredRun, toRecord, woken } from "./memory-run.ts";
+import { slice, StoredRun, recordOf, woken } from "./memory-run.ts";
 
 export interface MemoryLogOptions {
   /** Per run: entries, bytes, and how long it is kept after its end. */
@@ -153,10 +153,10 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     open(key, init) {
       const name = nameOf(key.principal, key.runId);
       const old = runs.get(name);
-      if (old && isUsed(old)) return { busy: toRecord(old) };
+      if (old && isUsed(old)) return { busy: recordOf(old) };
       const threadName = threadId(key);
       let older = threads.get(threadName);
-      if (older?.status === "running") return { busy: toRecord(older) };
+      if (older?.status === "running") return { busy: recordOf(older) };
       if (old) {
         drop(old);
         older = threads.get(threadName);
@@ -185,11 +185,11 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     },
     find(principal, id) {
       const run = find(principal, id);
-      return run && toRecord(run);
+      return run && recordOf(run);
     },
     active(key) {
       const run = activeIn(threadId(key));
-      return run && toRecord(run);
+      return run && recordOf(run);
     },
     read(key, after, limit = Number.POSITIVE_INFINITY) {
       const run = findIn(key);

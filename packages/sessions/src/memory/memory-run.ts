@@ -186,7 +186,7 @@ export class StoredRun implements Lease {
 }
 
 /** What others may know of a run. */
-export function toRecord(run: StoredRun): RunRecord {
+export function recordOf(run: StoredRun): RunRecord {
   const { principal, threadId, runId, agentId, protocolVersion, status, first, last } = run;
   return {
     principal,

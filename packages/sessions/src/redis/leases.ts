@@ -1,6 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Clock, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
-import type { Connection } from "./client/connection.ts";
+import type { RedisConnection } from "./client/connection.ts";
 import { encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
 import { renewScript, runScriptKeys } from "./scripts/run-scripts.ts";
@@ -22,7 +22,7 @@ interface OwnedRun {
 }
 
 export interface LeasesOptions {
-  readonly connection: Connection;
+  readonly connection: RedisConnection;
   readonly keys: Keys;
   readonly tail: Tail;
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import { AgentError, ulid } from "@holodeck/agui-core";
 import type { RunKey, RunRecord } from "@holodeck/agui-core";
-import type { Connection } from "./client/connection.ts";
+import type { RedisConnection } from "./client/connection.ts";
 import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
 import type { LogReader } from "./reader.ts";
@@ -14,7 +14,7 @@ interface RunInit {
 type Opened = { readonly fence: number } | { readonly busy: RunRecord };
 
 export interface OpeningOptions {
-  readonly connection: Connection;
+  readonly connection: RedisConnection;
   readonly keys: Keys;
   readonly reader: LogReader;
   readonly leaseMs: number;

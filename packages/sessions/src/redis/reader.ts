@@ -1,6 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { LogEntry, RunKey, RunRecord, RunStatus } from "@holodeck/agui-core";
-import type { Connection } from "./client/connection.ts";
+import type { RedisConnection } from "./client/connection.ts";
 import { encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
 import { unpackEntries } from "./pack.ts";
@@ -31,7 +31,7 @@ export interface LogReader {
 }
 
 export interface LogReaderOptions {
-  readonly connection: Connection;
+  readonly connection: RedisConnection;
   readonly keys: Keys;
   readonly runLogMs: number;
   /** The event that ends a lost run, as JSON. */

@@ -9,7 +9,7 @@ import {
   sizeBlobsScript,
   writeBlobScript,
 } from "./scripts/blob-scripts.ts";
-import type { Connection } from "./client/connection.ts";
+import type { RedisConnection } from "./client/connection.ts";
 import type { Keys } from "./keys.ts";
 
 interface Head {
@@ -24,7 +24,7 @@ interface Head {
 const pieceBytes = 96 * 1024;
 
 /** Bytes on Redis: a hash for each blob, a field for each piece. */
-export function createRedisBlobs(connection: Connection, keys: Keys): BlobStore {
+export function createRedisBlobs(connection: RedisConnection, keys: Keys): BlobStore {
   async function headOf(key: BlobKey): Promise<Head | undefined> {
     const json = (await connection.call("HGET", keys.blob(key), "head")) as string | null;
     return json === null ? undefined : (JSON.parse(json) as Head);

@@ -9,7 +9,7 @@ import type {
   ThreadKey,
 } from "@holodeck/agui-core";
 import type { RedisCommands } from "./client/commands.ts";
-import type { Connection, Script, ScriptCall } from "./client/connection.ts";
+import type { RedisConnection, RedisScript, ScriptCall } from "./client/connection.ts";
 import { createFollowers, lostEvent } from "./tail/follow.ts";
 import { createGate } from "./client/gate.ts";
 import { decodePart, encodePart } from "./keys.ts";
@@ -30,7 +30,7 @@ import { createTails } from "./tail/tails.ts";
 
 export interface RedisLogOptions {
   readonly commands: RedisCommands;
-  readonly connection: Connection;
+  readonly connection: RedisConnection;
   readonly keys: Keys;
   readonly clock: Clock;
   readonly commandMs: number;
@@ -122,7 +122,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
   async function store(
     lease: Lease,
     from: number,
-    { script, ...call }: ScriptCall & { script: Script },
+    { script, ...call }: ScriptCall & { script: RedisScript },
   ): Promise<void> {
     let answer: unknown;
     try {

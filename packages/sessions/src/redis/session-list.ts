@@ -1,5 +1,5 @@
 import type { Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
-import type { Connection } from "./client/connection.ts";
+import type { RedisConnection } from "./client/connection.ts";
 import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
 
@@ -11,7 +11,7 @@ export interface SessionList {
 }
 
 export interface SessionListOptions {
-  readonly connection: Connection;
+  readonly connection: RedisConnection;
   readonly keys: Keys;
   readonly ttlMs: number;
   readonly get: (key: ThreadKey) => Promise<Session | undefined>;
@@ -75,7 +75,7 @@ interface Row {
 }
 
 async function readRows(range: {
-  connection: Connection;
+  connection: RedisConnection;
   index: string;
   from: number;
   skip: number;

@@ -1,5 +1,5 @@
 import { AgentError } from "@holodeck/agui-core";
-import type { Connection, Statement } from "./load-sqlite.ts";
+import type { SqliteConnection, Statement } from "./load-sqlite.ts";
 
 /** An open database: prepared statements, and transactions that either happen or do not. */
 export interface Database {
@@ -13,7 +13,7 @@ export interface Database {
   close(): void;
 }
 
-export function createDatabase(connection: Connection): Database {
+export function createDatabase(connection: SqliteConnection): Database {
   const statements = new Map<string, Statement>();
   let isInside = false;
 
@@ -67,7 +67,7 @@ function guarded<T>(work: () => T): T {
   }
 }
 
-function rollBack(connection: Connection): void {
+function rollBack(connection: SqliteConnection): void {
   try {
     connection.exec("ROLLBACK");
   } catch {

@@ -40,7 +40,7 @@ export function createGroupCommit(
         const expiresAt = on.expiresAt();
         for (const one of group) {
           if (!runs.append(one.lease, one.batch, expiresAt)) {
-            refused.set(one, refusal(runs, one.lease, one.batch.from));
+            refused.set(one, commitRefusal(runs, one.lease, one.batch.from));
           }
         }
       });
@@ -72,7 +72,7 @@ export function createGroupCommit(
 }
 
 /** Why a run takes no entry at an offset. */
-export function refusal(runs: RunRows, lease: Lease, from: number): AgentError {
+export function commitRefusal(runs: RunRows, lease: Lease, from: number): AgentError {
   const row = runs.byFence(lease.fence);
   const isOwned = row?.status === "running" && row.last !== from - 1;
   return isOwned

@@ -4,7 +4,7 @@ const plain = /^[ !#-[\]-~]*$/;
  * An id as it is stored. Ids come from clients: a NUL would end the text early and half a surrogate
  * pair would become U+FFFD, so that two ids met in one key. Both are escaped; most ids stay as they are.
  */
-export function toText(id: string): string {
+export function toKeyText(id: string): string {
   return plain.test(id) ? id : JSON.stringify(id).slice(1, -1);
 }
 

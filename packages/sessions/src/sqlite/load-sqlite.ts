@@ -8,7 +8,7 @@ export interface Statement {
 }
 
 /** The part of `DatabaseSync` that is used here. */
-export interface Connection {
+export interface SqliteConnection {
   exec(sql: string): void;
   prepare(sql: string): Statement;
   close(): void;
@@ -17,7 +17,7 @@ export interface Connection {
 type SqlValue = string | number | Uint8Array | null;
 
 export interface SqliteModule {
-  readonly DatabaseSync: new (path: string) => Connection;
+  readonly DatabaseSync: new (path: string) => SqliteConnection;
 }
 
 /** Where a SQLite may be found. */

@@ -5,7 +5,7 @@ import { AgentError, isAgentError } from "@holodeck/agui-core";
 import { createDatabase, resultCode } from "./database.ts";
 import type { Database } from "./database.ts";
 import { loadSqlite } from "./load-sqlite.ts";
-import type { Connection } from "./load-sqlite.ts";
+import type { SqliteConnection } from "./load-sqlite.ts";
 import { checkVersion, migrate } from "./schema.ts";
 
 const busyCode = 5;
@@ -15,7 +15,7 @@ const attempts = 20;
 export async function openDatabase(path: string): Promise<Database> {
   const { DatabaseSync } = await loadSqlite();
   for (let attempt = 1; ; attempt++) {
-    let connection: Connection | undefined;
+    let connection: SqliteConnection | undefined;
     try {
       makePrivate(path);
       connection = new DatabaseSync(path);
@@ -33,7 +33,7 @@ export async function openDatabase(path: string): Promise<Database> {
   }
 }
 
-function prepare(connection: Connection): Database {
+function prepare(connection: SqliteConnection): Database {
   const db = createDatabase(connection);
   connection.exec("PRAGMA busy_timeout = 5000");
   // Before anything is written: the file may be somebody else's.

@@ -3,7 +3,7 @@ import type { LogEntry, RunKey, RunRecord, RunStatus, ThreadKey } from "@holodec
 import { mergeInto } from "../shared/merge-deltas.ts";
 import type { StoredEntry } from "../shared/merge-deltas.ts";
 import type { Database } from "./database.ts";
-import { fromText, toText } from "./key-text.ts";
+import { fromText, toKeyText } from "./key-text.ts";
 
 /** A run as it is stored. */
 export interface RunRow {
@@ -104,11 +104,11 @@ export function createRunRows(
         .sql(
           `SELECT ${columns} FROM runs WHERE principal = ? AND thread_id = ? AND status = 'running'`,
         )
-        .get(toText(principal), toText(threadId)) as RunRow | undefined,
+        .get(toKeyText(principal), toKeyText(threadId)) as RunRow | undefined,
     byRun: (principal, runId) =>
       db
         .sql(`SELECT ${columns} FROM runs WHERE principal = ? AND run_id = ?`)
-        .get(toText(principal), toText(runId)) as RunRow | undefined,
+        .get(toKeyText(principal), toKeyText(runId)) as RunRow | undefined,
     byFence: (fence) =>
       db.sql(`SELECT ${columns} FROM runs WHERE fence = ?`).get(fence) as RunRow | undefined,
     insert(key, { agentId, protocolVersion, owner, expiresAt }) {
@@ -119,9 +119,9 @@ export function createRunRows(
            VALUES (?, ?, ?, 1, ?, ?, 'running', 1, 0, 0, 0, ?, ?)`,
         )
         .run(
-          toText(key.principal),
-          toText(key.runId),
-          toText(key.threadId),
+          toKeyText(key.principal),
+          toKeyText(key.runId),
+          toKeyText(key.threadId),
           agentId,
           protocolVersion ?? null,
           owner,
@@ -143,8 +143,8 @@ export function createRunRows(
           batch.rows.length,
           expiresAt,
           fence,
-          toText(principal),
-          toText(runId),
+          toKeyText(principal),
+          toKeyText(runId),
           batch.from - 1,
         ) as { bytes: number; rows: number } | undefined;
       if (!size) return false;
@@ -174,7 +174,7 @@ export function createRunRows(
     removeThread({ principal, threadId }) {
       const removed = db
         .sql("DELETE FROM runs WHERE principal = ? AND thread_id = ? RETURNING fence")
-        .all(toText(principal), toText(threadId)) as { fence: number }[];
+        .all(toKeyText(principal), toKeyText(threadId)) as { fence: number }[];
       return removed.map(({ fence }) => fence);
     },
     removeEnded(before, limit) {
@@ -204,7 +204,7 @@ function toEntry({ first, last, at, cuts, event }: EntryRow): LogEntry {
   };
 }
 
-export function toRecord(row: RunRow): RunRecord {
+export function toRunRecord(row: RunRow): RunRecord {
   return {
     principal: fromText(row.principal),
     threadId: fromText(row.thread_id),

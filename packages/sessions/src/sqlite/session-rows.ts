@@ -11,7 +11,7 @@ import type {
 import type { PruneOptions } from "../shared/prune-messages.ts";
 import { changeSession, newSession } from "../shared/session-record.ts";
 import type { Database } from "./database.ts";
-import { fromText, toText } from "./key-text.ts";
+import { fromText, toKeyText } from "./key-text.ts";
 
 interface SessionRow {
   readonly id: number;
@@ -85,7 +85,7 @@ export function createSessionRows(db: Database): SessionRows {
   function find(key: ThreadKey, { deadline, now }: Expiry): SessionRow | undefined {
     return db
       .sql(`SELECT * FROM sessions WHERE principal = ? AND thread_id = ? AND ${isLive}`)
-      .get(toText(key.principal), toText(key.threadId), deadline, now) as SessionRow | undefined;
+      .get(toKeyText(key.principal), toKeyText(key.threadId), deadline, now) as SessionRow | undefined;
   }
 
   function messagesOf(id: number): MessageRow[] {
@@ -125,8 +125,8 @@ export function createSessionRows(db: Database): SessionRows {
         `INSERT INTO sessions (principal, thread_id, agent_id, version, created_at, last_activity,
            message_count, metadata, pending) VALUES (?, ?, ?, ?, ?, ?, 0, ?, '[]')`,
       ).run(
-        toText(key.principal),
-        toText(key.threadId),
+        toKeyText(key.principal),
+        toKeyText(key.threadId),
         init.agentId,
         session.version,
         now,
@@ -153,7 +153,7 @@ export function createSessionRows(db: Database): SessionRows {
         JSON.stringify(session.state) ?? null,
         JSON.stringify(session.metadata),
         JSON.stringify(session.pending),
-        session.lastRunId === undefined ? null : toText(session.lastRunId),
+        session.lastRunId === undefined ? null : toKeyText(session.lastRunId),
         JSON.stringify(session.active) ?? null,
         JSON.stringify(session.times) ?? null,
         session.historyOwner ?? null,
@@ -175,7 +175,7 @@ export function createSessionRows(db: Database): SessionRows {
     remove({ principal, threadId }) {
       const { changes } = db
         .sql("DELETE FROM sessions WHERE principal = ? AND thread_id = ?")
-        .run(toText(principal), toText(threadId));
+        .run(toKeyText(principal), toKeyText(threadId));
       return Number(changes) > 0;
     },
     count: () => (db.sql("SELECT count(*) AS n FROM sessions").get() as { n: number }).n,
@@ -205,7 +205,7 @@ export function createSessionRows(db: Database): SessionRows {
            ORDER BY last_activity DESC, thread_id LIMIT ?`,
         )
         .all(
-          toText(principal),
+          toKeyText(principal),
           deadline,
           now,
           ...(agentId ? [agentId] : []),

@@ -2,7 +2,7 @@ import { AgentError } from "@holodeck/agui-core";
 import type { BlobKey, BlobStore, Clock, Json } from "@holodeck/agui-core";
 import { blobGone, blobTaken, inPieces } from "../shared/blob-pieces.ts";
 import type { Database } from "./database.ts";
-import { toText } from "./key-text.ts";
+import { toKeyText } from "./key-text.ts";
 
 export interface SqliteBlobs extends BlobStore {
   /** Removes some of what has expired; true when there may be more. */
@@ -28,7 +28,7 @@ export function createSqliteBlobs(db: Database, clock: Clock): SqliteBlobs {
   function find({ principal, id }: BlobKey): BlobRow | undefined {
     if (isClosed) throw new AgentError("store-unavailable", "The session database is closed.");
     const sql = "SELECT id, size, metadata, expires_at FROM blobs WHERE principal = ? AND name = ?";
-    return db.sql(sql).get(toText(principal), toText(id)) as BlobRow | undefined;
+    return db.sql(sql).get(toKeyText(principal), toKeyText(id)) as BlobRow | undefined;
   }
 
   function live(key: BlobKey): (BlobRow & { size: number }) | undefined {
@@ -49,7 +49,7 @@ export function createSqliteBlobs(db: Database, clock: Clock): SqliteBlobs {
       const { principal, id } = key;
       const { lastInsertRowid } = db
         .sql("INSERT INTO blobs (principal, name, metadata, expires_at) VALUES (?, ?, ?, ?)")
-        .run(toText(principal), toText(id), JSON.stringify(metadata), clock.now() + ttlMs);
+        .run(toKeyText(principal), toKeyText(id), JSON.stringify(metadata), clock.now() + ttlMs);
       return Number(lastInsertRowid);
     });
   }

@@ -9,10 +9,10 @@ import type {
   ThreadKey,
 } from "@holodeck/agui-core";
 import type { Database } from "./database.ts";
-import { createGroupCommit, lost, refusal } from "./group-commit.ts";
+import { createGroupCommit, lost, commitRefusal } from "./group-commit.ts";
 import { fromText } from "./key-text.ts";
 import { createPresence } from "./presence.ts";
-import { createRunRows, toBatch, toRecord } from "./run-rows.ts";
+import { createRunRows, toBatch, toRunRecord } from "./run-rows.ts";
 import type { RunRow } from "./run-rows.ts";
 
 export interface SqliteLogOptions {
@@ -139,9 +139,9 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
       const ended: number[] = [];
       const found = db.write(() => {
         const old = settle(rows.byRun(key.principal, key.runId), ended);
-        if (old && isUsed(old)) return { busy: toRecord(old) };
+        if (old && isUsed(old)) return { busy: toRunRecord(old) };
         const holder = settle(rows.byThread(key), ended);
-        if (holder?.status === "running") return { busy: toRecord(holder) };
+        if (holder?.status === "running") return { busy: toRunRecord(holder) };
         if (old) {
           rows.remove(old.fence);
           ended.push(old.fence);
@@ -159,7 +159,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
       try {
         db.write(() => {
           if (!rows.append(lease, toBatch([terminal]), expiresAt())) {
-            throw refusal(rows, lease, terminal.from);
+            throw commitRefusal(rows, lease, terminal.from);
           }
           rows.end(lease.fence, status, clock.now());
         });
@@ -175,12 +175,12 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     },
     find(principal, runId) {
       const row = settled(() => rows.byRun(principal, runId));
-      return row && toRecord(row);
+      return row && toRunRecord(row);
     },
     active(key) {
       // A dead holder is closed by the look at it, and then not found any more.
       const row = settled(() => rows.byThread(key));
-      return row && toRecord(row);
+      return row && toRunRecord(row);
     },
     read(key, after, limit = Number.POSITIVE_INFINITY) {
       const row = ofKey(key);

@@ -5,7 +5,7 @@ import { takeTokens } from "../shared/token-bucket.ts";
 import { createSqliteBlobs } from "./sqlite-blobs.ts";
 import type { SqliteBlobs } from "./sqlite-blobs.ts";
 import type { Database } from "./database.ts";
-import { toText } from "./key-text.ts";
+import { toKeyText } from "./key-text.ts";
 import { createSessionRows } from "./session-rows.ts";
 import type { Expiry } from "./session-rows.ts";
 import { createSqliteLog } from "./sqlite-log.ts";
@@ -125,7 +125,7 @@ export function createSqliteStore(db: Database, options: SqliteStoreOptions): Sq
     count: () => db.read(() => sessions.countLive(expiry())),
     take: (name, cost, { tokens, perMs }) =>
       db.write(() => {
-        const found = db.sql("SELECT tokens, at FROM buckets WHERE name = ?").get(toText(name)) as
+        const found = db.sql("SELECT tokens, at FROM buckets WHERE name = ?").get(toKeyText(name)) as
           | { tokens: number; at: number }
           | undefined;
         const { wait, bucket } = takeTokens(found, cost, { tokens, perMs, now: clock.now() });
@@ -133,7 +133,7 @@ export function createSqliteStore(db: Database, options: SqliteStoreOptions): Sq
           `INSERT INTO buckets (name, tokens, at, full_at) VALUES (?, ?, ?, ?)
            ON CONFLICT DO UPDATE SET tokens = excluded.tokens, at = excluded.at,
              full_at = excluded.full_at`,
-        ).run(toText(name), bucket.tokens, bucket.at, bucket.fullAt);
+        ).run(toKeyText(name), bucket.tokens, bucket.at, bucket.fullAt);
         return wait;
       }),
     close() {

@@ -1,10 +1,10 @@
 import { EventType } from "@holodeck/agui-core";
-import { assertOptions, describeValue, needsEscape, toSingle } from "@holodeck/agui-core/internal";
+import { assertOptions, describeValue, needsEscape, entryOfDelta } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { convertText } from "./convert.ts";
-import { DataStreamTeller } from "./data-stream-teller.ts";
+import { DataStreamLines } from "./data-stream-lines.ts";
 import { vercelHeaders } from "../shared/headers.ts";
-import type { RunFailure } from "../shared/run-failure.ts";
+import type { StreamFailure } from "../shared/run-failure.ts";
 
 /** Whom the lines are for, and what they continue. */
 export interface DataStreamEncoderOptions {
@@ -15,7 +15,7 @@ export interface DataStreamEncoderOptions {
   /** Ids of the messages and tool calls which that message holds already. */
   known?: ReadonlySet<string> | undefined;
   /** What the client is told of a failure. By default "An error occurred.", whatever it was. */
-  describeFailure?: ((failure: RunFailure) => string) | undefined;
+  describeFailure?: ((failure: StreamFailure) => string) | undefined;
   /** Tell the client the failure's own message. */
   debug?: boolean | undefined;
   /** Adds `Connection` and `Content-Encoding`, as servers of old sent them. */
@@ -53,7 +53,7 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
   if (mode !== undefined && mode !== "3.4") {
     throw new TypeError(`dataStreamEncoder({ mode: ${describeValue(mode)} }) must be "3.4".`);
   }
-  const teller = new DataStreamTeller(options);
+  const teller = new DataStreamLines(options);
   // Nearly every delta follows one of the same text. It is one line, at a third of what it took to find out.
   let lastId: string | undefined;
 
@@ -77,7 +77,7 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
     let lines = "";
     for (let index = 0; index < deltas.length; index++) {
       const delta = deltas[index]!;
-      if (delta === "" || !isNext(event)) lines += encode(toSingle(line, index, delta));
+      if (delta === "" || !isNext(event)) lines += encode(entryOfDelta(line, index, delta));
       else lines += isPlain ? `0:"${delta}"\n` : convertText(delta);
     }
     return lines;

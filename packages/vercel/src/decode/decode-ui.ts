@@ -4,8 +4,8 @@ import type { Json, Message, RunAgentInput } from "@holodeck/agui-core";
 import { decodePlainUi } from "./decode-plain-ui.ts";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
 import { readEnvelope } from "./envelope.ts";
-import { addFault, addMessages, assertFaultless, createFindings } from "./faults.ts";
-import type { Findings } from "./faults.ts";
+import { addFault, addMessages, assertFaultless, createDecodeFaults } from "./faults.ts";
+import type { DecodeFaults } from "./faults.ts";
 import { decodeFile } from "./file-part.ts";
 import type { DecodedFile } from "./file-part.ts";
 import { asText, isRecord, own } from "../shared/json.ts";
@@ -21,7 +21,7 @@ export function decodeUi(body: Json, options: DecodeOptions): DecodedChat {
 
 /** The same, looking at everything that a client may have sent. */
 export function decodeUiClosely(body: Json, options: DecodeOptions): DecodedChat {
-  const findings = createFindings(options.limits);
+  const findings = createDecodeFaults(options.limits);
   const sent = readMessages(body, findings);
   const messages: Message[] = [];
   let approvals: readonly Approval[] = [];
@@ -69,11 +69,11 @@ export function decodeUiClosely(body: Json, options: DecodeOptions): DecodedChat
 }
 
 interface Place {
-  readonly findings: Findings;
+  readonly findings: DecodeFaults;
   readonly path: string;
 }
 
-function readMessages(body: Json, findings: Findings): Json[] {
+function readMessages(body: Json, findings: DecodeFaults): Json[] {
   const { limits } = findings;
   const sent = "messages" in body ? own(body, "messages") : [own(body, "message")];
   if (!Array.isArray(sent)) {
@@ -163,7 +163,7 @@ function decodeUserFile(part: Json, { findings, path }: Place): DecodedFile | un
 
 function toResume(
   approvals: readonly Approval[],
-  findings: Findings,
+  findings: DecodeFaults,
 ): NonNullable<RunAgentInput["resume"]> {
   return approvals.map(({ id, approved, reason }) => {
     // Anything but a real yes must never count as one.

@@ -3,8 +3,8 @@ import type { Json, Message } from "@holodeck/agui-core";
 import { decodePlainV4 } from "./decode-plain-v4.ts";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
 import { readEnvelope } from "./envelope.ts";
-import { addFault, addMessages, assertFaultless, createFindings } from "./faults.ts";
-import type { Findings } from "./faults.ts";
+import { addFault, addMessages, assertFaultless, createDecodeFaults } from "./faults.ts";
+import type { DecodeFaults } from "./faults.ts";
 import { decodeFile } from "./file-part.ts";
 import { asText, isRecord, own } from "../shared/json.ts";
 import { decodeAssistantV4 } from "./v4-assistant.ts";
@@ -21,7 +21,7 @@ export function decodeV4(body: Json, options: DecodeOptions): DecodedChat {
 
 /** The same, looking at everything that a client may have sent. */
 export function decodeV4Closely(body: Json, options: DecodeOptions): DecodedChat {
-  const findings = createFindings(options.limits);
+  const findings = createDecodeFaults(options.limits);
   const sent = readMessages(body, options.runId, findings);
   const messages: Message[] = [];
   const lastAt = sent.map(({ role }) => role !== "data").lastIndexOf(true);
@@ -50,7 +50,7 @@ interface Sent {
   readonly path: string;
 }
 
-function readMessages(body: Json, runId: string, findings: Findings): Sent[] {
+function readMessages(body: Json, runId: string, findings: DecodeFaults): Sent[] {
   const list = own(body, "messages");
   // A message that comes alone adds to a list that the server has: it must not look like an old one.
   if (list === undefined) {
@@ -75,7 +75,7 @@ function readMessages(body: Json, runId: string, findings: Findings): Sent[] {
 
 function toSent(
   value: unknown,
-  { path, fallback, findings }: { path: string; fallback: string; findings: Findings },
+  { path, fallback, findings }: { path: string; fallback: string; findings: DecodeFaults },
 ): Sent {
   if (!isRecord(value)) {
     addFault(
@@ -91,7 +91,7 @@ function toSent(
   return { id: isMessageId(id) ? id : fallback, role: own(value, "role"), body: value, path };
 }
 
-function decodeMessage(sent: Sent, isLast: boolean, findings: Findings): Message[] {
+function decodeMessage(sent: Sent, isLast: boolean, findings: DecodeFaults): Message[] {
   const { id, role, body, path } = sent;
   switch (role) {
     case "user":
@@ -122,7 +122,7 @@ function textOf(body: Json): string {
     .join("");
 }
 
-function decodeUser({ id, body, path }: Sent, isNew: boolean, findings: Findings): User {
+function decodeUser({ id, body, path }: Sent, isNew: boolean, findings: DecodeFaults): User {
   const { limits } = findings;
   const content = own(body, "content");
   if (content !== undefined && typeof content !== "string" && !Array.isArray(content)) {
@@ -149,7 +149,7 @@ function decodeUser({ id, body, path }: Sent, isNew: boolean, findings: Findings
   return { id, role: "user", content: parts as unknown as User["content"] };
 }
 
-function readAttachments(body: Json, at: string, findings: Findings): Json[] {
+function readAttachments(body: Json, at: string, findings: DecodeFaults): Json[] {
   const list = own(body, "experimental_attachments");
   if (list === undefined || list === null) return [];
   const path = `${at}.experimental_attachments`;
@@ -165,7 +165,7 @@ function readAttachments(body: Json, at: string, findings: Findings): Json[] {
 }
 
 // Bytes that stand in a part of their own, as in the assistant's messages.
-function readFiles(body: Json, at: string, findings: Findings): Json[] {
+function readFiles(body: Json, at: string, findings: DecodeFaults): Json[] {
   const parts = own(body, "parts");
   if (!Array.isArray(parts)) return [];
   return parts.flatMap((part: unknown, index) => {
@@ -180,7 +180,7 @@ function readFiles(body: Json, at: string, findings: Findings): Json[] {
 function readFile(
   file: { url: unknown; mediaType?: string | undefined; filename?: string | undefined },
   path: string,
-  findings: Findings,
+  findings: DecodeFaults,
 ): Json[] {
   const { url, ...rest } = file;
   const decoded = typeof url === "string" ? decodeFile({ url, ...rest }) : undefined;

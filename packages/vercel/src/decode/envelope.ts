@@ -1,7 +1,7 @@
 import { isOpaqueId } from "@holodeck/agui-core";
 import type { Json, RunAgentInput } from "@holodeck/agui-core";
 import { addFault } from "./faults.ts";
-import type { Findings } from "./faults.ts";
+import type { DecodeFaults } from "./faults.ts";
 import { asText, isRecord, own } from "../shared/json.ts";
 
 /** What a body says besides its messages. */
@@ -20,7 +20,7 @@ type Resume = NonNullable<RunAgentInput["resume"]>;
  * `agentId` count where they have AG-UI's form; whatever else is in the body goes to the agent as
  * `forwardedProps`.
  */
-export function readEnvelope(body: Json, findings: Findings): Envelope {
+export function readEnvelope(body: Json, findings: DecodeFaults): Envelope {
   const { id, messages: _, message: __, ...rest } = body;
   const forwardedProps: Json = { ...rest };
   const take = <T>(key: string, read: (value: unknown) => T | undefined): T | undefined => {

@@ -2,19 +2,19 @@ import { AgentError } from "@holodeck/agui-core";
 import type { Fault, Limits, Message } from "@holodeck/agui-core";
 
 /** What decoding finds wrong, and what it has counted so far. */
-export interface Findings {
+export interface DecodeFaults {
   readonly faults: Fault[];
   readonly limits: Limits;
   fileBytes: number;
 }
 
 /** An empty list for a request. */
-export function createFindings(limits: Limits): Findings {
+export function createDecodeFaults(limits: Limits): DecodeFaults {
   return { faults: [], limits, fileBytes: 0 };
 }
 
 /** Notes one thing that is wrong, and where. */
-export function addFault(findings: Findings, path: string, message: string): void {
+export function addFault(findings: DecodeFaults, path: string, message: string): void {
   // Past this a list helps nobody, and a small body must not buy a large answer.
   if (findings.faults.length < 100) findings.faults.push({ path, message: `${path} ${message}` });
 }
@@ -23,7 +23,7 @@ export function addFault(findings: Findings, path: string, message: string): voi
 export function addMessages(
   messages: Message[],
   more: readonly Message[],
-  findings: Findings,
+  findings: DecodeFaults,
 ): void {
   const { messages: most } = findings.limits;
   if (messages.length > most) return;
@@ -36,7 +36,7 @@ export function addMessages(
 }
 
 /** Throws when something is wrong: a 400 that names all of it, or a 413 when it is only too much. */
-export function assertFaultless({ faults, fileBytes, limits }: Findings): void {
+export function assertFaultless({ faults, fileBytes, limits }: DecodeFaults): void {
   if (faults.length > 0) {
     const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
     throw new AgentError("invalid-request", `${faults[0]!.message}${more}`, { errors: faults });

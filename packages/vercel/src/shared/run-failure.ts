@@ -1,7 +1,7 @@
 import type { BaseEvent } from "@holodeck/agui-core";
 
 /** A failed run, as its author or this server described it. */
-export interface RunFailure {
+export interface StreamFailure {
   readonly message: string;
   readonly code?: string;
 }
@@ -10,7 +10,7 @@ export interface RunFailure {
 export const maskedFailure = "An error occurred.";
 
 /** What an event says of its failure. */
-export function failureIn({ message, code }: BaseEvent): RunFailure {
+export function failureIn({ message, code }: BaseEvent): StreamFailure {
   const text = typeof message === "string" ? message : "";
   return typeof code === "string" ? { message: text, code } : { message: text };
 }

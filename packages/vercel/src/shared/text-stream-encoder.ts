@@ -1,7 +1,7 @@
 import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder, LogEntry, Message } from "@holodeck/agui-core";
 import { vercelHeaders } from "./headers.ts";
-import { Unsaid } from "./unsaid-messages.ts";
+import { UnsentMessages } from "./unsent-messages.ts";
 
 /**
  * The text protocol, for `streamProtocol: "text"` and `useObject`: what the assistant says and nothing
@@ -13,7 +13,7 @@ import { Unsaid } from "./unsaid-messages.ts";
  * ```
  */
 export function textStreamEncoder(): Encoder {
-  const unsaid = new Unsaid();
+  const unsaid = new UnsentMessages();
   // Nearly every delta follows one of the same message, which is known to be the assistant's: half the cost.
   let lastId: unknown;
 

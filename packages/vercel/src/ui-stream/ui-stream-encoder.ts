@@ -1,10 +1,10 @@
 import { EventType } from "@holodeck/agui-core";
-import { needsEscape, toSingle } from "@holodeck/agui-core/internal";
+import { needsEscape, entryOfDelta } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Encoder, LogEntry, Message } from "@holodeck/agui-core";
 import { vercelHeaders } from "../shared/headers.ts";
-import type { RunFailure } from "../shared/run-failure.ts";
+import type { StreamFailure } from "../shared/run-failure.ts";
 import { deltaHead } from "./ui-parts.ts";
-import { UiTeller } from "./ui-teller.ts";
+import { UiChunks } from "./ui-chunks.ts";
 
 /** Whom the stream is for, and what it continues. */
 export interface UiStreamEncoderOptions {
@@ -22,7 +22,7 @@ export interface UiStreamEncoderOptions {
   /** The same in full, for a client that comes back to the run and builds the message anew. */
   preface?: readonly Message[] | undefined;
   /** What the client is told of a failure. By default "An error occurred.", whatever it was. */
-  describeFailure?: (failure: RunFailure) => string;
+  describeFailure?: (failure: StreamFailure) => string;
   /** Adds `Connection` and `Content-Encoding`, as servers of old sent them. */
   legacyHeaders?: boolean;
   /**
@@ -42,7 +42,7 @@ export interface UiStreamEncoderOptions {
  * ```
  */
 export function uiStreamEncoder(options: UiStreamEncoderOptions = {}): Encoder {
-  const teller = new UiTeller(options);
+  const teller = new UiChunks(options);
   // Nearly every delta follows one of the same text, whose part is then open in the client. All but the
   // delta is the same again, and most deltas need no escaping: half of what `JSON.stringify` took.
   let lastId: string | undefined;
@@ -76,7 +76,7 @@ export function uiStreamEncoder(options: UiStreamEncoderOptions = {}): Encoder {
     for (let index = 0; index < deltas.length; index++) {
       const delta = deltas[index]!;
       if (delta !== "" && isNext(event)) frames += frame(delta, isPlain);
-      else frames += encode(toSingle(line, index, delta));
+      else frames += encode(entryOfDelta(line, index, delta));
     }
     return frames;
   }

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 /** A request, written out. */
-export interface Question {
+export interface ProbeRequest {
   readonly url: URL;
   readonly method?: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -55,7 +55,7 @@ const maxGraceMs = 3_000;
 const tailChars = 4_096;
 
 /** Asks on a connection of its own and keeps every byte. Throws {@link NoAnswer}. */
-export function ask(question: Question): Promise<Answer> {
+export function ask(question: ProbeRequest): Promise<Answer> {
   const { url, method = "POST", headers, body, timeoutMs } = question;
   const request = url.protocol === "https:" ? requestHttps : requestHttp;
   const started = performance.now();
@@ -83,7 +83,7 @@ export function ask(question: Question): Promise<Answer> {
   });
 }
 
-function collect(message: IncomingMessage, question: Question, started: number): Promise<Answer> {
+function collect(message: IncomingMessage, question: ProbeRequest, started: number): Promise<Answer> {
   const pieces: Piece[] = [];
   const stream = decoded(message);
   return new Promise((resolve) => {

@@ -2,11 +2,11 @@ import { EventType } from "@ag-ui/core";
 import type { JsonPatchOperation } from "@ag-ui/core";
 import { applyPatch } from "@holodeck/agui-core";
 import type { CheckId } from "../report/catalogue.ts";
-import { toText } from "../types.ts";
-import type { ReadEvent, Report } from "../types.ts";
+import { toShownText } from "../types.ts";
+import type { ReadEvent, CheckReport } from "../types.ts";
 
 /** Keeps the state and the activities as a client would, and reports patches that do not apply. */
-export function createDocuments(state: unknown, report: Report): { take(read: ReadEvent): void } {
+export function createDocuments(state: unknown, report: CheckReport): { take(read: ReadEvent): void } {
   const activities = new Map<string, unknown>();
 
   function patch(id: CheckId, document: unknown, operations: unknown): unknown {
@@ -20,7 +20,7 @@ export function createDocuments(state: unknown, report: Report): { take(read: Re
 
   return {
     take({ event, line }) {
-      const id = toText(event["messageId"]);
+      const id = toShownText(event["messageId"]);
       switch (event.type) {
         case EventType.STATE_SNAPSHOT:
           report.show("state");

@@ -2,7 +2,7 @@ import { EventType, omitOptionalNulls } from "@ag-ui/core";
 import { EventSchema, MessageSchema } from "@ag-ui/core/schemas";
 import type { Frame } from "./read-frames.ts";
 import { isRecord } from "../types.ts";
-import type { ReadEvent, Report, WireEvent } from "../types.ts";
+import type { ReadEvent, CheckReport, WireEvent } from "../types.ts";
 
 const known: ReadonlySet<string> = new Set(Object.values(EventType));
 // Up to 0.0.59; reasoning by another name.
@@ -25,7 +25,7 @@ export interface EventReader {
 }
 
 /** Reads the events of one stream and reports those that are none. */
-export function createEventReader(report: Report): EventReader {
+export function createEventReader(report: CheckReport): EventReader {
   let isGarbled = false;
   let version: string | undefined;
   for (const id of ["json", "known-types", "camel-case", "fields"] as const) report.show(id);
@@ -85,7 +85,7 @@ export function createEventReader(report: Report): EventReader {
   };
 }
 
-function withoutTimestamp(event: WireEvent, line: string, report: Report): WireEvent {
+function withoutTimestamp(event: WireEvent, line: string, report: CheckReport): WireEvent {
   const { timestamp, ...rest } = event;
   if (timestamp === undefined || timestamp === null) return event;
   report.show("timestamps");
@@ -109,7 +109,7 @@ function toCamel(event: WireEvent): WireEvent {
   return Object.fromEntries(entries) as WireEvent;
 }
 
-function checkMessages(messages: readonly unknown[], report: Report): void {
+function checkMessages(messages: readonly unknown[], report: CheckReport): void {
   report.show("messages");
   const ids = new Set<unknown>();
   for (const [index, message] of messages.entries()) {

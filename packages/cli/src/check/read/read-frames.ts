@@ -1,4 +1,4 @@
-import type { Report } from "../types.ts";
+import type { CheckReport } from "../types.ts";
 
 /** The data of one server-sent event. */
 export interface Frame {
@@ -14,7 +14,7 @@ export interface Frames {
 }
 
 /** Splits the bytes of a stream into frames and reports what is wrong with the framing. */
-export function readFrames(bytes: Uint8Array, report: Report): Frames {
+export function readFrames(bytes: Uint8Array, report: CheckReport): Frames {
   const text = readText(bytes, report);
   const frames: Frame[] = [];
   let isGarbled = false;
@@ -50,7 +50,7 @@ export function readFrames(bytes: Uint8Array, report: Report): Frames {
   return { frames, isGarbled };
 }
 
-function readText(bytes: Uint8Array, report: Report): string {
+function readText(bytes: Uint8Array, report: CheckReport): string {
   report.show("utf-8");
   report.show("line-feeds");
   let text = new TextDecoder().decode(bytes);
@@ -72,7 +72,7 @@ function valueOf(line: string): string {
   return line.slice("data:".length).replace(/^ /, "");
 }
 
-function checkName(name: string, { data, line }: Frame, report: Report): void {
+function checkName(name: string, { data, line }: Frame, report: CheckReport): void {
   const isType = data.includes(`"${name}"`);
   if (name === "message" || isType) {
     const note = "Frames carry `event:`; an EventSource then needs listeners by name.";

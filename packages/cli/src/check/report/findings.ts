@@ -2,13 +2,13 @@ import { toSafeLine } from "../../chat/safe-text.ts";
 import { catalogue } from "./catalogue.ts";
 import type { CheckEntry, CheckId } from "./catalogue.ts";
 
-export type Verdict = "holds" | "breaks" | "does not apply" | "not shown";
+export type RuleVerdict = "holds" | "breaks" | "does not apply" | "not shown";
 
 /** What became of one check. */
 export interface CheckResult {
   readonly id: CheckId;
   readonly title: string;
-  readonly verdict: Verdict;
+  readonly verdict: RuleVerdict;
   /** Something worth knowing about it, or why it was not shown. */
   readonly note?: string;
   /** Of a break: what came, in the server's own bytes, and in which request. */

@@ -1,17 +1,17 @@
-import type { CheckResult, Verdict } from "./findings.ts";
+import type { CheckResult, RuleVerdict } from "./findings.ts";
 
 const width = 80;
 const idWidth = 18;
 const verdictWidth = 11;
 const indent = " ".repeat(verdictWidth);
 
-const shown: Readonly<Record<Verdict, string>> = {
+const shown: Readonly<Record<RuleVerdict, string>> = {
   holds: "holds",
   breaks: "BREAKS",
   "does not apply": "n/a",
   "not shown": "not shown",
 };
-const colours: Readonly<Record<Verdict, number>> = {
+const colours: Readonly<Record<RuleVerdict, number>> = {
   holds: 32,
   breaks: 31,
   "does not apply": 2,
@@ -19,7 +19,7 @@ const colours: Readonly<Record<Verdict, number>> = {
 };
 
 /** The results as a table of at most 80 columns. */
-export function toTable(results: readonly CheckResult[], isColoured: boolean): string {
+export function toReportTable(results: readonly CheckResult[], isColoured: boolean): string {
   const lines = results.flatMap((result) => {
     const { verdict, id, title } = result;
     const word = shown[verdict].padEnd(verdictWidth);
@@ -41,7 +41,7 @@ function detailsOf({ verdict, note, seen, where, rule, times = 0 }: CheckResult)
 
 /** `31 hold, 1 breaks, 2 do not apply, 9 not shown` */
 export function toSummary(results: readonly CheckResult[]): string {
-  const count = (verdict: Verdict): number =>
+  const count = (verdict: RuleVerdict): number =>
     results.filter((result) => result.verdict === verdict).length;
   const [holds, breaks, exempt, hidden] = [
     count("holds"),

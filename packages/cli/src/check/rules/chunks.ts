@@ -1,7 +1,7 @@
 import { EventType } from "@ag-ui/core";
 import type { Parts } from "./parts.ts";
-import { toText } from "../types.ts";
-import type { ReadEvent, Report } from "../types.ts";
+import { toShownText } from "../types.ts";
+import type { ReadEvent, CheckReport } from "../types.ts";
 
 interface Lane {
   readonly kind: "text" | "call" | "thought";
@@ -24,7 +24,7 @@ const passing: ReadonlySet<string> = new Set([
 ]);
 
 /** Follows streams of chunks: one per subagent, ended by whatever else is said there. */
-export function createChunks(parts: Parts, report: Report): { take(read: ReadEvent): Lane | void } {
+export function createChunks(parts: Parts, report: CheckReport): { take(read: ReadEvent): Lane | void } {
   const lanes = new Map<unknown, Lane>();
   return {
     take({ event, line }) {
@@ -46,10 +46,10 @@ export function createChunks(parts: Parts, report: Report): { take(read: ReadEve
       if (kind === "call" && event["toolCallName"] === undefined) {
         return report.break("chunks", `A first chunk without toolCallName: ${line}`);
       }
-      if (parts.isOpen(kind, toText(id))) {
+      if (parts.isOpen(kind, toShownText(id))) {
         return report.break("chunks", `What was begun with START goes on as a chunk: ${line}`);
       }
-      const lane = { kind, id: toText(id) };
+      const lane = { kind, id: toShownText(id) };
       lanes.set(owner, lane);
       return lane;
     },

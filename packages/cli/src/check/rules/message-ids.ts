@@ -1,7 +1,7 @@
 import { EventType } from "@ag-ui/core";
 import type { createChunks } from "./chunks.ts";
-import { toText } from "../types.ts";
-import type { ReadEvent, Report } from "../types.ts";
+import { toShownText } from "../types.ts";
+import type { ReadEvent, CheckReport } from "../types.ts";
 
 const kinds: Readonly<Record<string, string>> = {
   [EventType.TEXT_MESSAGE_START]: "a text message",
@@ -13,7 +13,7 @@ const kinds: Readonly<Record<string, string>> = {
 /** Watches that an id stays with one message; `history` are the ids the thread has already. */
 export function createMessageIds(
   history: readonly string[],
-  report: Report,
+  report: CheckReport,
 ): { take(read: ReadEvent, chunk: ReturnType<ReturnType<typeof createChunks>["take"]>): void } {
   const kindOf = new Map<string, string>(history.map((id) => [id, "a message of the history"]));
 
@@ -35,7 +35,7 @@ export function createMessageIds(
         if (kindOf.get(chunk.id) !== kind) claim(chunk.id, kind, line);
       }
       const kind = kinds[event.type];
-      if (kind) claim(toText(event["messageId"]), kind, line);
+      if (kind) claim(toShownText(event["messageId"]), kind, line);
     },
   };
 }

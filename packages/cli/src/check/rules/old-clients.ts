@@ -1,9 +1,9 @@
 import { EventType } from "@ag-ui/core";
 import { isRecord } from "../types.ts";
-import type { ReadEvent, Report } from "../types.ts";
+import type { ReadEvent, CheckReport } from "../types.ts";
 
 /** Looks for what clients of 0.0.x cannot read, in the answer to one. */
-export function checkForOldClient({ event, line }: ReadEvent, report: Report): void {
+export function checkForOldClient({ event, line }: ReadEvent, report: CheckReport): void {
   switch (event.type) {
     case EventType.TEXT_MESSAGE_CONTENT:
     case EventType.TOOL_CALL_ARGS:

@@ -1,7 +1,7 @@
 import { EventType } from "@ag-ui/core";
 import type { CheckId } from "../report/catalogue.ts";
-import { toText } from "../types.ts";
-import type { ReadEvent, Report, WireEvent } from "../types.ts";
+import { toShownText } from "../types.ts";
+import type { ReadEvent, CheckReport, WireEvent } from "../types.ts";
 
 type Kind = "text" | "call" | "span" | "thought" | "step" | "subagent";
 
@@ -63,7 +63,7 @@ export interface Parts {
 }
 
 /** Watches what is opened, continued and closed in a run, and by whom. */
-export function createParts(report: Report): Parts {
+export function createParts(report: CheckReport): Parts {
   // Each open part with the subagent that opened it.
   const open = new Map<string, { kind: Kind; id: string; owner: unknown }>();
   const closedSubagents = new Set<string>();
@@ -132,11 +132,11 @@ export function createParts(report: Report): Parts {
 }
 
 function idOf(kind: Kind, event: WireEvent): string {
-  return toText(event[idFields[kind]]);
+  return toShownText(event[idFields[kind]]);
 }
 
 // A step belongs to its owner: two subagents may have one of the same name.
 function keyOf(kind: Kind, event: WireEvent): string {
-  const owner = kind === "step" ? ` of ${toText(event["subagentRunId"] ?? "")}` : "";
+  const owner = kind === "step" ? ` of ${toShownText(event["subagentRunId"] ?? "")}` : "";
   return `${kind} ${idOf(kind, event)}${owner}`;
 }

@@ -1,12 +1,12 @@
 import { EventType } from "@ag-ui/core";
 import type { createChunks } from "./chunks.ts";
-import { isRecord, toText } from "../types.ts";
-import type { ReadEvent, Report } from "../types.ts";
+import { isRecord, toShownText } from "../types.ts";
+import type { ReadEvent, CheckReport } from "../types.ts";
 
 /** Watches the arguments and results of tool calls; `known` are the calls of the history. */
 export function createTools(
   known: readonly string[],
-  report: Report,
+  report: CheckReport,
 ): {
   take(read: ReadEvent, chunk: ReturnType<ReturnType<typeof createChunks>["take"]>): void;
   /** Calls nobody has answered, in order. */
@@ -27,9 +27,9 @@ export function createTools(
     const listed = isRecord(outcome) ? outcome["pendingToolCallIds"] : undefined;
     if (!Array.isArray(listed)) return;
     report.show("tool-results");
-    const wrong = listed.find((id) => !args.has(toText(id)) || answered.has(toText(id)));
+    const wrong = listed.find((id) => !args.has(toShownText(id)) || answered.has(toShownText(id)));
     if (wrong !== undefined)
-      report.break("tool-results", `"${toText(wrong)}" is not open: ${line}`);
+      report.break("tool-results", `"${toShownText(wrong)}" is not open: ${line}`);
   }
 
   function checkArguments(id: string, text: string): void {
@@ -49,7 +49,7 @@ export function createTools(
   return {
     take(read, chunk) {
       const { event, line } = read;
-      const id = toText(event["toolCallId"]);
+      const id = toShownText(event["toolCallId"]);
       if (chunk?.kind === "call") {
         report.show("tool-calls");
         append(chunk.id, event["delta"]);

@@ -6,12 +6,12 @@ import type {
   Logger,
   SessionStore,
 } from "@holodeck/agui";
-import type { LoadedAgent } from "../../shared/loaded-agent.ts";
+import type { AgentModule } from "../../shared/loaded-agent.ts";
 import type { StoreChoice } from "./choose-store.ts";
 
 /** An agent as its file was at one time. */
 interface Generation {
-  readonly loaded: LoadedAgent;
+  readonly loaded: AgentModule;
   readonly handler: AgentHandler;
   readonly options: AgentHandlerOptions;
   /** Where its threads are kept, for people. */
@@ -28,12 +28,12 @@ export interface Generations {
   readonly open: number;
   use<T>(work: (handler: AgentHandler) => Promise<T>): Promise<T>;
   /** Makes the agent ready, and only then serves it. */
-  replace(loaded: LoadedAgent): Promise<void>;
+  replace(loaded: AgentModule): Promise<void>;
   close(timeoutMs: number): Promise<void>;
 }
 
 export interface GenerationsOptions {
-  readonly toOptions: (loaded: LoadedAgent, sessions: SessionStore) => Promise<AgentHandlerOptions>;
+  readonly toOptions: (loaded: AgentModule, sessions: SessionStore) => Promise<AgentHandlerOptions>;
   readonly stores: Pick<StoreChoice, "of">;
   readonly logger: Logger;
 }
@@ -43,13 +43,13 @@ const agentCloseMs = 1_000;
 
 /** Serves one agent after another from one place, without cutting off what the one before still says. */
 export async function createGenerations(
-  first: LoadedAgent,
+  first: AgentModule,
   { toOptions, stores, logger }: GenerationsOptions,
 ): Promise<Generations> {
   const retired = new Map<Generation, NodeJS.Timeout>();
   let current = await make(first);
 
-  async function make(loaded: LoadedAgent): Promise<Generation> {
+  async function make(loaded: AgentModule): Promise<Generation> {
     const { sessions, name } = await stores.of(loaded.options);
     const options = await toOptions(loaded, sessions);
     const handler = createAgentHandler(loaded.agent, options);

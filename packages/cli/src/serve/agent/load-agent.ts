@@ -7,7 +7,7 @@ import { AgentFault } from "../../shared/agent-fault.ts";
 import type { FaultPlace } from "../../shared/agent-fault.ts";
 import { CliError, usageError } from "../../shared/cli-error.ts";
 import type { Io } from "../../shared/io.ts";
-import type { LoadedAgent } from "../../shared/loaded-agent.ts";
+import type { AgentModule } from "../../shared/loaded-agent.ts";
 import { importModule } from "../../modules/import-module.ts";
 
 const moduleTypes = [".ts", ".mts", ".js", ".mjs"];
@@ -17,7 +17,7 @@ const yamlTypes = [".yaml", ".yml"];
 export async function loadAgent(
   file: string | undefined,
   { cwd, env }: Pick<Io, "cwd" | "env">,
-): Promise<LoadedAgent> {
+): Promise<AgentModule> {
   if (file === undefined) return loadDemo(env);
   const path = resolve(cwd, file);
   const type = extname(path).toLowerCase();
@@ -32,7 +32,7 @@ export async function loadAgent(
   );
 }
 
-async function loadDemo(env: Io["env"]): Promise<LoadedAgent> {
+async function loadDemo(env: Io["env"]): Promise<AgentModule> {
   const { createDemo } = await import("../../demo/index.ts");
   const pace = Number(env.HOLODECK_DEMO_PACE ?? 1);
   if (!(pace >= 0 && pace < Number.POSITIVE_INFINITY)) {
@@ -45,7 +45,7 @@ async function loadDemo(env: Io["env"]): Promise<LoadedAgent> {
   return { name: "the demo agent", agent: agents, options, files: [] };
 }
 
-async function loadModuleAgent(path: string): Promise<LoadedAgent> {
+async function loadModuleAgent(path: string): Promise<AgentModule> {
   const { exports, files } = await importModule(path);
   // CommonJS may export the agent itself.
   const whole = typeof exports === "function" ? { default: exports as unknown } : exports;

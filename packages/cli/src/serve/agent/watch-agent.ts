@@ -1,6 +1,6 @@
 import { AgentFault } from "../../shared/agent-fault.ts";
 import type { Io } from "../../shared/io.ts";
-import type { LoadedAgent } from "../../shared/loaded-agent.ts";
+import type { AgentModule } from "../../shared/loaded-agent.ts";
 import { createModuleHook } from "../../modules/module-hook.ts";
 import { AgentFileError } from "../../yaml/faults/agent-file-error.ts";
 import { explainFailure } from "../print/explain-failure.ts";
@@ -11,7 +11,7 @@ import { watchFiles } from "./watch-files.ts";
 /** Serves an agent anew when one of its files changes. */
 export interface AgentWatch {
   /** Watches what the agent was made from. */
-  add(loaded: LoadedAgent): void;
+  add(loaded: AgentModule): void;
   /** What has changed since is read, and from now on whatever changes. */
   start(agents: Generations): void;
   close(): void;

@@ -6,11 +6,11 @@ import { playgroundFile } from "@holodeck/agui-playground";
 import { version } from "../../version.ts";
 import type { FailureBook } from "../print/failure-book.ts";
 import type { Generations } from "../agent/generations.ts";
-import type { Guard } from "./guards.ts";
+import type { HostGuard } from "./host-guard.ts";
 import type { RepairBook } from "../print/repair-book.ts";
 
 export interface AppOptions {
-  readonly guard: Guard;
+  readonly guard: HostGuard;
   readonly repairs: RepairBook;
   /** Why runs failed; absent where others than this machine may ask. */
   readonly failures: FailureBook | undefined;

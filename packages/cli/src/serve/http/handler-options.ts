@@ -9,7 +9,7 @@ import type {
   SessionStore,
 } from "@holodeck/agui";
 import { defaultLimits } from "@holodeck/agui-core";
-import type { LoadedAgent } from "../../shared/loaded-agent.ts";
+import type { AgentModule } from "../../shared/loaded-agent.ts";
 import type { FailureBook } from "../print/failure-book.ts";
 import type { ProtocolName, ServeFlags } from "../flags.ts";
 import type { RepairBook } from "../print/repair-book.ts";
@@ -23,7 +23,7 @@ const protocols: Readonly<Record<ProtocolName, () => Protocol>> = {
   threads,
 };
 
-export interface HandlerParts {
+export interface ServedParts {
   readonly flags: ServeFlags;
   readonly settings: ServeSettings;
   readonly logger: Logger;
@@ -36,9 +36,9 @@ const graceMs = 30_000;
 
 /** What the handler is made with: flags before the environment, that before the file. */
 export async function toHandlerOptions(
-  { options }: LoadedAgent,
+  { options }: AgentModule,
   sessions: SessionStore,
-  { flags, settings, logger, repairs, failures }: HandlerParts,
+  { flags, settings, logger, repairs, failures }: ServedParts,
 ): Promise<AgentHandlerOptions> {
   const { cors, debug } = settings;
   const own = options.middleware ?? [];

@@ -1,13 +1,13 @@
 import type { z } from "zod";
 import { labelOf, like, nearest, ruleOf, unknownKey } from "./fault-words.ts";
 import type { Issue } from "./fault-words.ts";
-import type { Path, Report } from "./report.ts";
+import type { Path, FileReport } from "./report.ts";
 import { schemaAt } from "../schema/schema-at.ts";
 
 export interface Checked {
   readonly schema: z.ZodType;
   readonly data: unknown;
-  readonly report: Report;
+  readonly report: FileReport;
   /** Places of which there is nothing more to say, as JSON of their paths. */
   readonly told: ReadonlySet<string>;
 }

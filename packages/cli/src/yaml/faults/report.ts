@@ -6,7 +6,7 @@ import type { AgentFileFault } from "./agent-file-error.ts";
 export type Path = readonly PropertyKey[];
 
 /** Collects what is wrong with a file, each with its place in the text. */
-export interface Report {
+export interface FileReport {
   /** Placed at the key or item of that path; where there is none, at the nearest that holds it. */
   add(path: Path, message: string): void;
   /** Throws everything that was added, if there is anything. */
@@ -15,7 +15,7 @@ export interface Report {
 
 export interface ParsedFile {
   readonly data: unknown;
-  readonly report: Report;
+  readonly report: FileReport;
 }
 
 /** Reads YAML and keeps where everything stands. Throws when the text is no YAML. */
@@ -48,7 +48,7 @@ export function parseFile(file: string, text: string): ParsedFile {
   }
   // What follows a broken line is guesswork; a key that is there twice breaks nothing else.
   if (document.errors.some(({ code }) => code !== "DUPLICATE_KEY")) assertNoFaults();
-  const report: Report = {
+  const report: FileReport = {
     add: (path, message) => addAt(offsetOf(document, path), message),
     assertNoFaults,
   };

@@ -1,4 +1,4 @@
-import type { Path, Report } from "./report.ts";
+import type { Path, FileReport } from "./report.ts";
 
 // Keys under which people put what nobody else may read.
 const secretKey =
@@ -16,7 +16,7 @@ export function looksSecret(value: string): boolean {
 }
 
 /** Reports every secret that stands in the file itself, and says where. Its value is never told. */
-export function findSecrets(data: unknown, report: Report): ReadonlySet<string> {
+export function findSecrets(data: unknown, report: FileReport): ReadonlySet<string> {
   const found = new Set<string>();
   visit(data, [], (path, value) => {
     found.add(JSON.stringify(path));

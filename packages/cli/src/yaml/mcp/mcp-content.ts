@@ -2,7 +2,7 @@ import { AgentError } from "@holodeck/agui-core";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 
 /** A part of a result, as AG-UI has it. */
-export type ContentPart =
+export type McpContentPart =
   | { readonly type: "text"; readonly text: string }
   | {
       readonly type: "image" | "audio" | "document";
@@ -10,7 +10,7 @@ export type ContentPart =
     };
 
 /** What a tool said: text alone as a string, with media as content parts. An error is thrown. */
-export function toToolResult(name: string, result: CallToolResult): string | ContentPart[] {
+export function toToolResult(name: string, result: CallToolResult): string | McpContentPart[] {
   const parts = (result.content ?? []).map(toPart);
   const text = parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
   if (result.isError) throw new AgentError("tool-error", text || `The tool "${name}" failed.`);
@@ -23,7 +23,7 @@ export function toToolResult(name: string, result: CallToolResult): string | Con
 }
 
 /** The parts in words, for models that take nothing else from a tool. */
-export function inWords(parts: readonly ContentPart[]): string {
+export function inWords(parts: readonly McpContentPart[]): string {
   return parts
     .map((part) =>
       part.type === "text"
@@ -35,7 +35,7 @@ export function inWords(parts: readonly ContentPart[]): string {
 
 type Block = CallToolResult["content"][number];
 
-function toPart(block: Block): ContentPart {
+function toPart(block: Block): McpContentPart {
   switch (block.type) {
     case "text":
       return { type: "text", text: block.text };
@@ -54,6 +54,6 @@ function toPart(block: Block): ContentPart {
   }
 }
 
-function media(type: "image" | "audio" | "document", value: string, mimeType: string): ContentPart {
+function media(type: "image" | "audio" | "document", value: string, mimeType: string): McpContentPart {
   return { type, source: { type: "data", value, mimeType } };
 }

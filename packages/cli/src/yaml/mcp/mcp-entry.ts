@@ -1,13 +1,13 @@
 import type { Environment } from "../environment.ts";
 import type { McpEntry } from "./mcp-tools.ts";
-import type { Path, Report } from "../faults/report.ts";
+import type { Path, FileReport } from "../faults/report.ts";
 import type { McpConfig } from "../schema/schema-tools.ts";
 
 export interface McpPlace {
   readonly path: Path;
   readonly folder: string;
   readonly environment: Environment;
-  readonly report: Report;
+  readonly report: FileReport;
 }
 
 /** How the server of a file is reached. What is wrong with it is reported. */

@@ -1,7 +1,7 @@
 import { unknownName } from "@holodeck/agui-core/internal";
 import type { ServerTool } from "@holodeck/agui-core";
 import { toToolResult } from "./mcp-content.ts";
-import type { ContentPart } from "./mcp-content.ts";
+import type { McpContentPart } from "./mcp-content.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import type { McpServer, McpTarget } from "./mcp-server.ts";
 
@@ -17,7 +17,7 @@ export interface McpTools {
   /** Connects those that are not. Rejects with what is wrong with any of them. */
   connect(): Promise<void>;
   /** As they are now. `onMedia` hears of results that are more than text. */
-  list(onMedia: (toolCallId: string, parts: readonly ContentPart[]) => void): ServerTool[];
+  list(onMedia: (toolCallId: string, parts: readonly McpContentPart[]) => void): ServerTool[];
   close(): Promise<void>;
 }
 

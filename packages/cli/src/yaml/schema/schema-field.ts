@@ -21,6 +21,6 @@ export function envName(): z.ZodString {
 }
 
 /** Text with something in it. */
-export function text(): z.ZodString {
+export function textField(): z.ZodString {
   return z.string().min(1);
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { envName, field, text } from "./schema-field.ts";
+import { envName, field, textField } from "./schema-field.ts";
 
 export type MiddlewareName =
   | "logging"
@@ -18,7 +18,7 @@ const ms = (title: string, description: string): z.ZodNumber =>
 const flag = (title: string, description: string): z.ZodBoolean =>
   field(z.boolean(), { title, description, examples: [true] });
 const list = (title: string, description: string): z.ZodArray<z.ZodString> =>
-  field(z.array(text()), { title, description });
+  field(z.array(textField()), { title, description });
 
 // One entry per middleware that needs no code of the author's.
 const shapes: Record<MiddlewareName, z.ZodType<object>> = {
@@ -47,7 +47,7 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
         description: "Whose runs are counted together.",
         examples: ["address"],
       }).optional(),
-      name: field(text(), {
+      name: field(textField(), {
         title: "Name",
         description: "Tells several limits of one store apart.",
       }).optional(),
@@ -110,7 +110,7 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
   ),
   telemetry: field(
     z.strictObject({
-      provider: field(text(), {
+      provider: field(textField(), {
         title: "Provider",
         description: "Who runs the model, in traces.",
       }).optional(),
@@ -124,7 +124,7 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
   ),
   cors: field(
     z.strictObject({
-      origins: field(z.union([text(), z.array(text())]), {
+      origins: field(z.union([textField(), z.array(textField())]), {
         title: "Origins",
         description: "Who may read the answers: *, or origins.",
         examples: [["https://app.example.com"]],
@@ -151,7 +151,7 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
         description: "The environment variable that holds the token clients must bring.",
         examples: ["AGENT_TOKEN"],
       }),
-      realm: field(text(), { title: "Realm", description: "Named in refusals." }).optional(),
+      realm: field(textField(), { title: "Realm", description: "Named in refusals." }).optional(),
     }),
     {
       title: "Bearer token",

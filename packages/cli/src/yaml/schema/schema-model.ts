@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { envName, field, text } from "./schema-field.ts";
+import { envName, field, textField } from "./schema-field.ts";
 
 interface Sampling {
   readonly temperature?: number | undefined;
@@ -37,7 +37,7 @@ const address = (): z.ZodString =>
     error: 'must be an address, like "https://models.example.com/v1"',
   });
 
-const name = field(text(), {
+const name = field(textField(), {
   title: "Model name",
   description: "The model, by the name its provider gives it.",
   examples: ["gpt-4o-mini"],
@@ -90,7 +90,7 @@ export const modelSchema: z.ZodType<ModelConfig> = field(
     z.strictObject({
       provider: field(z.literal(["azure", "azure_openai"]), provider),
       ...hosted,
-      resource: field(text(), {
+      resource: field(textField(), {
         title: "Azure resource",
         description: "The name of the Azure OpenAI resource. Give this or `endpoint`.",
         examples: ["my-resource"],
@@ -100,7 +100,7 @@ export const modelSchema: z.ZodType<ModelConfig> = field(
         description: "The address of the Azure OpenAI resource. Give this or `resource`.",
         examples: ["https://my-resource.openai.azure.com"],
       }).optional(),
-      api_version: field(text(), {
+      api_version: field(textField(), {
         title: "Azure API version",
         description: "The `api-version` of every request. By default v1.",
         examples: ["v1"],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { envName, field, text } from "./schema-field.ts";
+import { envName, field, textField } from "./schema-field.ts";
 
 interface Named {
   readonly name: string;
@@ -48,7 +48,7 @@ const name = field(
   },
 );
 
-const description = field(text(), {
+const description = field(textField(), {
   title: "Tool description",
   description: "What the model reads when it decides whether to call the tool.",
   examples: ["The weather of a city, now."],
@@ -79,12 +79,12 @@ export const toolSchema: z.ZodType<ToolConfig> = z.discriminatedUnion("type", [
     type: field(z.literal("function"), type),
     name,
     description: description.optional(),
-    module: field(text(), {
+    module: field(textField(), {
       title: "Module",
       description: "A TypeScript or JavaScript file, from the folder of this file, or a package.",
       examples: ["./tools.ts"],
     }),
-    export: field(text(), {
+    export: field(textField(), {
       title: "Export",
       description:
         "The function (args, context) => result, or what defineTool made. By default the tool's name.",
@@ -103,7 +103,7 @@ export const toolSchema: z.ZodType<ToolConfig> = z.discriminatedUnion("type", [
       description: "How the server is reached. By default http with a `url`, else stdio.",
       examples: ["stdio"],
     }).optional(),
-    command: field(text(), {
+    command: field(textField(), {
       title: "Command",
       description: "The program of a stdio server.",
       examples: ["npx"],
@@ -119,7 +119,7 @@ export const toolSchema: z.ZodType<ToolConfig> = z.discriminatedUnion("type", [
         "The variables the program gets besides PATH, HOME and the like: a list of names, or values by name with `${NAME}` for what is secret.",
       examples: [["GITHUB_TOKEN"]],
     }).optional(),
-    url: field(text(), {
+    url: field(textField(), {
       title: "URL",
       description: "The address of a server over streamable HTTP.",
       examples: ["http://127.0.0.1:3000/mcp"],
@@ -129,12 +129,12 @@ export const toolSchema: z.ZodType<ToolConfig> = z.discriminatedUnion("type", [
       description: "Sent with every request. Secrets only as `${NAME}` of the environment.",
       examples: [{ Authorization: "Bearer ${MCP_TOKEN}" }],
     }).optional(),
-    allow: field(z.array(text()), {
+    allow: field(z.array(textField()), {
       title: "Allowed tools",
       description: "Only these tools of the server are used. By default all.",
       examples: [["read_file"]],
     }).optional(),
-    approval: field(z.union([z.boolean(), z.array(text())]), {
+    approval: field(z.union([z.boolean(), z.array(textField())]), {
       title: "Approval",
       description:
         "Whether a person has to allow every call first: of all its tools, or of those named.",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { field, text } from "./schema-field.ts";
+import { field, textField } from "./schema-field.ts";
 import { limitsSchema } from "./schema-limits.ts";
 import { middlewareSchema } from "./schema-middleware.ts";
 import type { MiddlewareConfig } from "./schema-middleware.ts";
@@ -29,12 +29,12 @@ const elsewhere = (title: string): z.ZodType =>
 /** The one schema of `agent.yaml`: files are checked with it, and editors get it as JSON Schema. */
 export const agentFileSchema: z.ZodType<AgentFile> = field(
   z.strictObject({
-    name: field(text().max(128), {
+    name: field(textField().max(128), {
       title: "Name",
       description: "What the agent is called, in discovery and in URLs.",
       examples: ["support"],
     }),
-    description: field(text(), {
+    description: field(textField(), {
       title: "Description",
       description: "What the agent is for, in a sentence.",
       examples: ["Answers questions about orders."],
@@ -42,16 +42,16 @@ export const agentFileSchema: z.ZodType<AgentFile> = field(
     model: modelSchema,
     instructions: field(
       z.union([
-        text(),
+        textField(),
         z.strictObject({
-          file: field(text(), {
+          file: field(textField(), {
             title: "Instructions file",
             description: "A text file, from the folder of this file.",
             examples: ["instructions.md"],
           }),
         }),
         z.strictObject({
-          inline: field(text(), {
+          inline: field(textField(), {
             title: "Inline instructions",
             description: "The instructions themselves.",
             examples: ["You help with orders."],

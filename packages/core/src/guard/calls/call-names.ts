@@ -2,7 +2,7 @@ import { EventType } from "@ag-ui/core";
 import type { Interrupt, Message } from "@ag-ui/core";
 import type { EarlierCalls } from "./earlier-calls.ts";
 import type { LooseEvent } from "../shapes.ts";
-import type { Parts } from "../parts/parts.ts";
+import type { PartRepairs } from "../parts/parts.ts";
 import type { Repairer } from "../repairs.ts";
 import { restate } from "./restate.ts";
 import type { CallBook, NamedCall } from "./restate.ts";
@@ -32,13 +32,13 @@ export function namesCall({ type }: LooseEvent): boolean {
  */
 export class CallNames implements CallBook {
   readonly #run: Repairer & { readonly runId: string };
-  readonly #parts: Parts;
+  readonly #parts: PartRepairs;
   /** The ids under which clients know the calls that the agent gave another id. */
   #now: Map<string, string> | undefined;
   /** The calls of this run, by the agent's ids. */
   #made: Map<string, NamedCall[]> | undefined;
 
-  constructor(run: Repairer & { readonly runId: string }, parts: Parts) {
+  constructor(run: Repairer & { readonly runId: string }, parts: PartRepairs) {
     this.#run = run;
     this.#parts = parts;
   }

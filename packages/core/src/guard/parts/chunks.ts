@@ -1,8 +1,8 @@
 import { EventType } from "@ag-ui/core";
-import type { Exit, LooseEvent } from "../shapes.ts";
+import type { EventSink, LooseEvent } from "../shapes.ts";
 import type { Owner } from "./known.ts";
 import { withTag } from "./parts.ts";
-import type { Parts } from "./parts.ts";
+import type { PartRepairs } from "./parts.ts";
 import { ulid } from "../../base/ids.ts";
 import type { Json } from "../../contract/agent.ts";
 
@@ -87,12 +87,12 @@ const bare: Json = {};
  * chunks at a time for the agent and for each of its subagents.
  */
 export class Chunks {
-  readonly #exit: Exit;
-  readonly #parts: Parts;
+  readonly #exit: EventSink;
+  readonly #parts: PartRepairs;
   // A new list for each change: there is seldom more than one stream.
   #streams = none;
 
-  constructor(exit: Exit, parts: Parts) {
+  constructor(exit: EventSink, parts: PartRepairs) {
     this.#exit = exit;
     this.#parts = parts;
   }

@@ -45,23 +45,23 @@ export const kinds: Readonly<Record<PartKind, Kind>> = {
 };
 
 /** A part while it is open, in a chain with the others. */
-export interface OpenPart {
+export interface UnclosedPart {
   readonly kind: PartKind;
-  readonly known: Known;
+  readonly known: IdRecord;
   /** The guard opened it, so that closing it is no reproach to the agent. */
   readonly ours: boolean;
-  older: OpenPart | undefined;
-  newer: OpenPart | undefined;
+  older: UnclosedPart | undefined;
+  newer: UnclosedPart | undefined;
 }
 
 /** All that is known of an id, which different things may share. */
-export class Known {
+export class IdRecord {
   readonly id: string;
   // `undefined` before its first start, `null` after its end.
-  text: OpenPart | null | undefined;
-  reasoning: OpenPart | null | undefined;
-  span: OpenPart | null | undefined;
-  tool: OpenPart | null | undefined;
+  text: UnclosedPart | null | undefined;
+  reasoning: UnclosedPart | null | undefined;
+  span: UnclosedPart | null | undefined;
+  tool: UnclosedPart | null | undefined;
   // `null` while nobody has been named, not even the agent itself. They are kept after the end: what
   // comes later under the same id belongs to the same owner.
   messageOwner: Owner | null = null;

@@ -2,9 +2,9 @@ import { EventType } from "@ag-ui/core";
 import type { Message } from "@ag-ui/core";
 import type { CallOrigins } from "../calls/earlier-calls.ts";
 import type { BegunParts } from "./begun-parts.ts";
-import type { Exit, LooseEvent } from "../shapes.ts";
-import { kinds, Known } from "./known.ts";
-import type { OpenPart, Owner, OwnerOf, PartKind } from "./known.ts";
+import type { EventSink, LooseEvent } from "../shapes.ts";
+import { kinds, IdRecord } from "./known.ts";
+import type { UnclosedPart, Owner, OwnerOf, PartKind } from "./known.ts";
 import { BudgetError } from "../history/history-budget.ts";
 import type { HistoryBudget } from "../history/history-budget.ts";
 import { ulid } from "../../base/ids.ts";
@@ -28,21 +28,21 @@ interface PartsOptions {
  * The open parts of a run and the owners of everything it has named. Keeps the rules of everything
  * that has a start, a content and an end.
  */
-export class Parts {
+export class PartRepairs {
   readonly origins: CallOrigins | undefined;
-  readonly #exit: Exit;
+  readonly #exit: EventSink;
   readonly #budget: HistoryBudget | undefined;
   readonly #begins: BegunParts | undefined;
   readonly #begun: BegunParts | undefined;
   // Many a run names one thing only, which needs no map.
-  #first: Known | undefined;
-  #others: Map<string, Known> | undefined;
-  #oldest: OpenPart | undefined;
-  #newest: OpenPart | undefined;
+  #first: IdRecord | undefined;
+  #others: Map<string, IdRecord> | undefined;
+  #oldest: UnclosedPart | undefined;
+  #newest: UnclosedPart | undefined;
   #calls: Set<string> | undefined;
   #answered: Set<string> | undefined;
 
-  constructor(exit: Exit, { budget, begins, begun, calls }: PartsOptions) {
+  constructor(exit: EventSink, { budget, begins, begun, calls }: PartsOptions) {
     this.#exit = exit;
     this.origins = calls;
     this.#budget = budget;
@@ -271,7 +271,7 @@ export class Parts {
   }
 
   // A call is in its parent, or in a message that has no text.
-  #count(kind: SpokenKind, parent: string | undefined, known: Known): void {
+  #count(kind: SpokenKind, parent: string | undefined, known: IdRecord): void {
     const message = kind === "tool" && parent !== undefined ? this.#know(parent) : known;
     if (!message.isMessage) {
       this.#budget!.begin(kind === "reasoning");
@@ -293,14 +293,14 @@ export class Parts {
     return true;
   }
 
-  #find(id: string): Known | undefined {
+  #find(id: string): IdRecord | undefined {
     return this.#first?.id === id ? this.#first : this.#others?.get(id);
   }
 
-  #know(id: string): Known {
+  #know(id: string): IdRecord {
     const found = this.#find(id);
     if (found) return found;
-    const known = new Known(id);
+    const known = new IdRecord(id);
     if (this.#first) (this.#others ??= new Map()).set(id, known);
     else this.#first = known;
     return known;
@@ -311,9 +311,9 @@ export class Parts {
     return known ? known[field] : null;
   }
 
-  #open(known: Known, kind: PartKind, ours: boolean): OpenPart {
+  #open(known: IdRecord, kind: PartKind, ours: boolean): UnclosedPart {
     const older = this.#newest;
-    const part: OpenPart = { kind, known, ours, older, newer: undefined };
+    const part: UnclosedPart = { kind, known, ours, older, newer: undefined };
     if (older) older.newer = part;
     else this.#oldest = part;
     this.#newest = part;
@@ -321,7 +321,7 @@ export class Parts {
     return part;
   }
 
-  #shut(part: OpenPart): void {
+  #shut(part: UnclosedPart): void {
     const { kind, known, older, newer } = part;
     if (older) older.newer = newer;
     else this.#oldest = newer;

@@ -3,7 +3,7 @@ import type { Clock } from "@holodeck/agui-core";
 import type { RedisCommands } from "./commands.ts";
 
 /** A script that runs on the server in one step. */
-export interface Script {
+export interface RedisScript {
   readonly name: string;
   readonly lua: string;
 }
@@ -14,10 +14,10 @@ export interface ScriptCall {
 }
 
 /** Commands that answer in time or fail with `store-unavailable`. */
-export interface Connection {
+export interface RedisConnection {
   call(...command: (string | number)[]): Promise<unknown>;
   /** May be sent twice when a connection breaks: what writes a run or a session knows its own work. */
-  run(script: Script, call: ScriptCall): Promise<unknown>;
+  run(script: RedisScript, call: ScriptCall): Promise<unknown>;
 }
 
 export interface ConnectionOptions {
@@ -27,7 +27,7 @@ export interface ConnectionOptions {
 }
 
 /** Wraps a client: no offline queue, one deadline per command, a second try when the connection broke. */
-export function createConnection(options: ConnectionOptions): Connection {
+export function createConnection(options: ConnectionOptions): RedisConnection {
   const { commands, commandMs, clock } = options;
   const digests = new Map<string, Promise<string>>();
 

@@ -1,4 +1,4 @@
-import type { Script } from "../client/connection.ts";
+import type { RedisScript } from "../client/connection.ts";
 
 const prelude = `
 local time = redis.call('TIME')
@@ -6,7 +6,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /** KEYS: blob. ARGV: token of the writer, ttlMs, field ('': none yet), value. 0: it is somebody else's. */
-export const writeBlobScript: Script = {
+export const writeBlobScript: RedisScript = {
   name: "write-blob",
   lua: `
 local token = redis.call('HGET', KEYS[1], 'token')
@@ -20,7 +20,7 @@ return 1
 };
 
 /** KEYS: blob. ARGV: token, ttlMs, head. 0: it is gone. */
-export const finishBlobScript: Script = {
+export const finishBlobScript: RedisScript = {
   name: "finish-blob",
   lua: `
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
@@ -31,7 +31,7 @@ return 1
 };
 
 /** KEYS: blob. ARGV: token. Removes it, if it is still the writer's own. */
-export const dropBlobScript: Script = {
+export const dropBlobScript: RedisScript = {
   name: "drop-blob",
   lua: `
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 0 end
@@ -43,7 +43,7 @@ return redis.call('UNLINK', KEYS[1])
  * KEYS: blobs. ARGV: ttlMs, minute, bytes; one of the first two is ''. Sums by the minute in which blobs
  * expire: as many as there are minutes, however many blobs. Answers the minute.
  */
-export const countBlobScript: Script = {
+export const countBlobScript: RedisScript = {
   name: "count-blob",
   lua: `${prelude}
 local minute = ARGV[2]
@@ -58,7 +58,7 @@ return minute
 };
 
 /** KEYS: blobs. Answers the bytes of what has not expired. */
-export const sizeBlobsScript: Script = {
+export const sizeBlobsScript: RedisScript = {
   name: "size-blobs",
   lua: `${prelude}
 local counts = redis.call('HGETALL', KEYS[1])

@@ -6,7 +6,7 @@
  * know it when it is sent again), count and bytes of the log. Fields of a lease: run, fence, token, until. Fields of an
  * entry of the log: e (entries as JSON), n (how many), f (fence), s (status, at the end only).
  */
-import type { Script } from "../client/connection.ts";
+import type { RedisScript } from "../client/connection.ts";
 import type { RunKeys, ThreadKeys } from "../keys.ts";
 
 /** The keys in the order in which the scripts of a run expect them. */
@@ -62,7 +62,7 @@ end
 `;
 
 /** ARGV: run, token, agent, version, leaseMs, keepMs, runLogMs, ttlMs, holder, event. KEYS 8–11: the holder's. */
-export const openScript: Script = {
+export const openScript: RedisScript = {
   name: "open",
   lua: `${prelude}
 local run, token, holder = ARGV[1], ARGV[2], ARGV[9]
@@ -104,7 +104,7 @@ return { 'ok', fence }
 };
 
 /** KEYS: lease, record, log. ARGV: run, fence, from, to, leaseMs, keepMs, events, bytes, id, (from, json, count)+. */
-export const appendScript: Script = {
+export const appendScript: RedisScript = {
   name: "append",
   lua: `${prelude}${trim}
 local held = redis.call('HMGET', KEYS[1], 'run', 'fence', 'until')
@@ -131,7 +131,7 @@ return 'ok'
 };
 
 /** ARGV: run, fence, status, runLogMs, ttlMs, from (or '' for the next), at, event, events, bytes, id. */
-export const closeScript: Script = {
+export const closeScript: RedisScript = {
   name: "close",
   lua: `${prelude}${trim}
 local held = redis.call('HMGET', KEYS[1], 'run', 'fence')
@@ -153,7 +153,7 @@ return 'ok'
 };
 
 /** ARGV: run, fence, leaseMs, keepMs, ttlMs. */
-export const renewScript: Script = {
+export const renewScript: RedisScript = {
   name: "renew",
   lua: `${prelude}
 local held = redis.call('HMGET', KEYS[1], 'run', 'fence')
@@ -167,7 +167,7 @@ return 'ok'
 };
 
 /** KEYS: lease, record. Answers the record and how long its lease still holds. */
-export const peekScript: Script = {
+export const peekScript: RedisScript = {
   name: "peek",
   lua: `${prelude}
 local record = redis.call('HMGET', KEYS[2], 'fence', 'status', 'first', 'last', 'agent', 'version')
@@ -179,7 +179,7 @@ return record
 };
 
 /** ARGV: run, fence, runLogMs, event. Ends the run unless its lease holds; answers how long it does. */
-export const loseScript: Script = {
+export const loseScript: RedisScript = {
   name: "lose",
   lua: `${prelude}
 local record = redis.call('HMGET', KEYS[4], 'fence', 'status')
@@ -193,7 +193,7 @@ return 0
 };
 
 /** KEYS: record, log. ARGV: after, packs at most. Answers fence, status, first, last and the packs. */
-export const readScript: Script = {
+export const readScript: RedisScript = {
   name: "read",
   lua: `
 local record = redis.call('HMGET', KEYS[1], 'fence', 'status', 'first', 'last')
@@ -216,7 +216,7 @@ return record
 };
 
 /** KEYS: lease, commands. ARGV: run, command, id, keepMs. */
-export const sendScript: Script = {
+export const sendScript: RedisScript = {
   name: "send",
   lua: `${prelude}
 local held = redis.call('HMGET', KEYS[1], 'run', 'fence', 'until')
@@ -229,7 +229,7 @@ return 'ok'
 };
 
 /** KEYS: watch. ARGV: for how long, and who. Without names it only counts. */
-export const watchScript: Script = {
+export const watchScript: RedisScript = {
   name: "watch",
   lua: `${prelude}
 for at = 2, #ARGV do redis.call('ZADD', KEYS[1], text(now + tonumber(ARGV[1])), ARGV[at]) end
@@ -240,7 +240,7 @@ return redis.call('ZCARD', KEYS[1])
 };
 
 /** ARGV: event, runs. KEYS: lease, session, runs, then four per run. Answers 'more' when a run is missing. */
-export const deleteScript: Script = {
+export const deleteScript: RedisScript = {
   name: "delete",
   lua: `${prelude}
 if redis.call('EXISTS', KEYS[2]) == 0 then return 'none' end
@@ -265,7 +265,7 @@ return 'ok'
 };
 
 /** KEYS: pointer. ARGV: thread, the other thread it may be taken from (or ''), ttlMs. */
-export const claimScript: Script = {
+export const claimScript: RedisScript = {
   name: "claim",
   lua: `
 local current = redis.call('GET', KEYS[1])
@@ -276,7 +276,7 @@ return false
 };
 
 /** ARGV: run, fence. Takes back a run that was opened and may not begin. */
-export const undoScript: Script = {
+export const undoScript: RedisScript = {
   name: "undo",
   lua: `
 if redis.call('HGET', KEYS[1], 'fence') ~= ARGV[2] then return 0 end

@@ -1,4 +1,4 @@
-import type { Script } from "../client/connection.ts";
+import type { RedisScript } from "../client/connection.ts";
 
 const prelude = `
 local time = redis.call('TIME')
@@ -17,7 +17,7 @@ redis.call('PEXPIRE', KEYS[1], ttl)
  * KEYS: session, lease. ARGV: ttlMs, leaseMs, version it must have ('0': none), new version, JSON, token,
  * last activity, run and fence of the lease it is written with ('': none). Answers 'ok', 'conflict' or 'lost'.
  */
-export const writeScript: Script = {
+export const writeScript: RedisScript = {
   name: "write",
   lua: `${prelude}
 local current = redis.call('HMGET', KEYS[1], 'v', 'w')
@@ -35,7 +35,7 @@ return 'ok'
 };
 
 /** KEYS: session, lease. ARGV: ttlMs, leaseMs, last activity. */
-export const touchScript: Script = {
+export const touchScript: RedisScript = {
   name: "touch",
   lua: `${prelude}
 local before = redis.call('HGET', KEYS[1], 'a')
@@ -47,7 +47,7 @@ return 1
 };
 
 /** KEYS: sessions. ARGV: member, ttlMs, how many fit ('' when it is one of them already). */
-export const admitScript: Script = {
+export const admitScript: RedisScript = {
   name: "admit",
   lua: `${prelude}
 local ttl, fits = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -66,7 +66,7 @@ return 1
 };
 
 /** KEYS: sessions. How many have not expired. */
-export const countScript: Script = {
+export const countScript: RedisScript = {
   name: "count",
   lua: `${prelude}
 return redis.call('ZCOUNT', KEYS[1], string.format('(%.0f', now), '+inf')
@@ -74,7 +74,7 @@ return redis.call('ZCOUNT', KEYS[1], string.format('(%.0f', now), '+inf')
 };
 
 /** KEYS: sessions. ARGV: how many at most. Answers those that have expired, to one who asks. */
-export const expiredScript: Script = {
+export const expiredScript: RedisScript = {
   name: "expired",
   lua: `${prelude}
 local gone = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
@@ -84,7 +84,7 @@ return gone
 };
 
 /** KEYS: bucket. ARGV: cost, tokens, perMs. Answers 0 or the milliseconds to wait. */
-export const takeScript: Script = {
+export const takeScript: RedisScript = {
   name: "take",
   lua: `${prelude}
 local cost, tokens, per_ms = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])

@@ -1,6 +1,6 @@
 import { AgentError, EventType, ulid } from "@holodeck/agui-core";
 import type { Clock, LogEntry, RunKey } from "@holodeck/agui-core";
-import type { Connection } from "../client/connection.ts";
+import type { RedisConnection } from "../client/connection.ts";
 import type { Keys } from "../keys.ts";
 import { entriesAfter } from "../pack.ts";
 import type { FoundRun, LogReader } from "../reader.ts";
@@ -8,7 +8,7 @@ import { watchScript } from "../scripts/run-scripts.ts";
 import type { Tail, TailRow } from "./tail.ts";
 
 /** Live tails of runs, wherever they run: all followers of a run in this process share what is read. */
-export interface Followers {
+export interface TailFollowers {
   follow(key: RunKey, after: number, signal: AbortSignal): AsyncGenerator<readonly LogEntry[]>;
   /** The connection was lost for a while: everybody reads the log again. */
   restored(): void;
@@ -16,7 +16,7 @@ export interface Followers {
 }
 
 export interface FollowersOptions {
-  readonly connection: Connection;
+  readonly connection: RedisConnection;
   readonly keys: Keys;
   readonly tail: Tail;
   readonly reader: LogReader;
@@ -50,7 +50,7 @@ const queueLength = 1024 * 1024;
 // A process that died is counted as a watcher for so long.
 const watchMs = 60_000;
 
-export function createFollowers(options: FollowersOptions): Followers {
+export function createFollowers(options: FollowersOptions): TailFollowers {
   const { connection, keys, tail, reader, clock, leaseMs } = options;
   const runs = new Map<string, FollowedRun>();
   let watchTimer: unknown;

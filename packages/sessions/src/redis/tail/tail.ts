@@ -1,6 +1,6 @@
 import type { Clock } from "@holodeck/agui-core";
 import type { RedisCommands } from "../client/commands.ts";
-import type { Connection } from "../client/connection.ts";
+import type { RedisConnection } from "../client/connection.ts";
 
 /** One entry of a stream. */
 export interface TailRow {
@@ -18,7 +18,7 @@ export interface Tail {
 
 export interface TailOptions {
   readonly commands: RedisCommands;
-  readonly connection: Connection;
+  readonly connection: RedisConnection;
   readonly clock: Clock;
   readonly commandMs: number;
   /** The stream that wakes the reader when a key was added. */

@@ -99,7 +99,7 @@ export function replyText(exchange: Exchange, status: number, text: string): voi
   sink.end();
 }
 
-export async function readText(answer: ClientAnswer): Promise<string> {
+export async function readAnswerText(answer: ClientAnswer): Promise<string> {
   return (await readAll(answer)).toString("utf8");
 }
 

@@ -8,7 +8,7 @@ import {
   createBindingBench,
   deferred,
   flood,
-  readText,
+  readAnswerText,
   replyText,
 } from "./_binding-bench.ts";
 import type { BindingBench, Flood } from "./_binding-bench.ts";
@@ -74,7 +74,7 @@ export function testBinding(
           );
         }, "/a%2Fb%20c/%C3%BC");
         const answer = await bench.get(`${path}?x=1&y=%20`);
-        expect(JSON.parse(await readText(answer))).toEqual({
+        expect(JSON.parse(await readAnswerText(answer))).toEqual({
           method: "GET",
           path: bench.prefix + path,
           query: "?x=1&y=%20",
@@ -88,7 +88,7 @@ export function testBinding(
         });
         const value = 'a, b; c="d"';
         const { answer } = bench.send({ path, headers: { "x-in": value } });
-        expect(JSON.parse(await readText(await answer))).toEqual([value, value, null]);
+        expect(JSON.parse(await readAnswerText(await answer))).toEqual([value, value, null]);
       });
 
       test("brings a body of 1 MiB byte by byte", async () => {
@@ -117,7 +117,7 @@ export function testBinding(
         }
         const headers = { "content-type": "text/plain" };
         const { answer } = bench.send({ path, method: "POST", headers, body: halves() });
-        expect(await readText(await answer)).toBe("€uro");
+        expect(await readAnswerText(await answer)).toBe("€uro");
       });
 
       test.for([
@@ -132,7 +132,7 @@ export function testBinding(
         const headers = { "content-type": "application/json" };
         const body = Buffer.from(JSON.stringify(value));
         const { answer } = bench.send({ path, method: "POST", headers, body });
-        expect(JSON.parse(await readText(await answer))).toEqual(value);
+        expect(JSON.parse(await readAnswerText(await answer))).toEqual(value);
       });
 
       test("has an empty body when none was sent", async () => {
@@ -141,7 +141,7 @@ export function testBinding(
           replyText(exchange, 200, JSON.stringify([size, exchange.parsedBody ?? null]));
         });
         const { answer } = bench.send({ path, method: "POST" });
-        expect(await readText(await answer)).toBe("[0,null]");
+        expect(await readAnswerText(await answer)).toBe("[0,null]");
       });
 
       test("may be refused in the middle of a 50 MiB upload", async () => {
@@ -160,7 +160,7 @@ export function testBinding(
         const headers = { "content-type": "application/octet-stream" };
         const answer = await bench.send({ path, method: "POST", headers, body: upload() }).answer;
         expect(answer.status).toBe(413);
-        expect(await readText(answer)).toBe("too large");
+        expect(await readAnswerText(answer)).toBe("too large");
         expect(read).toBeLessThan(2 * mebibyte);
         await bench.ping();
       });
@@ -175,7 +175,7 @@ export function testBinding(
         expect(answer.status).toBe(418);
         expect(answer.header("content-type")).toBe("text/x-tea");
         expect(answer.header("x-out")).toBe('a, b; c="d"');
-        expect(await readText(answer)).toBe("");
+        expect(await readAnswerText(answer)).toBe("");
       });
 
       test("never carries a header that hides a second one", async () => {
@@ -199,7 +199,7 @@ export function testBinding(
         });
         const answer = await bench.get(path);
         seen.resolve();
-        expect(await readText(answer)).toBe("body");
+        expect(await readAnswerText(answer)).toBe("body");
       });
 
       test("shows every write before the next one is made", async () => {
@@ -231,7 +231,7 @@ export function testBinding(
           sink.write(" ünd 😀");
           sink.end();
         });
-        expect(await readText(await bench.get(path))).toBe("1 € ünd 😀");
+        expect(await readAnswerText(await bench.get(path))).toBe("1 € ünd 😀");
       });
 
       test("reaches a hundred clients at once", async () => {
@@ -251,7 +251,7 @@ export function testBinding(
         const texts = await Promise.all(
           Array.from({ length: 100 }, async (_, id) => {
             const headers = { "x-client": String(id) };
-            return readText(await bench.send({ path, headers }).answer);
+            return readAnswerText(await bench.send({ path, headers }).answer);
           }),
         );
         const counts = Array.from({ length: 10 }, (_, index) => index);
@@ -310,7 +310,7 @@ export function testBinding(
         });
         const answer = await bench.get(path);
         expect(answer.status).toBe(500);
-        const text = await readText(answer);
+        const text = await readAnswerText(answer);
         if (errors === "problem") {
           expect(answer.header("content-type")).toBe("application/problem+json");
           expect(JSON.parse(text)).toMatchObject({ status: 500, code: "internal" });
@@ -408,7 +408,7 @@ export function testBinding(
           sink.end();
         });
         const call = bench.send({ path });
-        expect(await readText(await call.answer)).toBe("all");
+        expect(await readAnswerText(await call.answer)).toBe("all");
         call.leave();
         await bench.ping();
         await bench.ping();

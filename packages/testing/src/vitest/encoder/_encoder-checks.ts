@@ -128,7 +128,7 @@ export function deltasOf({ event, cuts = [] }: LogEntry): string[] {
   return cuts.map((end, index) => text.slice(cuts[index - 1] ?? 0, end));
 }
 
-export function toText(chunks: readonly Chunk[]): string {
+export function chunkText(chunks: readonly Chunk[]): string {
   return chunks
     .map((chunk) => (typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("latin1")))
     .join("");

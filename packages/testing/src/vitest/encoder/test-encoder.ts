@@ -10,7 +10,7 @@ import {
   lineLogs,
   mergedLog,
   oddLogs,
-  toText,
+  chunkText,
 } from "./_encoder-checks.ts";
 import type { CreateEncoder } from "./_encoder-checks.ts";
 
@@ -96,7 +96,7 @@ export function testEncoder(
         });
         // Those who cannot are asked for each.
         if (!all.encodeDeltas) return;
-        expect(toText([all.encodeDeltas(line, deltas)])).toBe(toText(alone));
+        expect(chunkText([all.encodeDeltas(line, deltas)])).toBe(chunkText(alone));
         expect(all.close?.()).toEqual(one.close?.());
       }
     });

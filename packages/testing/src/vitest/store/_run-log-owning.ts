@@ -4,13 +4,13 @@ import { init, key, leaseMs, thread } from "./_run-log-kit.ts";
 import type { RunLogKit } from "./_run-log-kit.ts";
 import {
   codeOf,
-  count,
+  numbersTo,
   ending,
   mark,
   offsetsOf,
-  openRun,
+  openBenchRun,
   playRun,
-  readAll,
+  readWholeLog,
   watch,
 } from "./_store-bench.ts";
 
@@ -20,20 +20,20 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     for (const status of ["finished", "failed", "cancelled"] as const) {
       define(`keeps the status ${status}, and frees the thread`, async () => {
         const runs = await openLog();
-        const lease = await openRun(runs, key);
+        const lease = await openBenchRun(runs, key);
         await runs.append(lease, [mark(1)]);
         await runs.close(lease, ending(2, key), status);
         expect(await runs.find("ann", "r1")).toMatchObject({ status, first: 1, last: 2 });
         expect(await runs.active(thread)).toBeUndefined();
         expect(await runs.read(key, 1)).toEqual([ending(2, key)]);
-        await openRun(runs, { ...thread, runId: "r2" });
+        await openBenchRun(runs, { ...thread, runId: "r2" });
         expect(await runs.find("ann", "r1")).toMatchObject({ status, last: 2 });
       });
     }
 
     define("refuses an end that does not follow, and goes on", async () => {
       const runs = await openLog();
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       await runs.append(lease, [mark(1)]);
       for (const offset of [1, 3]) {
         const close = (): unknown => runs.close(lease, ending(offset, key), "finished");
@@ -47,9 +47,9 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
 
     define("is seen whole or not at all", async () => {
       const runs = await openLog();
-      for (const number of count(20)) {
+      for (const number of numbersTo(20)) {
         const one = { ...thread, runId: `r${number}` };
-        const lease = await openRun(runs, one);
+        const lease = await openBenchRun(runs, one);
         await runs.append(lease, [mark(1)]);
         const closing = runs.close(lease, ending(2, one), "finished");
         const record = (await runs.find("ann", one.runId))!;
@@ -79,7 +79,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         async () => {
           const runs = await openLog();
           const view = needs ? await openSecondLog() : runs;
-          const lease = await openRun(runs, key);
+          const lease = await openBenchRun(runs, key);
           const heard: RunCommand[] = [];
           runs.commands(lease, (command) => heard.push(command));
           for (const command of commands) expect(await view.send(key, command)).toBe(true);
@@ -96,11 +96,11 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         async () => {
           const runs = await openLog();
           const view = needs ? await openSecondLog() : runs;
-          const lease = await openRun(runs, key);
+          const lease = await openBenchRun(runs, key);
           await playRun(runs, lease);
           const next = { ...thread, runId: "r2" };
           const heard: RunCommand[] = [];
-          runs.commands(await openRun(runs, next), (command) => heard.push(command));
+          runs.commands(await openBenchRun(runs, next), (command) => heard.push(command));
           expect(await view.requestStop(key)).toBe(false);
           expect(await view.send(key, { type: "stop" })).toBe(false);
           // What comes after has come, so what came before would have.
@@ -114,7 +114,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
 
     define("wait for an owner that does not listen yet", async () => {
       const runs = await openLog();
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       expect(await runs.requestStop(key)).toBe(true);
       const heard: RunCommand[] = [];
       runs.commands(lease, (command) => heard.push(command));
@@ -124,11 +124,11 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
 
     define("end with their run, though it is started again under its name", async () => {
       const runs = await openLog();
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       expect(await runs.requestStop(key)).toBe(true);
       await playRun(runs, lease, 0);
       const heard: RunCommand[] = [];
-      runs.commands(await openRun(runs, key), (command) => heard.push(command));
+      runs.commands(await openBenchRun(runs, key), (command) => heard.push(command));
       await runs.send(key, commands[1]!);
       await bench.until(() => heard.length > 0);
       expect(heard).toEqual([commands[1]]);
@@ -136,7 +136,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
 
     define("are not heard by whoever has stopped listening", async () => {
       const runs = await openLog();
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       const before: RunCommand[] = [];
       const after: RunCommand[] = [];
       const stop = runs.commands(lease, (command) => before.push(command));
@@ -161,7 +161,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     }> => {
       const { clock, wake } = bench.hang();
       const owner: SessionStore = await bench.open({ clock, leaseMs });
-      const lease = await openRun(owner.runs, key);
+      const lease = await openBenchRun(owner.runs, key);
       await owner.runs.append(lease, [mark(1), mark(2)]);
       const { runs: view } = await bench.openSecond({ leaseMs });
       return { runs: owner.runs, view, lease, wake };
@@ -170,7 +170,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     const expectLost = async (view: RunLog): Promise<void> => {
       expect(await view.find("ann", "r1")).toMatchObject({ status: "lost", first: 1, last: 3 });
       expect(await view.active(thread)).toBeUndefined();
-      const entries = await readAll(view, key);
+      const entries = await readWholeLog(view, key);
       expect(entries.slice(0, 2)).toEqual([mark(1), mark(2)]);
       expect(entries.slice(2)).toMatchObject([{ from: 3, to: 3, event: lostEvent }]);
     };
@@ -180,7 +180,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
       async () => {
         const { runs } = await bench.open({ leaseMs });
         const { runs: view } = await bench.openSecond({ leaseMs });
-        const lease = await openRun(runs, key);
+        const lease = await openBenchRun(runs, key);
         await bench.pass(3 * leaseMs);
         expect(await view.find("ann", "r1")).toMatchObject({ status: "running" });
         expect(await view.open({ ...thread, runId: "r2" }, init)).toMatchObject({ busy: key });
@@ -197,10 +197,10 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         const next = { ...thread, runId: "r2" };
         expect(await view.open(next, init)).toMatchObject({ busy: { runId: "r1" } });
         await bench.pass(1.5 * leaseMs);
-        const lease = await openRun(view, next);
+        const lease = await openBenchRun(view, next);
         expect(await view.find("ann", "r1")).toMatchObject({ status: "lost", last: 3 });
         expect(await view.active(thread)).toMatchObject(next);
-        expect(await readAll(view, key)).toMatchObject([{}, {}, { event: lostEvent }]);
+        expect(await readWholeLog(view, key)).toMatchObject([{}, {}, { event: lostEvent }]);
         await view.append(lease, [mark(1)]);
       },
       "second",
@@ -212,13 +212,13 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         const { view } = await openLost();
         await bench.pass(1.5 * leaseMs);
         const opened = await Promise.all([
-          ...count(10).map(async (index) => view.open({ ...thread, runId: `n${index}` }, init)),
+          ...numbersTo(10).map(async (index) => view.open({ ...thread, runId: `n${index}` }, init)),
           view.find("ann", "r1"),
           view.find("ann", "r1"),
         ]);
         const leases = opened.slice(0, 10).filter((one) => !("busy" in one!));
         expect(leases).toHaveLength(1);
-        expect(await readAll(view, key)).toMatchObject([{}, {}, { event: lostEvent }]);
+        expect(await readWholeLog(view, key)).toMatchObject([{}, {}, { event: lostEvent }]);
       },
       "second",
     );
@@ -230,7 +230,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         expect(await view.find("ann", "r1")).toMatchObject({ status: "running", last: 2 });
         await bench.pass(1.5 * leaseMs);
         await expectLost(view);
-        await openRun(view, { ...thread, runId: "r2" });
+        await openBenchRun(view, { ...thread, runId: "r2" });
       },
       "second",
     );
@@ -274,7 +274,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         const { runs, view, lease, wake } = await openLost();
         await bench.pass(1.5 * leaseMs);
         const next = { ...thread, runId: "r2" };
-        const again = await openRun(view, next);
+        const again = await openBenchRun(view, next);
         await view.append(again, [mark(1, "new"), mark(2, "new")]);
         await wake();
         await bench.until(() => lease.lost.aborted);

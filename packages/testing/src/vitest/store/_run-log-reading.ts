@@ -6,16 +6,16 @@ import { key, thread } from "./_run-log-kit.ts";
 import type { RunLogKit } from "./_run-log-kit.ts";
 import {
   codeOf,
-  count,
+  numbersTo,
   delta,
   ending,
   entry,
   mark,
   offsetsOf,
-  openRun,
+  openBenchRun,
   piecesOf,
   playRun,
-  readAll,
+  readWholeLog,
   watch,
 } from "./_store-bench.ts";
 import type { StoreSetup } from "./_store-bench.ts";
@@ -49,7 +49,7 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
       await fc.assert(
         fc.asyncProperty(steps, async (said) => {
           const one = { ...key, threadId: `t${++runNumber}`, runId: `r${runNumber}` };
-          const lease = await openRun(runs, one);
+          const lease = await openBenchRun(runs, one);
           const entries: LogEntry[] = [];
           let batch: LogEntry[] = [];
           for (const [kind, words, isLast, repeats] of said) {
@@ -64,8 +64,8 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
           entries.push(ending(entries.length + 1, one));
           await runs.close(lease, entries.at(-1)!, "finished");
           const all = entries.map(({ from, event }) => ({ offset: from, event }));
-          for (const after of [0, ...count(entries.length)]) {
-            const rest = piecesOf(await readAll(runs, one, after));
+          for (const after of [0, ...numbersTo(entries.length)]) {
+            const rest = piecesOf(await readWholeLog(runs, one, after));
             // Comparing text is a hundred times quicker, and mostly enough.
             if (JSON.stringify(rest) !== JSON.stringify(all.slice(after))) {
               expect(rest).toEqual(all.slice(after));
@@ -78,12 +78,12 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
 
     define("cuts again what it has cut", async () => {
       const runs = await openLog();
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       await runs.append(
         lease,
         ["a", "", "bc", "d", "\ud83c", "\udf26"].map((text, index) => delta(index + 1, text)),
       );
-      for (const after of count(6)) {
+      for (const after of numbersTo(6)) {
         const pieces = piecesOf(await runs.read(key, after));
         expect(pieces.map(({ event }) => event.delta)).toEqual(
           ["a", "", "bc", "d", "\ud83c", "\udf26"].slice(after),
@@ -93,7 +93,7 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
 
     define("takes deltas that were merged before, and leaves the caller's own alone", async () => {
       const runs = await openLog();
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       const words = ["a", "bc", "", "d", "\ud83c", "\udf26", "e"];
       const line = (first: number, deltas: readonly string[]): LogEntry => {
         let end = 0;
@@ -111,23 +111,23 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
       await runs.append(lease, batch);
       await runs.append(lease, [delta(7, words[6]!)]);
       expect(batch).toEqual([line(1, words.slice(0, 3)), line(4, words.slice(3, 6))]);
-      for (const after of [0, ...count(6)]) {
-        const pieces = piecesOf(await readAll(runs, key, after));
+      for (const after of [0, ...numbersTo(6)]) {
+        const pieces = piecesOf(await readWholeLog(runs, key, after));
         expect(pieces.map(({ event }) => event.delta)).toEqual(words.slice(after));
       }
     });
 
     define("keeps a message of half a million characters", async () => {
       const runs = await openLog();
-      const lease = await openRun(runs, key);
-      const words = count(5_000).map((index) => String(index).padEnd(100, "."));
+      const lease = await openBenchRun(runs, key);
+      const words = numbersTo(5_000).map((index) => String(index).padEnd(100, "."));
       for (let at = 0; at < words.length; at += 250) {
         const batch = words.slice(at, at + 250).map((word, index) => delta(at + index + 1, word));
         await runs.append(lease, batch);
       }
       await runs.close(lease, ending(5_001, key), "finished");
       const texts = async (after: number): Promise<unknown[]> =>
-        piecesOf(await readAll(runs, key, after)).map(({ event }) => event.delta);
+        piecesOf(await readWholeLog(runs, key, after)).map(({ event }) => event.delta);
       expect(await texts(0)).toEqual([...words, undefined]);
       expect(await texts(3_333)).toEqual([...words.slice(3_333), undefined]);
     });
@@ -136,7 +136,7 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
   describe("reading", () => {
     define("gives no more entries than asked for, and goes on where it was", async () => {
       const runs = await openLog();
-      await playRun(runs, await openRun(runs, key), 25);
+      await playRun(runs, await openBenchRun(runs, key), 25);
       const offsets: number[] = [];
       for (;;) {
         const page = await runs.read(key, offsets.at(-1) ?? 0, 10);
@@ -144,13 +144,13 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
         expect(page.length).toBeLessThanOrEqual(10);
         offsets.push(...offsetsOf(page));
       }
-      expect(offsets).toEqual(count(26));
+      expect(offsets).toEqual(numbersTo(26));
       expect(offsetsOf(await runs.read(key, 7, 1))).toEqual([8]);
     });
 
     define("has nothing after the last offset", async () => {
       const runs = await openLog();
-      await playRun(runs, await openRun(runs, key));
+      await playRun(runs, await openBenchRun(runs, key));
       expect(await runs.read(key, 3)).toEqual([]);
       expect(await runs.read(key, 99)).toEqual([]);
     });
@@ -181,9 +181,9 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
     for (const [what, setup, make] of bounds) {
       define(`trims the head of a log with too many ${what}, and says so`, async () => {
         const runs = await openLog(setup);
-        const lease = await openRun(runs, key);
+        const lease = await openBenchRun(runs, key);
         const live = watch(runs, key);
-        for (const offset of count(100)) {
+        for (const offset of numbersTo(100)) {
           await runs.append(lease, [make(offset)]);
           await bench.until(() => live.entries.at(-1)?.to === offset);
         }
@@ -193,29 +193,29 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
         expect(first).toBeLessThanOrEqual(100);
         expect(await codeOf(() => runs.read(key, 0))).toBe("replay-gone");
         expect(await codeOf(() => runs.read(key, first - 2))).toBe("replay-gone");
-        expect(offsetsOf(await readAll(runs, key, first - 1))).toEqual(count(100, first));
+        expect(offsetsOf(await readWholeLog(runs, key, first - 1))).toEqual(numbersTo(100, first));
         await runs.close(lease, ending(101, key), "finished");
         // Who has read along has not noticed.
         await bench.within(live.ended);
-        expect(offsetsOf(live.entries)).toEqual(count(101));
+        expect(offsetsOf(live.entries)).toEqual(numbersTo(101));
       });
     }
 
     define("never skips in silence what a follower has missed", async () => {
       const runs = await openLog({ runLogEvents: 20 });
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       await runs.append(lease, [mark(1)]);
       const left = new AbortController();
       const slow = runs.follow(key, 0, left.signal)[Symbol.asyncIterator]();
       const offsets = offsetsOf((await bench.within(slow.next())).value as LogEntry[]);
-      for (const offset of count(100, 2)) await runs.append(lease, [mark(offset)]);
+      for (const offset of numbersTo(100, 2)) await runs.append(lease, [mark(offset)]);
       await runs.close(lease, ending(101, key), "finished");
       const code = await codeOf(async () => {
         for (let one = await slow.next(); !one.done; one = await slow.next()) {
           offsets.push(...offsetsOf(one.value));
         }
       });
-      expect(offsets).toEqual(count(offsets.length));
+      expect(offsets).toEqual(numbersTo(offsets.length));
       if (code === undefined) expect(offsets).toHaveLength(101);
       else expect(code).toBe("replay-gone");
       expect(await codeOf(() => bench.within(watch(runs, key).ended))).toBe("replay-gone");
@@ -223,7 +223,7 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
 
     define("forgets a log some time after its end, and never before", async () => {
       const runs = await openLog({ runLogMs: 1_000 });
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       await runs.append(lease, [mark(1)]);
       await bench.pass(1_500);
       expect(offsetsOf(await runs.read(key, 0))).toEqual([1]);
@@ -250,15 +250,15 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
         `shows each batch as it comes, and ends with the run, ${where}`,
         async () => {
           const [runs, view] = await openBoth();
-          const lease = await openRun(runs, key);
+          const lease = await openBenchRun(runs, key);
           const follower = watch(view, key);
-          for (const offset of count(10)) {
+          for (const offset of numbersTo(10)) {
             await runs.append(lease, [delta(offset, `${offset} `)]);
             await bench.until(() => follower.entries.at(-1)?.to === offset);
           }
           await runs.close(lease, ending(11, key), "finished");
           await bench.within(follower.ended);
-          expect(offsetsOf(follower.entries)).toEqual(count(11));
+          expect(offsetsOf(follower.entries)).toEqual(numbersTo(11));
           expect(follower.entries.at(-1)!.event.type).toBe("RUN_FINISHED");
         },
         needs,
@@ -268,14 +268,14 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
         `begins after any offset, while the run goes on and after its end, ${where}`,
         async () => {
           const [runs, view] = await openBoth();
-          const lease = await openRun(runs, key);
+          const lease = await openBenchRun(runs, key);
           const followers = [watch(view, key)];
-          for (const offset of count(12)) {
+          for (const offset of numbersTo(12)) {
             await runs.append(lease, [delta(offset, `${offset} `)]);
             followers.push(watch(view, key, offset));
           }
           await runs.close(lease, ending(13, key), "finished");
-          for (const after of [0, ...count(13)]) followers.push(watch(view, key, after));
+          for (const after of [0, ...numbersTo(13)]) followers.push(watch(view, key, after));
           await bench.within(Promise.all(followers.map(({ ended }) => ended)));
           const seen = followers.map(({ entries }) =>
             piecesOf(entries)
@@ -283,8 +283,8 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
               .join(""),
           );
           const rest = (after: number): string =>
-            after > 12 ? "" : [...count(12, after + 1).map((one) => `${one} `), "end"].join("");
-          const afters = [0, ...count(12), 0, ...count(13)];
+            after > 12 ? "" : [...numbersTo(12, after + 1).map((one) => `${one} `), "end"].join("");
+          const afters = [0, ...numbersTo(12), 0, ...numbersTo(13)];
           expect(seen).toEqual(afters.map(rest));
         },
         needs,
@@ -294,7 +294,7 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
         `ends when its reader leaves, and counts as a watcher until then, ${where}`,
         async () => {
           const [runs, view] = await openBoth();
-          await openRun(runs, key);
+          await openBenchRun(runs, key);
           expect(await runs.watchers(key)).toBe(0);
           const [one, two] = [watch(view, key), watch(view, key)];
           await bench.until(async () => (await runs.watchers(key)) === 2);
@@ -313,7 +313,7 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
         `stops counting a watcher that breaks off, and one whose run has ended, ${where}`,
         async () => {
           const [runs, view] = await openBoth();
-          const lease = await openRun(runs, key);
+          const lease = await openBenchRun(runs, key);
           await runs.append(lease, [mark(1)]);
           const staying = watch(view, key);
           const breakOff = async (): Promise<void> => {
@@ -331,7 +331,7 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
 
     define("shows nothing to a reader who has left already", async () => {
       const runs = await openLog();
-      await openRun(runs, key);
+      await openBenchRun(runs, key);
       const follower = runs.follow(key, 0, AbortSignal.abort())[Symbol.asyncIterator]();
       expect(await bench.within(follower.next())).toMatchObject({ done: true });
       expect(await runs.watchers(key)).toBe(0);

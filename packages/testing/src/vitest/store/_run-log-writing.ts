@@ -5,17 +5,17 @@ import { init, key, thread } from "./_run-log-kit.ts";
 import type { RunLogKit } from "./_run-log-kit.ts";
 import {
   codeOf,
-  count,
+  numbersTo,
   delta,
   ending,
   entry,
   mark,
   oddKeys,
   offsetsOf,
-  openRun,
+  openBenchRun,
   piecesOf,
   playRun,
-  readAll,
+  readWholeLog,
   watch,
 } from "./_store-bench.ts";
 
@@ -34,7 +34,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
 
     define("lets one run hold a thread, and says who", async () => {
       const runs = await openLog();
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       await runs.append(lease, [mark(1)]);
       const busy = await runs.open({ ...thread, runId: "r2" }, init);
       expect(busy).toMatchObject({ busy: { ...key, status: "running", last: 1 } });
@@ -44,7 +44,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
 
     define("gives a thread to one of many that ask at once", async () => {
       const runs = await openLog();
-      const asked = count(20).map(async (index) =>
+      const asked = numbersTo(20).map(async (index) =>
         runs.open({ ...thread, runId: `r${index}` }, init),
       );
       const leases = (await Promise.all(asked)).filter((one) => !("busy" in one));
@@ -56,7 +56,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
       "gives a thread to one of many that ask at once in two processes",
       async () => {
         const both = [await openLog(), await openSecondLog()];
-        const asked = count(20).map(async (index) =>
+        const asked = numbersTo(20).map(async (index) =>
           both[index % 2]!.open({ ...thread, runId: `r${index}` }, init),
         );
         const leases = (await Promise.all(asked)).filter((one) => !("busy" in one));
@@ -67,7 +67,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
 
     define("does not start a run again that is running on another thread", async () => {
       const runs = await openLog();
-      await openRun(runs, key);
+      await openBenchRun(runs, key);
       const elsewhere = { ...key, threadId: "t2" };
       expect(await runs.open(elsewhere, init)).toMatchObject({ busy: key });
       expect(await runs.active(elsewhere)).toBeUndefined();
@@ -76,12 +76,12 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
 
     define("does not start a run again that has ended, and keeps its log", async () => {
       const runs = await openLog();
-      await playRun(runs, await openRun(runs, key));
+      await playRun(runs, await openBenchRun(runs, key));
       const log = await runs.read(key, 0);
       const ended = { busy: { ...key, status: "finished", last: 3 } };
       expect(await runs.open(key, init)).toMatchObject(ended);
       expect(await runs.open({ ...key, threadId: "t2" }, init)).toMatchObject(ended);
-      const lease = await openRun(runs, { ...thread, runId: "r2" });
+      const lease = await openBenchRun(runs, { ...thread, runId: "r2" });
       expect(await runs.open(key, init)).toMatchObject(ended);
       expect(await runs.find("ann", "r1")).toMatchObject(ended.busy);
       expect(await runs.read(key, 0)).toEqual(log);
@@ -91,24 +91,24 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
 
     define("starts a run again that ended before it began, on any thread", async () => {
       const runs = await openLog();
-      await playRun(runs, await openRun(runs, key), 0);
-      const lease = await openRun(runs, key);
+      await playRun(runs, await openBenchRun(runs, key), 0);
+      const lease = await openBenchRun(runs, key);
       expect(await runs.find("ann", "r1")).toMatchObject({ status: "running", last: 0 });
       expect(await runs.read(key, 0)).toEqual([]);
       await playRun(runs, lease, 0);
       const elsewhere = { ...key, threadId: "t2" };
-      await openRun(runs, elsewhere);
+      await openBenchRun(runs, elsewhere);
       expect(await runs.find("ann", "r1")).toMatchObject(elsewhere);
       expect(await codeOf(() => runs.read(key, 0))).toBe("run-not-found");
-      await openRun(runs, { ...thread, runId: "r2" });
+      await openBenchRun(runs, { ...thread, runId: "r2" });
     });
 
     define("starts a run again whose log is gone", async () => {
       const runs = await openLog({ runLogMs: 500 });
-      await playRun(runs, await openRun(runs, key));
+      await playRun(runs, await openBenchRun(runs, key));
       expect(await runs.open(key, init)).toMatchObject({ busy: key });
       await bench.pass(600);
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       await runs.append(lease, [mark(1, "again")]);
       expect(await runs.read(key, 0)).toEqual([mark(1, "again")]);
     });
@@ -117,7 +117,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
       "gives a run to one of many copies that ask at once in two processes",
       async () => {
         const both = [await openLog(), await openSecondLog()];
-        const asked = count(20).map(async (index) => both[index % 2]!.open(key, init));
+        const asked = numbersTo(20).map(async (index) => both[index % 2]!.open(key, init));
         const opened = await Promise.all(asked);
         const leases = opened.filter((one) => !("busy" in one));
         expect(leases).toHaveLength(1);
@@ -133,13 +133,13 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
     define("has many threads at once", async () => {
       const runs = await openLog();
       await Promise.all(
-        count(20).map(async (index) => {
+        numbersTo(20).map(async (index) => {
           const one = { principal: "ann", threadId: `t${index}`, runId: `r${index}` };
-          const lease = await openRun(runs, one);
-          for (const offset of count(10)) await runs.append(lease, [mark(offset, index)]);
+          const lease = await openBenchRun(runs, one);
+          for (const offset of numbersTo(10)) await runs.append(lease, [mark(offset, index)]);
           await runs.close(lease, ending(11, one), "finished");
-          const values = (await readAll(runs, one)).map(({ event }) => event.value);
-          expect(values).toEqual([...count(10).map(() => index), undefined]);
+          const values = (await readWholeLog(runs, one)).map(({ event }) => event.value);
+          expect(values).toEqual([...numbersTo(10).map(() => index), undefined]);
         }),
       );
     });
@@ -155,7 +155,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
         runId: `${index}:${threadId}`,
       }));
       for (const one of keys) {
-        const lease = await openRun(runs, one);
+        const lease = await openBenchRun(runs, one);
         await runs.append(lease, [mark(1, one)]);
       }
       for (const one of keys) {
@@ -168,8 +168,8 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
     define("lets two principals use the same names", async () => {
       const runs = await openLog();
       const bobs = { ...key, principal: "bob" };
-      await playRun(runs, await openRun(runs, key));
-      await openRun(runs, bobs);
+      await playRun(runs, await openBenchRun(runs, key));
+      await openBenchRun(runs, bobs);
       expect(await runs.find("ann", "r1")).toMatchObject({ status: "finished", last: 3 });
       expect(await runs.find("bob", "r1")).toMatchObject({ status: "running", last: 0 });
     });
@@ -180,7 +180,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
     ] as const) {
       define(`shows nothing of a run to ${whom}`, async () => {
         const runs = await openLog();
-        const lease = await openRun(runs, key);
+        const lease = await openBenchRun(runs, key);
         await runs.append(lease, [mark(1)]);
         const heard: RunCommand[] = [];
         runs.commands(lease, (command) => heard.push(command));
@@ -205,19 +205,19 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
   describe("appending", () => {
     define("gives back every kind of event as it was", async () => {
       const runs = await openLog();
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       const entries = exampleRun.map((event, index) => entry(index + 1, event));
       const terminal = entries.pop()!;
       await runs.append(lease, entries.slice(0, 3));
       await runs.append(lease, entries.slice(3));
       await runs.close(lease, terminal, "finished");
-      const events = piecesOf(await readAll(runs, key)).map(({ event }) => event);
+      const events = piecesOf(await readWholeLog(runs, key)).map(({ event }) => event);
       expect(events).toEqual(exampleRun);
     });
 
     define("gives back odd values and the time of each entry as they were", async () => {
       const runs = await openLog();
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       const values = [
         {},
         [],
@@ -232,14 +232,14 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
       ];
       const entries = values.map((value, index) => mark(index + 1, value));
       await runs.append(lease, entries);
-      const back = await readAll(runs, key);
+      const back = await readWholeLog(runs, key);
       expect(back.map(({ from, to, at, event }) => ({ from, to, at, event }))).toEqual(entries);
       expect(JSON.stringify(back.map(({ event }) => event.value))).toBe(JSON.stringify(values));
     });
 
     define("takes an empty batch", async () => {
       const runs = await openLog();
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       await runs.append(lease, []);
       await runs.append(lease, [mark(1)]);
       expect(await runs.find("ann", "r1")).toMatchObject({ first: 1, last: 1 });
@@ -256,7 +256,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
     ] as const) {
       define(`refuses ${what}, and keeps nothing of it`, async () => {
         const runs = await openLog();
-        const lease = await openRun(runs, key);
+        const lease = await openBenchRun(runs, key);
         await runs.append(lease, [mark(1), mark(2), mark(3)]);
         expect(await codeOf(() => runs.append(lease, batch))).toBe("internal");
         expect(await runs.find("ann", "r1")).toMatchObject({ status: "running", last: 3 });
@@ -268,7 +268,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
 
     define("refuses an owner whose run has ended", async () => {
       const runs = await openLog();
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       await playRun(runs, lease, 2);
       expect(await codeOf(() => runs.append(lease, [mark(4)]))).toBe("run-lost");
       expect(await codeOf(() => runs.close(lease, ending(4, key), "failed"))).toBe("run-lost");
@@ -278,9 +278,9 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
 
     define("refuses the owner of a run that was started again, and keeps nothing", async () => {
       const runs = await openLog();
-      const old = await openRun(runs, key);
+      const old = await openBenchRun(runs, key);
       await runs.close(old, ending(1, key), "failed");
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       await runs.append(lease, [mark(1, "new"), mark(2, "new")]);
       // The first collides, the first fits, and the first collides while the rest would fit.
       for (const batch of [[mark(2)], [mark(3)], [mark(2), mark(3), mark(4)]]) {
@@ -294,7 +294,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
 
     define("changes neither what it was given nor what it has given away", async () => {
       const runs = await openLog();
-      const lease = await openRun(runs, key);
+      const lease = await openBenchRun(runs, key);
       const given = [delta(1, "a"), delta(2, "b")];
       await runs.append(lease, given);
       const held = await runs.read(key, 0);
@@ -309,8 +309,8 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
       async () => {
         const runs = await openLog();
         const other = await openSecondLog();
-        const lease = await openRun(runs, key);
-        for (const offset of count(20)) {
+        const lease = await openBenchRun(runs, key);
+        for (const offset of numbersTo(20)) {
           await runs.append(lease, [delta(offset, `${offset} `)]);
           expect(await other.find("ann", "r1")).toMatchObject({ last: offset });
           expect(offsetsOf(await other.read(key, offset - 1))).toEqual([offset]);

@@ -3,7 +3,7 @@ import type { Lease, Session, SessionChange, SessionStore } from "@holodeck/agui
 import { describe, expect } from "vitest";
 import { assistant, init, key, run, user } from "./_session-kit.ts";
 import type { SessionKit } from "./_session-kit.ts";
-import { codeOf, ending, mark, openRun } from "./_store-bench.ts";
+import { codeOf, ending, mark, openBenchRun } from "./_store-bench.ts";
 
 const leaseMs = 1_000;
 
@@ -32,7 +32,7 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
     define("is stored while the run goes on", async () => {
       const store = await bench.open();
       const { version } = await store.create(key, init);
-      const lease = await openRun(store.runs, run);
+      const lease = await openBenchRun(store.runs, run);
       await store.update(key, { append: [user("1")] }, { lease });
       await store.update(key, { state: 1 }, { lease, ifVersion: version + 1 });
       const late = (): unknown => store.update(key, { state: 2 }, { lease, ifVersion: version });
@@ -43,7 +43,7 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
     define("is stored once when it is one of many with the same version", async () => {
       const store = await bench.open();
       const { version: ifVersion } = await store.create(key, init);
-      const lease = await openRun(store.runs, run);
+      const lease = await openBenchRun(store.runs, run);
       const codes = await Promise.all(
         [1, 2, 3].map(async (state) =>
           codeOf(() => store.update(key, { state }, { lease, ifVersion })),
@@ -56,7 +56,7 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
     define("is refused once the run was closed", async () => {
       const store = await bench.open();
       await store.create(key, init);
-      const lease = await openRun(store.runs, run);
+      const lease = await openBenchRun(store.runs, run);
       await store.runs.append(lease, [mark(1)]);
       await store.update(key, { append: [user("1")] }, { lease });
       await store.runs.close(lease, ending(2, run), "finished");
@@ -66,10 +66,10 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
     define("is refused while the next run has the thread", async () => {
       const store = await bench.open();
       await store.create(key, init);
-      const lease = await openRun(store.runs, run);
+      const lease = await openBenchRun(store.runs, run);
       await store.runs.append(lease, [mark(1)]);
       await store.runs.close(lease, ending(2, run), "finished");
-      const next = await openRun(store.runs, { ...run, runId: "r2" });
+      const next = await openBenchRun(store.runs, { ...run, runId: "r2" });
       await store.update(key, { append: [user("1")], state: "new" }, { lease: next });
       await expectRefused(store, lease);
       await store.update(key, { state: "newer" }, { lease: next });
@@ -79,14 +79,14 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
     define("is refused when the thread was deleted, and after it was made again", async () => {
       const store = await bench.open();
       await store.create(key, init);
-      const lease = await openRun(store.runs, run);
+      const lease = await openBenchRun(store.runs, run);
       await store.delete(key);
       const late = (): unknown => store.update(key, { state: "late" }, { lease });
       expect(await codeOf(late)).toBe("run-lost");
       expect(await store.get(key)).toBeUndefined();
       await store.create(key, init);
       await expectRefused(store, lease);
-      const next = await openRun(store.runs, { ...run, runId: "r2" });
+      const next = await openBenchRun(store.runs, { ...run, runId: "r2" });
       await expectRefused(store, lease);
       await store.update(key, { state: "new" }, { lease: next });
     });
@@ -102,7 +102,7 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
       const { clock, wake } = bench.hang();
       const owner = await bench.open({ clock, leaseMs });
       await owner.create(key, init);
-      const lease = await openRun(owner.runs, run);
+      const lease = await openBenchRun(owner.runs, run);
       await owner.runs.append(lease, [mark(1), mark(2)]);
       await owner.update(key, { append: [user("1")], state: "old" }, { lease });
       const view = await bench.openSecond({ leaseMs });
@@ -132,7 +132,7 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
       async () => {
         const lost = await openLost();
         const { view, lease, wake } = lost;
-        const next = await openRun(view.runs, { ...run, runId: "r2" });
+        const next = await openBenchRun(view.runs, { ...run, runId: "r2" });
         await view.runs.append(next, [mark(1)]);
         const pending = [{ id: "asked", kind: "tool", runId: "r2", value: {} }] as const;
         const before = await view.update(

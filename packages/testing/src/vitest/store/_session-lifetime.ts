@@ -3,7 +3,7 @@ import type { RunLog, Session, SessionStore } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
 import { hour, init, key, run, ttlMs, user } from "./_session-kit.ts";
 import type { SessionKit } from "./_session-kit.ts";
-import { codeOf, count, ending, mark, openRun, playRun, watch } from "./_store-bench.ts";
+import { codeOf, numbersTo, ending, mark, openBenchRun, playRun, watch } from "./_store-bench.ts";
 
 /** Which threads there are, for how long, and what goes with them. */
 export function testSessionLifetime({ bench, define }: SessionKit): void {
@@ -42,7 +42,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
 
     define("shows one agent's only when asked", async () => {
       const store = await bench.open();
-      for (const index of count(9)) {
+      for (const index of numbersTo(9)) {
         const agentId = index % 3 === 0 ? "one" : "two";
         await store.create({ ...key, threadId: `t${index}` }, { agentId });
       }
@@ -59,7 +59,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
 
     define("shows every session once, page by page, also those of the same moment", async () => {
       const store = await bench.open();
-      const threads = count(25).map((index) => `t${index}`);
+      const threads = numbersTo(25).map((index) => `t${index}`);
       for (const threadId of threads) await store.create({ ...key, threadId }, init);
       for (const limit of [1, 7, 25, 26]) {
         expect((await listAll(store, limit)).toSorted()).toEqual(threads.toSorted());
@@ -121,7 +121,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       const store = await bench.open({ ttlMs });
       await store.create(key, init);
       await store.create({ ...key, threadId: "t2" }, init);
-      const lease = await openRun(store.runs, run);
+      const lease = await openBenchRun(store.runs, run);
       await bench.pass(1.5 * ttlMs);
       await store.cleanupExpired();
       expect(await store.get(key)).toMatchObject(key);
@@ -142,7 +142,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
     define("counts the sessions that a clean-up removes", async () => {
       const store = await bench.open({ ttlMs });
       for (const threadId of ["t1", "t2", "t3"]) await store.create({ ...key, threadId }, init);
-      await openRun(store.runs, run);
+      await openBenchRun(store.runs, run);
       expect(await store.cleanupExpired()).toBe(0);
       await bench.pass(ttlMs);
       expect(await store.cleanupExpired()).toBe(2);
@@ -173,8 +173,8 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       await store.create(key, init);
       await store.create({ ...key, threadId: "t2" }, init);
       const { runs } = store;
-      await playRun(runs, await openRun(runs, { ...key, runId: "r0" }));
-      await playRun(runs, await openRun(runs, { ...key, threadId: "t2", runId: "r2" }));
+      await playRun(runs, await openBenchRun(runs, { ...key, runId: "r0" }));
+      await playRun(runs, await openBenchRun(runs, { ...key, threadId: "t2", runId: "r2" }));
       return runs;
     }
 
@@ -197,7 +197,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
           const store = await bench.open();
           const other = needs ? await bench.openSecond() : store;
           const runs = await fill(store);
-          const lease = await openRun(runs, run);
+          const lease = await openBenchRun(runs, run);
           await runs.append(lease, [mark(1)]);
           const follower = watch(runs, run);
           await bench.until(() => follower.entries.length > 0);
@@ -211,7 +211,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
           expect(await store.get(key)).toBeUndefined();
           await bench.within(follower.ended);
           await store.create(key, init);
-          const again = await openRun(runs, run);
+          const again = await openBenchRun(runs, run);
           expect(await runs.read(run, 0)).toEqual([]);
           await runs.append(again, [mark(1)]);
           expect(again.lost.aborted).toBe(false);
@@ -226,7 +226,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
 
     define("gives as many tokens as it has, however many ask at once", async () => {
       const store = await bench.open();
-      const waits = await Promise.all(count(30).map(async () => store.take("b", 1, rate)));
+      const waits = await Promise.all(numbersTo(30).map(async () => store.take("b", 1, rate)));
       expect(waits.filter((wait) => wait === 0)).toHaveLength(10);
       for (const wait of waits.filter((one) => one !== 0)) {
         expect(wait).toBeGreaterThan(0);
@@ -240,7 +240,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       async () => {
         const stores = [await bench.open(), await bench.openSecond()];
         const waits = await Promise.all(
-          count(30).map(async (index) => stores[index % 2]!.take("b", 1, rate)),
+          numbersTo(30).map(async (index) => stores[index % 2]!.take("b", 1, rate)),
         );
         expect(waits.filter((wait) => wait === 0)).toHaveLength(10);
       },
@@ -263,7 +263,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       const quick = { tokens: 2, perMs: 600 };
       expect(await store.take("b", 2, quick)).toBe(0);
       await bench.pass(1_800);
-      const waits = await Promise.all(count(4).map(async () => store.take("b", 1, quick)));
+      const waits = await Promise.all(numbersTo(4).map(async () => store.take("b", 1, quick)));
       expect(waits.filter((wait) => wait === 0)).toHaveLength(2);
     });
   });
@@ -289,7 +289,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
 
     define("lets go of its followers when it is closed, and may be closed twice", async () => {
       const store = await bench.open();
-      const lease = await openRun(store.runs, run);
+      const lease = await openBenchRun(store.runs, run);
       await store.runs.append(lease, [mark(1)]);
       const follower = watch(store.runs, run);
       await bench.until(() => follower.entries.length > 0);

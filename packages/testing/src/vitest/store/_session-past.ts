@@ -2,7 +2,7 @@ import type { PastRun } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
 import { assistant, idsOf, init, key, user } from "./_session-kit.ts";
 import type { SessionKit } from "./_session-kit.ts";
-import { count } from "./_store-bench.ts";
+import { numbersTo } from "./_store-bench.ts";
 
 /** What a thread remembers of its past: its owner, its runs, and what was pruned. */
 export function testSessionPast({ bench, define }: SessionKit): void {
@@ -39,9 +39,9 @@ export function testSessionPast({ bench, define }: SessionKit): void {
       const store = await bench.open();
       await store.create(key, init);
       expect((await store.get(key))!.pastRuns ?? []).toEqual([]);
-      for (const number of count(103)) await store.update(key, { run: past(number) });
+      for (const number of numbersTo(103)) await store.update(key, { run: past(number) });
       await store.update(key, { state: 1 });
-      expect((await store.get(key))!.pastRuns).toEqual(count(103, 4).map(past));
+      expect((await store.get(key))!.pastRuns).toEqual(numbersTo(103, 4).map(past));
     });
 
     define("name a run once, by its last request", async () => {
@@ -64,7 +64,7 @@ export function testSessionPast({ bench, define }: SessionKit): void {
   });
 
   describe("what was pruned", () => {
-    const messages = (to: number, from = 1) => count(to, from).map((index) => user(`m${index}`));
+    const messages = (to: number, from = 1) => numbersTo(to, from).map((index) => user(`m${index}`));
 
     define("is counted, and its last one named", async () => {
       const store = await bench.open({ maxMessagesPerThread: 3 });
@@ -83,7 +83,7 @@ export function testSessionPast({ bench, define }: SessionKit): void {
     define("is counted once, though a client sends the whole history each time", async () => {
       const store = await bench.open({ maxMessagesPerThread: 2 });
       await store.create(key, init);
-      for (const number of count(6, 3)) {
+      for (const number of numbersTo(6, 3)) {
         await store.update(key, { messages: messages(number) });
         await store.update(key, { messages: messages(number) });
         const session = await store.get(key);

@@ -2,7 +2,7 @@ import type { Message } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
 import { idsOf, init, key, user } from "./_session-kit.ts";
 import type { SessionKit } from "./_session-kit.ts";
-import { count } from "./_store-bench.ts";
+import { numbersTo } from "./_store-bench.ts";
 
 /** What is left of a thread that has become too long. */
 export function testSessionPruning({ bench, define }: SessionKit): void {
@@ -19,7 +19,7 @@ export function testSessionPruning({ bench, define }: SessionKit): void {
     define("is cut to so many messages, the oldest first", async () => {
       const store = await bench.open({ maxMessagesPerThread: 3 });
       await store.create(key, init);
-      for (const index of count(10)) await store.update(key, { append: [user(`m${index}`)] });
+      for (const index of numbersTo(10)) await store.update(key, { append: [user(`m${index}`)] });
       const session = await store.get(key);
       expect(idsOf(session)).toEqual(["m8", "m9", "m10"]);
       expect(session).toMatchObject({ messageCount: 10 });
@@ -28,7 +28,7 @@ export function testSessionPruning({ bench, define }: SessionKit): void {
     define("is cut to fewer by a change that says so, never to more", async () => {
       const store = await bench.open({ maxMessagesPerThread: 5 });
       await store.create(key, init);
-      const append = count(10).map((index) => user(`m${index}`));
+      const append = numbersTo(10).map((index) => user(`m${index}`));
       await store.update(key, { append, maxMessages: 8 });
       expect(idsOf(await store.get(key))).toEqual(["m6", "m7", "m8", "m9", "m10"]);
       await store.update(key, { append: [user("m11")], maxMessages: 2 });
@@ -56,7 +56,7 @@ export function testSessionPruning({ bench, define }: SessionKit): void {
     define("is cut to so many tokens, a quarter of the characters each", async () => {
       const store = await bench.open({ maxTokens: 25 });
       await store.create(key, init);
-      const append = count(10).map((index) => user(`m${index}`, "x".repeat(40)));
+      const append = numbersTo(10).map((index) => user(`m${index}`, "x".repeat(40)));
       await store.update(key, { append });
       expect(idsOf(await store.get(key))).toEqual(["m9", "m10"]);
     });
@@ -64,7 +64,7 @@ export function testSessionPruning({ bench, define }: SessionKit): void {
     define("is kept whole by default", async () => {
       const store = await bench.open();
       await store.create(key, init);
-      await store.update(key, { append: count(500).map((index) => user(`m${index}`)) });
+      await store.update(key, { append: numbersTo(500).map((index) => user(`m${index}`)) });
       expect((await store.get(key))!.messages).toHaveLength(500);
     });
   });

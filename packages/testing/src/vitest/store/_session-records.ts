@@ -3,7 +3,7 @@ import type { Json, Message } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
 import { assistant, idsOf, init, key, user } from "./_session-kit.ts";
 import type { SessionKit } from "./_session-kit.ts";
-import { codeOf, count, oddKeys } from "./_store-bench.ts";
+import { codeOf, numbersTo, oddKeys } from "./_store-bench.ts";
 
 /** What a store keeps of a thread, and how it changes. */
 export function testSessionRecords({ bench, define }: SessionKit): void {
@@ -57,7 +57,7 @@ export function testSessionRecords({ bench, define }: SessionKit): void {
       const store = await bench.open();
       await store.create(key, init);
       expect(await codeOf(() => store.create(key, init))).toBe("run-exists");
-      const asked = count(10).map(async () =>
+      const asked = numbersTo(10).map(async () =>
         codeOf(() => store.create({ ...key, threadId: "t2" }, init)),
       );
       const codes = await Promise.all(asked);
@@ -242,7 +242,7 @@ export function testSessionRecords({ bench, define }: SessionKit): void {
       const store = await bench.open();
       await store.create(key, init);
       const codes = await Promise.all(
-        count(20).map(async (index) =>
+        numbersTo(20).map(async (index) =>
           codeOf(() => store.update(key, { state: index }, { ifVersion: 1 })),
         ),
       );
@@ -255,7 +255,7 @@ export function testSessionRecords({ bench, define }: SessionKit): void {
       const store = await bench.open();
       await store.create(key, init);
       await Promise.all(
-        count(100).map(async (index) =>
+        numbersTo(100).map(async (index) =>
           store.update(key, {
             append: [user(`m${index}`)],
             metadata: { [`k${index}`]: index },
@@ -263,7 +263,7 @@ export function testSessionRecords({ bench, define }: SessionKit): void {
         ),
       );
       const session = (await store.get(key))!;
-      expect(idsOf(session)).toEqual(count(100).map((index) => `m${index}`));
+      expect(idsOf(session)).toEqual(numbersTo(100).map((index) => `m${index}`));
       expect(Object.keys(session.metadata)).toHaveLength(100);
       expect(session).toMatchObject({ version: 101, messageCount: 100 });
     });
@@ -275,13 +275,13 @@ export function testSessionRecords({ bench, define }: SessionKit): void {
         await stores[0]!.create(key, init);
         const write = async (index: number): Promise<unknown> =>
           stores[index % 2]!.update(key, { append: [user(`m${index}`)] });
-        await Promise.all(count(100).map(write));
+        await Promise.all(numbersTo(100).map(write));
         const session = (await stores[0]!.get(key))!;
         expect(session).toMatchObject({ version: 101, messageCount: 100 });
         const numbers = idsOf(session).map((id) => Number(id.slice(1)));
         for (const parity of [0, 1]) {
           expect(numbers.filter((number) => number % 2 === parity)).toEqual(
-            count(100).filter((number) => number % 2 === parity),
+            numbersTo(100).filter((number) => number % 2 === parity),
           );
         }
       },

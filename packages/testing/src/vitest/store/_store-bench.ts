@@ -224,7 +224,7 @@ export function ending(offset: number, { threadId, runId }: RunKey): LogEntry {
 }
 
 /** Opens a run that nothing stands in the way of. */
-export async function openRun(runs: RunLog, key: RunKey): Promise<Lease> {
+export async function openBenchRun(runs: RunLog, key: RunKey): Promise<Lease> {
   const opened = await runs.open(key, { agentId: "agent" });
   if ("busy" in opened) throw new Error(`Busy with run "${opened.busy.runId}".`);
   return opened;
@@ -264,7 +264,7 @@ export function offsetsOf(entries: readonly LogEntry[]): number[] {
 }
 
 /** All of a log, page by page. */
-export async function readAll(runs: RunLog, key: RunKey, after = 0): Promise<LogEntry[]> {
+export async function readWholeLog(runs: RunLog, key: RunKey, after = 0): Promise<LogEntry[]> {
   const all: LogEntry[] = [];
   for (let at = after; ; at = all.at(-1)!.to) {
     const page = await runs.read(key, at);
@@ -293,7 +293,7 @@ export function watch(runs: RunLog, key: RunKey, after = 0): Watching {
   return { entries, ended, leave: () => left.abort() };
 }
 
-export const count = (to: number, from = 1): number[] =>
+export const numbersTo = (to: number, from = 1): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 
 /**

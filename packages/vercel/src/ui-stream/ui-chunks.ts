@@ -15,7 +15,7 @@ import { toToolOutput } from "./ui-tool-output.ts";
  * What each event becomes in a UI message stream. A class that makes on first use what most runs never
  * need: as some forty closures, all but the deltas of a text cost 10 µs a run and not 4.
  */
-export class UiTeller {
+export class UiChunks {
   readonly #options: UiStreamEncoderOptions;
   readonly #frames = new UiFrames();
   readonly #parts: UiParts;

@@ -1,6 +1,6 @@
 import type { Awaitable, Clock } from "@holodeck/agui-core";
 
-export interface TimeoutOptions {
+export interface RunTimeLimit {
   readonly ms: number;
   readonly clock: Clock;
   /** Ends it before its time. */
@@ -11,9 +11,9 @@ export interface TimeoutOptions {
 export type Failure = { readonly reason: "timeout" | "stopped" } | { readonly error: unknown };
 
 /** What a task says, or why it said nothing. The signal it is given is aborted when nobody waits any more. */
-export function withTimeout<T>(
+export function withRunTimeout<T>(
   task: (signal: AbortSignal) => Awaitable<T>,
-  { ms, clock, signal }: TimeoutOptions,
+  { ms, clock, signal }: RunTimeLimit,
 ): Promise<{ readonly value: T } | Failure> {
   return new Promise((resolve) => {
     const controller = new AbortController();

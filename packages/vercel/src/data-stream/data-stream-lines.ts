@@ -8,12 +8,12 @@ import type { DataStreamUsage } from "./data-stream-message.ts";
 import { asText, isRecord, parseStructure } from "../shared/json.ts";
 import { failureIn, maskedFailure } from "../shared/run-failure.ts";
 import { finishReasonOf, totalUsage } from "../shared/run-ending.ts";
-import { Unsaid } from "../shared/unsaid-messages.ts";
+import { UnsentMessages } from "../shared/unsent-messages.ts";
 
 /** What each event becomes in data stream v1. A class for the reason that `UiTeller` is one. */
-export class DataStreamTeller {
+export class DataStreamLines {
   readonly #options: DataStreamEncoderOptions;
-  readonly #unsaid: Unsaid;
+  readonly #unsaid: UnsentMessages;
   readonly #message: DataStreamMessage;
   #data: DataStreamData | undefined;
   #state: "new" | "open" | "done" = "new";
@@ -21,7 +21,7 @@ export class DataStreamTeller {
   constructor(options: DataStreamEncoderOptions) {
     const { mode, known, jsonDepth } = options;
     this.#options = options;
-    this.#unsaid = new Unsaid(known);
+    this.#unsaid = new UnsentMessages(known);
     this.#message = new DataStreamMessage({ isOldest: mode === "3.4", known, jsonDepth });
   }
 

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { AgentError } from "@holodeck/agui";
 import type { Exchange } from "@holodeck/agui-core";
 
-export interface GuardOptions {
+export interface HostGuardOptions {
   /** What the server listens on. */
   readonly host: string;
   /** Known once it listens. */
@@ -13,13 +13,13 @@ export interface GuardOptions {
 }
 
 /** Throws for a request that a page of another site has sent, or had sent by a browser. */
-export type Guard = (exchange: Pick<Exchange, "method" | "header">) => void;
+export type HostGuard = (exchange: Pick<Exchange, "method" | "header">) => void;
 
 /**
  * Everybody on a machine can be made to send requests to `localhost` by a page they visit. The page
  * must not get through: neither by a name of its own that leads here, nor by a form.
  */
-export function createGuard(options: GuardOptions): Guard {
+export function createHostGuard(options: HostGuardOptions): HostGuard {
   const isHost = createHostCheck(options);
   const origins = new Set(options.corsOrigins);
 
@@ -48,7 +48,7 @@ function foreignPage(origin: string | undefined): string {
   return `Pages of ${known ?? "other sites"} may not use this server; allow them with --cors-origins ${known ?? "http://localhost:3000"}.`;
 }
 
-function createHostCheck({ host, port }: GuardOptions): (header: string) => boolean {
+function createHostCheck({ host, port }: HostGuardOptions): (header: string) => boolean {
   if (isWildcard(host)) {
     // A page can give its own name any address, but it cannot be named by an address.
     const own = hostname().toLowerCase();

@@ -1,6 +1,6 @@
 import { EventType } from "@ag-ui/core";
-import { toText } from "../types.ts";
-import type { ReadEvent, Report, WireEvent } from "../types.ts";
+import { toShownText } from "../types.ts";
+import type { ReadEvent, CheckReport, WireEvent } from "../types.ts";
 
 /** What was asked for. */
 export interface Asked {
@@ -8,7 +8,7 @@ export interface Asked {
   readonly runId: string;
 }
 
-export interface Lifecycle {
+export interface RunOrder {
   /** Whether the event belongs to a run that is under way. */
   admit(read: ReadEvent): boolean;
   finish(): void;
@@ -17,7 +17,7 @@ export interface Lifecycle {
 }
 
 /** Watches the beginning and the end of the runs in one stream. */
-export function createLifecycle(asked: Asked, report: Report): Lifecycle {
+export function createRunOrder(asked: Asked, report: CheckReport): RunOrder {
   let isStarted = false;
   let isFirst = true;
   let isNamed = false;
@@ -34,7 +34,7 @@ export function createLifecycle(asked: Asked, report: Report): Lifecycle {
     checkIds(event, line);
     const { protocolVersion: version } = event;
     if (version === undefined) return;
-    if (/^\d+\.\d+$/.test(toText(version))) report.show("version", `It speaks ${toText(version)}.`);
+    if (/^\d+\.\d+$/.test(toShownText(version))) report.show("version", `It speaks ${toShownText(version)}.`);
     else report.break("version", line);
   }
 

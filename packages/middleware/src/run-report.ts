@@ -1,7 +1,7 @@
 import { describeError, EventType, isAgentError } from "@holodeck/agui-core";
 import type { BaseEvent } from "@holodeck/agui-core";
 
-export interface RunOutcome {
+export interface RunReport {
   readonly outcome: string;
   /** The code of what ended it. */
   readonly error?: string;
@@ -10,7 +10,7 @@ export interface RunOutcome {
 const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
 
 /** How a run ended: by its last event, or by what stopped it before there was one. */
-export function toOutcome(terminal: BaseEvent | undefined, reason: unknown): RunOutcome {
+export function toRunReport(terminal: BaseEvent | undefined, reason: unknown): RunReport {
   if (terminal?.type === EventType.RUN_ERROR) {
     return { outcome: "error", error: (terminal.code as string | undefined) ?? "agent-error" };
   }

@@ -9,7 +9,7 @@ interface ForeignMessage {
 }
 
 /** Keeps apart what the client has been told from what it has not. */
-export class Unsaid {
+export class UnsentMessages {
   readonly #told: Set<string>;
   #foreign: Map<string, ForeignMessage> | undefined;
 
