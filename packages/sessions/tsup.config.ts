@@ -5,6 +5,7 @@ export default defineConfig({
     index: "src/index.ts",
     "sqlite/index": "src/sqlite/index.ts",
     "redis/index": "src/redis/index.ts",
+    "kit/index": "src/kit/index.ts",
   },
   format: ["esm"],
   target: "node20",

@@ -35,7 +35,10 @@ export async function loadBodies(): Promise<typeof schemas> {
 }
 
 /** A body as its schema has it; a wrong one is refused with everything that is wrong with it. */
-export async function checkBody<K extends keyof Bodies>(kind: K, body: unknown): Promise<Bodies[K]> {
+export async function checkBody<K extends keyof Bodies>(
+  kind: K,
+  body: unknown,
+): Promise<Bodies[K]> {
   const { [kind]: schema } = await loadBodies();
   const { data, error } = schema.safeParse(body);
   if (error === undefined) return data;

@@ -151,7 +151,8 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
       for (const delta of deltas) if (delta !== "") frames += tellDelta(delta, isPlain);
       return frames;
     }
-    for (const [index, delta] of deltas.entries()) frames += encode(entryOfDelta(line, index, delta));
+    for (const [index, delta] of deltas.entries())
+      frames += encode(entryOfDelta(line, index, delta));
     return frames;
   }
 

@@ -84,7 +84,10 @@ function createSchemas(z: Zod, idFormat: ThreadIdFormat): ThreadSchemas {
   };
 }
 
-function createRequests(z: Zod, idFormat: ThreadIdFormat): Pick<ThreadSchemas, "chat" | "toolResult"> {
+function createRequests(
+  z: Zod,
+  idFormat: ThreadIdFormat,
+): Pick<ThreadSchemas, "chat" | "toolResult"> {
   const text = (name: string) =>
     z.string({
       error: ({ input }) =>

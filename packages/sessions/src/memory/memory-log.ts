@@ -8,6 +8,7 @@ import type {
   RunLog,
   ThreadKey,
 } from "@holodeck/agui-core";
+import { assertFollows } from "../kit/assert-follows.ts";
 import { slice, StoredRun, recordOf, woken } from "./memory-run.ts";
 
 export interface MemoryLogOptions {
@@ -108,16 +109,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
 
   function owned(lease: Lease, entries: readonly LogEntry[]): StoredRun {
     const run = held(lease);
-    let { last } = run;
-    for (const { from, to } of entries) {
-      if (from !== last + 1 || to < from) {
-        throw new AgentError(
-          "internal",
-          `Run "${lease.runId}": offset ${from} does not follow ${last}.`,
-        );
-      }
-      last = to;
-    }
+    assertFollows(lease.runId, run.last, entries);
     return run;
   }
 

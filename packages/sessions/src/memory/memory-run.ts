@@ -7,8 +7,8 @@ import type {
   RunRecord,
   RunStatus,
 } from "@holodeck/agui-core";
-import { mergeInto } from "../shared/merge-deltas.ts";
-import type { StoredEntry } from "../shared/merge-deltas.ts";
+import { mergeInto } from "../kit/merge-deltas.ts";
+import type { StoredEntry } from "../kit/merge-deltas.ts";
 
 export type CommandListener = (command: RunCommand) => void;
 

@@ -4,10 +4,11 @@ import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-cor
 import { createMemoryBlobs } from "./memory-blobs.ts";
 import { createMemoryLog, threadId } from "./memory-log.ts";
 import { RecentSessions } from "./memory-recent.ts";
-import type { PruneOptions } from "../shared/prune-messages.ts";
-import { changeSession, newSession } from "../shared/session-record.ts";
-import { takeTokens } from "../shared/token-bucket.ts";
-import type { Bucket } from "../shared/token-bucket.ts";
+import type { PruneOptions } from "../kit/prune-messages.ts";
+import { compareByLastUse, fromCursor, toCursor } from "../kit/session-list.ts";
+import { changeSession, newSession } from "../kit/session-record.ts";
+import { takeTokens } from "../kit/token-bucket.ts";
+import type { Bucket } from "../kit/token-bucket.ts";
 
 export interface MemorySessionsOptions {
   /** How long a session lives after its last use. By default 30 minutes. */
@@ -171,13 +172,13 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       if (session) put({ ...session, lastActivity: Math.max(session.lastActivity, clock.now()) });
     },
     list({ principal, agentId, limit, cursor }) {
-      const from = cursor === undefined ? undefined : readCursor(cursor);
+      const from = cursor === undefined ? undefined : fromCursor(cursor);
       const rest = [...sessions.values()]
         .filter((one) => one.principal === principal && (!agentId || one.agentId === agentId))
-        .filter((one) => !isExpired(one) && (!from || byLastUse(one, from) > 0))
-        .sort(byLastUse);
+        .filter((one) => !isExpired(one) && (!from || compareByLastUse(one, from) > 0))
+        .sort(compareByLastUse);
       const items = rest.slice(0, limit);
-      const next = rest.length > limit ? writeCursor(items.at(-1)!) : undefined;
+      const next = rest.length > limit ? toCursor(items.at(-1)!) : undefined;
       return { items, next };
     },
     cleanupExpired,
@@ -203,23 +204,4 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       runs.clear();
     },
   };
-}
-
-type Place = Pick<Session, "lastActivity" | "threadId">;
-
-function byLastUse(a: Place, b: Place): number {
-  if (a.lastActivity !== b.lastActivity) return b.lastActivity - a.lastActivity;
-  if (a.threadId === b.threadId) return 0;
-  return a.threadId < b.threadId ? -1 : 1;
-}
-
-// A place, not a session: the one it was made from may be gone or used by the time it is read.
-function writeCursor({ lastActivity, threadId: id }: Place): string {
-  return `${lastActivity}:${id}`;
-}
-
-function readCursor(cursor: string): Place {
-  const [, time, id] = /^(\d+):(.+)$/s.exec(cursor) ?? [];
-  if (!time || !id) throw new AgentError("invalid-request", `There is no page "${cursor}".`);
-  return { lastActivity: Number(time), threadId: id };
 }

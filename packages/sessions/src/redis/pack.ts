@@ -1,7 +1,7 @@
 import { cutAfter } from "@holodeck/agui-core";
 import type { LogEntry } from "@holodeck/agui-core";
-import { mergeInto } from "../shared/merge-deltas.ts";
-import type { StoredEntry } from "../shared/merge-deltas.ts";
+import { mergeInto } from "../kit/merge-deltas.ts";
+import type { StoredEntry } from "../kit/merge-deltas.ts";
 
 /** What becomes one entry of a stream. */
 export interface Pack {

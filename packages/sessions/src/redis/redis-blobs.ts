@@ -1,7 +1,7 @@
 import { ulid } from "@holodeck/agui-core";
 import { fromBase64, toBase64 } from "@holodeck/agui-core/internal";
 import type { BlobKey, BlobStore, Json } from "@holodeck/agui-core";
-import { blobGone, blobTaken, inPieces } from "../shared/blob-pieces.ts";
+import { blobGone, blobTaken, inPieces } from "../kit/blob-pieces.ts";
 import {
   countBlobScript,
   dropBlobScript,

@@ -1,7 +1,7 @@
 import { AgentError, defaultLimits, systemClock, ulid } from "@holodeck/agui-core";
 import type { Clock, Lease, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
-import type { PruneOptions } from "../shared/prune-messages.ts";
-import { changeSession, newSession } from "../shared/session-record.ts";
+import type { PruneOptions } from "../kit/prune-messages.ts";
+import { changeSession, newSession } from "../kit/session-record.ts";
 import { toCommands } from "./client/commands.ts";
 import type { RedisClient } from "./client/commands.ts";
 import { createConnection } from "./client/connection.ts";
@@ -18,7 +18,7 @@ import {
   writeScript,
 } from "./scripts/session-scripts.ts";
 import { fromStored, toStored } from "./stored-session.ts";
-import { createTurns } from "./client/turns.ts";
+import { createTurns } from "../kit/turns.ts";
 
 export interface RedisSessionsOptions {
   /** A connected client of `redis` or `ioredis`. It stays the host's: `close` does not end it. */

@@ -1,7 +1,7 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { LogEntry, RunKey, RunRecord, RunStatus, ThreadKey } from "@holodeck/agui-core";
-import { mergeInto } from "../shared/merge-deltas.ts";
-import type { StoredEntry } from "../shared/merge-deltas.ts";
+import { mergeInto } from "../kit/merge-deltas.ts";
+import type { StoredEntry } from "../kit/merge-deltas.ts";
 import type { Database } from "./database.ts";
 import { fromText, toKeyText } from "./key-text.ts";
 

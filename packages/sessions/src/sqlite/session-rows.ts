@@ -8,8 +8,8 @@ import type {
   SessionChange,
   ThreadKey,
 } from "@holodeck/agui-core";
-import type { PruneOptions } from "../shared/prune-messages.ts";
-import { changeSession, newSession } from "../shared/session-record.ts";
+import type { PruneOptions } from "../kit/prune-messages.ts";
+import { changeSession, newSession } from "../kit/session-record.ts";
 import type { Database } from "./database.ts";
 import { fromText, toKeyText } from "./key-text.ts";
 
@@ -85,7 +85,9 @@ export function createSessionRows(db: Database): SessionRows {
   function find(key: ThreadKey, { deadline, now }: Expiry): SessionRow | undefined {
     return db
       .sql(`SELECT * FROM sessions WHERE principal = ? AND thread_id = ? AND ${isLive}`)
-      .get(toKeyText(key.principal), toKeyText(key.threadId), deadline, now) as SessionRow | undefined;
+      .get(toKeyText(key.principal), toKeyText(key.threadId), deadline, now) as
+      | SessionRow
+      | undefined;
   }
 
   function messagesOf(id: number): MessageRow[] {

@@ -1,6 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { BlobKey, BlobStore, Clock, Json } from "@holodeck/agui-core";
-import { blobGone, blobTaken, inPieces } from "../shared/blob-pieces.ts";
+import { blobGone, blobTaken, inPieces } from "../kit/blob-pieces.ts";
 import type { Database } from "./database.ts";
 import { toKeyText } from "./key-text.ts";
 

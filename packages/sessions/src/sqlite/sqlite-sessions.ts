@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AgentError, defaultLimits, systemClock } from "@holodeck/agui-core";
 import type { Clock, RunLog, SessionStore } from "@holodeck/agui-core";
-import type { PruneOptions } from "../shared/prune-messages.ts";
+import type { PruneOptions } from "../kit/prune-messages.ts";
 import { openDatabase } from "./open-database.ts";
 import { createSqliteStore } from "./sqlite-store.ts";
 import type { SqliteStore, SqliteStoreOptions } from "./sqlite-store.ts";

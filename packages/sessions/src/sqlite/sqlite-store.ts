@@ -1,7 +1,7 @@
 import { AgentError, isAgentError } from "@holodeck/agui-core";
 import type { Clock, SessionStore, ThreadKey } from "@holodeck/agui-core";
-import type { PruneOptions } from "../shared/prune-messages.ts";
-import { takeTokens } from "../shared/token-bucket.ts";
+import type { PruneOptions } from "../kit/prune-messages.ts";
+import { takeTokens } from "../kit/token-bucket.ts";
 import { createSqliteBlobs } from "./sqlite-blobs.ts";
 import type { SqliteBlobs } from "./sqlite-blobs.ts";
 import type { Database } from "./database.ts";
@@ -125,9 +125,9 @@ export function createSqliteStore(db: Database, options: SqliteStoreOptions): Sq
     count: () => db.read(() => sessions.countLive(expiry())),
     take: (name, cost, { tokens, perMs }) =>
       db.write(() => {
-        const found = db.sql("SELECT tokens, at FROM buckets WHERE name = ?").get(toKeyText(name)) as
-          | { tokens: number; at: number }
-          | undefined;
+        const found = db
+          .sql("SELECT tokens, at FROM buckets WHERE name = ?")
+          .get(toKeyText(name)) as { tokens: number; at: number } | undefined;
         const { wait, bucket } = takeTokens(found, cost, { tokens, perMs, now: clock.now() });
         db.sql(
           `INSERT INTO buckets (name, tokens, at, full_at) VALUES (?, ?, ?, ?)

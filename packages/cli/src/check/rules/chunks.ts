@@ -24,7 +24,10 @@ const passing: ReadonlySet<string> = new Set([
 ]);
 
 /** Follows streams of chunks: one per subagent, ended by whatever else is said there. */
-export function createChunks(parts: Parts, report: CheckReport): { take(read: ReadEvent): Lane | void } {
+export function createChunks(
+  parts: Parts,
+  report: CheckReport,
+): { take(read: ReadEvent): Lane | void } {
   const lanes = new Map<unknown, Lane>();
   return {
     take({ event, line }) {

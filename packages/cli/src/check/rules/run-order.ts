@@ -34,7 +34,8 @@ export function createRunOrder(asked: Asked, report: CheckReport): RunOrder {
     checkIds(event, line);
     const { protocolVersion: version } = event;
     if (version === undefined) return;
-    if (/^\d+\.\d+$/.test(toShownText(version))) report.show("version", `It speaks ${toShownText(version)}.`);
+    if (/^\d+\.\d+$/.test(toShownText(version)))
+      report.show("version", `It speaks ${toShownText(version)}.`);
     else report.break("version", line);
   }
 

@@ -34,6 +34,16 @@ export function mergeInto(last: StoredEntry | undefined, next: LogEntry): boolea
   return true;
 }
 
+/**
+ * Adds an entry to those of a run, as part of the last one where it continues that. The list holds copies: what
+ * the caller passed stays as it was.
+ */
+export function addEntry(entries: StoredEntry[], next: LogEntry): void {
+  if (mergeInto(entries.at(-1), next)) return;
+  const { from, to, at, event, cuts } = next;
+  entries.push({ from, to, at, event: { ...event }, cuts: cuts && [...cuts] });
+}
+
 // A list that is made anew has no room to spare, and a log keeps it. Only for one that at least doubles:
 // else a long text of short lines would be copied again for each of them.
 function addCuts(cuts: number[], start: number, more: readonly number[]): number[] {

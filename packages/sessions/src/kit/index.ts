@@ -1,0 +1,10 @@
+export { assertFollows } from "./assert-follows.ts";
+export { blobGone, blobTaken, inPieces } from "./blob-pieces.ts";
+export { addEntry } from "./merge-deltas.ts";
+export type { StoredEntry } from "./merge-deltas.ts";
+export { changeSession, newSession } from "./session-record.ts";
+export { compareByLastUse, fromCursor, toCursor } from "./session-list.ts";
+export type { ListPlace } from "./session-list.ts";
+export { takeTokens } from "./token-bucket.ts";
+export type { Bucket } from "./token-bucket.ts";
+export { createTurns } from "./turns.ts";
