@@ -107,12 +107,6 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     return run;
   }
 
-  function owned(lease: Lease, entries: readonly LogEntry[]): StoredRun {
-    const run = held(lease);
-    assertFollows(lease.runId, run.last, entries);
-    return run;
-  }
-
   // One whose log holds nothing but its end has never begun.
   function isUsed({ status, last, closedAt }: StoredRun): boolean {
     if (status === "running") return true;
@@ -163,11 +157,12 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       return run;
     },
     append(lease, entries) {
-      if (entries.length > 0) write(owned(lease, entries), entries);
+      if (entries.length > 0) write(held(lease), entries);
     },
     close(lease, terminal, status) {
       const entries = [terminal];
-      const run = owned(lease, entries);
+      const run = held(lease);
+      assertFollows(lease.runId, run.last, entries);
       run.status = status;
       run.closedAt = clock.now();
       finished.add(run);

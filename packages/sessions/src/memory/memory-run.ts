@@ -7,6 +7,7 @@ import type {
   RunRecord,
   RunStatus,
 } from "@holodeck/agui-core";
+import { assertFollows } from "../kit/assert-follows.ts";
 import { mergeInto } from "../kit/merge-deltas.ts";
 import type { StoredEntry } from "../kit/merge-deltas.ts";
 
@@ -142,8 +143,9 @@ export class StoredRun implements Lease {
     });
   }
 
-  /** Adds entries whose offsets were checked. */
+  /** Adds entries, all or none of them. */
   write(entries: readonly LogEntry[]): void {
+    assertFollows(this.runId, this.last, entries);
     let newest = this.entries.at(-1);
     for (const entry of entries) {
       if (newest !== undefined && mergeInto(newest, entry)) {
