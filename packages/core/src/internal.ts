@@ -26,8 +26,10 @@ export { fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "./http/upload/
 export { isEqualJson } from "./json/copy.ts";
 export { isDeeperThan, jsonBytes } from "./json/bytes.ts";
 export { needsEscape } from "./json/escape.ts";
-export { createRunView, foldRun } from "./view/run-view.ts";
-export type { FoldedRun, RunView, RunViewStart } from "./view/run-view.ts";
+export { foldRun } from "./view/fold-run.ts";
+export type { FoldedRun } from "./view/fold-run.ts";
+export { createRunView } from "./view/run-view.ts";
+export type { RunView, RunViewStart } from "./view/run-view.ts";
 export { stripMount } from "./http/mount-path.ts";
 export { essenceOf, typeOfUpload } from "./http/upload/mime-types.ts";
 export {

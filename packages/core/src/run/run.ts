@@ -26,7 +26,9 @@ import { appendDelta, continues, noOffset, sealDeltas } from "../delta/merged-en
 import type { OpenEntry, SizedEntry } from "../delta/merged-entry.ts";
 import { warnLate } from "../agent/calls/late-calls.ts";
 import { LazyAbortController } from "../base/lazy-abort-controller.ts";
-import { createRunView, isTerminal, toPrelude } from "../view/run-view.ts";
+import { isTerminal } from "../view/is-terminal.ts";
+import { toPrelude } from "../view/prelude.ts";
+import { createRunView } from "../view/run-view.ts";
 import type { RunView } from "../view/run-view.ts";
 import { reportRepairs } from "../guard/report-repairs.ts";
 import { reportUnmade } from "../tools/report-unmade.ts";
