@@ -3,6 +3,7 @@
  * `@holodeck/agui-core` instead.
  */
 export { assertOptions, describeValue, unknownName } from "./base/options.ts";
+export { after, isPromise } from "./base/awaitable.ts";
 export { createHandleSet } from "./base/handle-set.ts";
 export type { HandleSet } from "./base/handle-set.ts";
 export { describeCall, withCalls, withoutClaims } from "./tools/claims.ts";
@@ -26,8 +27,10 @@ export { fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "./http/upload/
 export { isEqualJson } from "./json/copy.ts";
 export { isDeeperThan, jsonBytes } from "./json/bytes.ts";
 export { needsEscape } from "./json/escape.ts";
-export { createRunView, foldRun } from "./view/run-view.ts";
-export type { FoldedRun, RunView, RunViewStart } from "./view/run-view.ts";
+export { foldRun } from "./view/fold-run.ts";
+export type { FoldedRun } from "./view/fold-run.ts";
+export { createRunView } from "./view/run-view.ts";
+export type { RunView, RunViewStart } from "./view/run-view.ts";
 export { stripMount } from "./http/mount-path.ts";
 export { essenceOf, typeOfUpload } from "./http/upload/mime-types.ts";
 export {
@@ -41,7 +44,7 @@ export type { OpenKind, OpenPart } from "./view/open-parts.ts";
 export { interruptOf, toAnswers, toPending, toPendingAfterLoss } from "./tools/pending.ts";
 export { assertReadable, collectReplay, replayReply } from "./run/replay.ts";
 export { entryOfDelta } from "./delta/merged-entry.ts";
-export { LiveRun } from "./run/run.ts";
+export { LiveRun } from "./run/live-run.ts";
 export type { RunFold, RunInit, RunPersistence, RunLease, RunSettings } from "./run/types.ts";
 export type { RunSummary } from "./view/run-summary.ts";
 export { toLostCallError } from "./agent/settle-answers.ts";

@@ -1,6 +1,7 @@
 import type { BaseEvent, Message } from "@ag-ui/core";
 import { describe, expect, test } from "vitest";
-import { createRunView, toPrelude } from "../src/view/run-view.ts";
+import { toPrelude } from "../src/view/prelude.ts";
+import { createRunView } from "../src/view/run-view.ts";
 
 type Loose = { type: string } & Record<string, unknown>;
 

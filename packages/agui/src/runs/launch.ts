@@ -25,7 +25,7 @@ import { ephemeralId } from "./registry.ts";
 import { takenBy, withLosses } from "../history/taken-calls.ts";
 import { emptySession, markIncomplete } from "../history/thread-record.ts";
 import type { HostOptions } from "./registry.ts";
-import { linger, ThreadRun } from "./thread-run.ts";
+import { keepUntilDrained, ThreadRun } from "./thread-run.ts";
 
 /** A run that was asked for and admitted. */
 export interface Launch {
@@ -332,7 +332,7 @@ export function createLauncher(options: HostOptions): Launcher {
           middleware,
           context: { ...context, claimed: prepared.claimed },
           onEnd: (ended) => {
-            place = linger(runs, id, ended);
+            place = keepUntilDrained(runs, id, ended);
           },
           onIdle: () => runs.lingering.remove(place),
         },

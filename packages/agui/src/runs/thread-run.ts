@@ -48,9 +48,9 @@ export class ThreadRun implements RunPersistence, RunLease {
   readonly #pending: readonly Pending[];
   readonly #maxMessages: number | undefined;
   readonly #taken: readonly TakenCall[] | undefined;
-  readonly #deafen: () => void;
+  readonly #unsubscribe: () => void;
   #run: LiveRun | undefined = undefined;
-  /** Its place among those that linger; 0 when it has none. */
+  /** Its handle among the runs that are kept until they are drained; 0 when it has none. */
   #place = 0;
 
   constructor(init: ThreadRunInit, sessions: SessionStore, registry: RunRegistry) {
@@ -62,7 +62,7 @@ export class ThreadRun implements RunPersistence, RunLease {
     this.#pending = init.pending;
     this.#maxMessages = init.maxMessages;
     this.#taken = init.taken;
-    this.#deafen = sessions.runs.commands(init.lease, (command) => this.#obey(command));
+    this.#unsubscribe = sessions.runs.commands(init.lease, (command) => this.#onCommand(command));
   }
 
   get runs(): RunLog {
@@ -109,15 +109,15 @@ export class ThreadRun implements RunPersistence, RunLease {
   }
 
   onEnd(run: LiveRun): void {
-    this.#deafen();
-    this.#place = linger(this.#registry, liveId(this.lease), run);
+    this.#unsubscribe();
+    this.#place = keepUntilDrained(this.#registry, liveId(this.lease), run);
   }
 
   onIdle(): void {
     this.#registry.lingering.remove(this.#place);
   }
 
-  #obey(command: RunCommand): void {
+  #onCommand(command: RunCommand): void {
     const run = this.#run;
     if (!run) return;
     if (command.type !== "stop") {
@@ -136,8 +136,12 @@ function isQuestion({ kind }: Pending): boolean {
   return kind === "interrupt";
 }
 
-/** Ended, but its clients may not have everything yet. Returns its place among those. */
-export function linger({ live, lingering }: RunRegistry, id: string, run: LiveRun): number {
+/** Keeps a run that has ended while its clients may not have everything yet. Returns its handle. */
+export function keepUntilDrained(
+  { live, lingering }: RunRegistry,
+  id: string,
+  run: LiveRun,
+): number {
   if (live.get(id) === run) live.delete(id);
   return lingering.add(run);
 }

@@ -4,7 +4,7 @@ import type { Ticker } from "../base/ticker.ts";
 import type { RunContextInit } from "../agent/context.ts";
 import type { SentHistory } from "../guard/history/history-budget.ts";
 import type { RunView } from "../view/run-view.ts";
-import type { LiveRun } from "./run.ts";
+import type { LiveRun } from "./live-run.ts";
 import type { RunSummary } from "../view/run-summary.ts";
 import type { AgentLike, Awaitable } from "../contract/agent.ts";
 import type { Clock, Logger } from "../contract/context.ts";
@@ -24,13 +24,13 @@ export interface RunSettings {
   readonly onDisconnect: DisconnectPolicy;
   readonly debug: boolean;
   readonly strict: boolean;
-  /** Whether the log has advice to who writes the agent. */
+  /** Whether the log has advice for the author of the agent. */
   readonly development?: boolean;
 }
 
-/** Who stores what a run did, and is told of its end. */
+/** Stores what a run did, and is called at its end. */
 export interface RunPersistence {
-  /** Stores what the run did to its thread; awaited before the end is told to anyone. */
+  /** Stores what the run did to its thread; awaited before any client receives the end. */
   save?(summary: RunSummary): Awaitable<unknown>;
   /** Stores how far the run has come, before its log is trimmed. */
   checkpoint?(fold: RunFold): Awaitable<unknown>;
@@ -48,9 +48,9 @@ export interface RunInit extends RunPersistence {
     RunContextInit,
     "signal" | "stopping" | "logger" | "clock" | "clientTools"
   >;
-  /** Said before the agent says anything. */
+  /** Sent before the agent sends anything. */
   readonly prologue?: readonly unknown[];
-  /** The thread's messages, in a list that nobody changes any more. */
+  /** The thread's messages, in a list that is not changed afterwards. */
   readonly history?: readonly Message[];
   /** Absent: nothing of the run is kept. */
   readonly log?: RunLease | undefined;

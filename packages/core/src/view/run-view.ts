@@ -1,18 +1,13 @@
-import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
+import { EventType } from "@ag-ui/core";
 import type { BaseEvent, Message } from "@ag-ui/core";
-import { noOffset } from "../delta/merged-entry.ts";
-import type { SizedEntry } from "../delta/merged-entry.ts";
 import { LiveDocument } from "../json/live-document.ts";
 import { foldOver } from "./reducer.ts";
 import type { Reducer } from "./reducer.ts";
-import { sizeOf } from "../json/size.ts";
 import { Times } from "./message-times.ts";
-import type { LogEntry, RunKey, RunLog, RunRecord } from "../contract/run-log.ts";
-import type { Session } from "../contract/session-store.ts";
 
-/** A run as its clients have been told it so far. */
+/** A run as its clients have received it so far. */
 export interface RunView {
-  /** With the time at which it was said, so that `times` knows. */
+  /** `at` is the time of the event; `times` is made of it. */
   apply(event: BaseEvent, at?: number): void;
   readonly messages: readonly Message[];
   readonly state: unknown;
@@ -27,7 +22,7 @@ export interface RunView {
 }
 
 export interface RunViewStart {
-  /** A list that nobody changes any more. */
+  /** A list that is not changed afterwards. */
   readonly messages: readonly Message[];
   readonly state: unknown;
   /** What was open where this view begins. */
@@ -104,117 +99,4 @@ class View implements RunView {
   open(): readonly BaseEvent[] {
     return this.#reducer.open().map(({ event }) => event);
   }
-}
-
-/**
- * What a client is told that joins in the middle: a valid beginning, snapshots of what is past, and
- * STARTs for what is still open. Re-streaming the past would append it to what the client has.
- * Only the last entry has an offset: whoever resumes from a cut prelude starts over.
- */
-export function toPrelude(
-  { threadId, runId }: { threadId: string; runId: string },
-  view: Pick<RunView, "messages" | "state" | "open" | "isReordered">,
-  place: { offset: number; at: number },
-): SizedEntry[] {
-  const begin = {
-    type: EventType.RUN_STARTED,
-    threadId,
-    runId,
-    protocolVersion: PROTOCOL_VERSION,
-  };
-  const open = view.open().map(withoutMetadata);
-  const past: BaseEvent[] = [
-    { type: EventType.MESSAGES_SNAPSHOT, messages: view.messages },
-    { type: EventType.STATE_SNAPSHOT, snapshot: view.state ?? null },
-    ...view.messages.flatMap(toActivity),
-  ];
-  // What is open may have been taken from the messages: then its START must not put it back.
-  const events: BaseEvent[] = view.isReordered
-    ? [begin, ...open, toClearing(view.messages), ...past]
-    : [begin, ...past, ...open];
-  const { offset, at } = place;
-  return events.map((event, index) => {
-    const to = index === events.length - 1 ? offset : noOffset;
-    return { from: to, to, at, event, size: sizeOf(event) };
-  });
-}
-
-// A client changes the messages it has in their places, and adds the others behind them. Whoever may
-// have them in another order has to let go of them first. Reasoning and activities it lets go of only
-// for others of their kind; those go with the next snapshot, which has the real ones.
-function toClearing(messages: readonly Message[]): BaseEvent {
-  const has = (role: Message["role"]): boolean => messages.some((message) => message.role === role);
-  const instead: Message[] = [];
-  if (has("reasoning")) instead.push({ id: "join-reasoning", role: "reasoning", content: "" });
-  if (has("activity")) {
-    instead.push({ id: "join-activity", role: "activity", activityType: "join", content: {} });
-  }
-  return { type: EventType.MESSAGES_SNAPSHOT, messages: instead };
-}
-
-// It is in the snapshot, where what came later has its say too.
-function withoutMetadata(event: BaseEvent): BaseEvent {
-  const { metadata: _metadata, ...rest } = event;
-  return rest;
-}
-
-// A client that keeps its activities over a snapshot still gets their newest content. One of a
-// subagent's would lose its owner, who may have ended.
-function toActivity(message: Message): BaseEvent[] {
-  if (message.role !== "activity" || message.subagentRunId !== undefined) return [];
-  const { id, activityType, content } = message;
-  return [
-    { type: EventType.ACTIVITY_SNAPSHOT, messageId: id, activityType, content, replace: true },
-  ];
-}
-
-/** A run of another process, folded as far as its log goes. */
-export interface FoldedRun {
-  readonly view: RunView;
-  readonly offset: number;
-  /** Its last event, when it has ended. */
-  readonly terminal?: LogEntry;
-}
-
-const page = 512;
-
-/** The offset after which a run's log has to be read to fold it over its session. */
-export function foldStart(record: RunRecord, session: Session | undefined): number {
-  const active = session?.active?.runId === record.runId ? session.active : undefined;
-  const isHeld = session !== undefined && active === undefined;
-  // A finished run is in its session, and so may be newer ones: only its end is read.
-  return isHeld && record.status !== "running" ? record.last - 1 : (active?.offset ?? 0);
-}
-
-/** Reads a run's log over its session. The session was read first: what it already holds is not folded again. */
-export async function foldRun(
-  runs: RunLog,
-  record: RunRecord,
-  session: Session | undefined,
-): Promise<FoldedRun> {
-  const key: RunKey = record;
-  const active = session?.active?.runId === record.runId ? session.active : undefined;
-  const isHeld = session !== undefined && active === undefined;
-  const view = createRunView({
-    messages: session?.messages ?? [],
-    state: session?.state,
-    open: active?.open ?? [],
-    isReordered: isHeld || (active?.offset ?? 0) > 0,
-  });
-  let offset = foldStart(record, session);
-  let terminal: LogEntry | undefined;
-  for (;;) {
-    const entries = await runs.read(key, offset, page);
-    for (const entry of entries) {
-      if (isTerminal(entry.event)) terminal = entry;
-      else view.apply(entry.event, entry.at);
-      offset = entry.to;
-    }
-    if (entries.length < page) break;
-  }
-  return { view, offset, ...(terminal ? { terminal } : {}) };
-}
-
-export function isTerminal({ type }: BaseEvent): boolean {
-  return type === EventType.RUN_FINISHED || type === EventType.RUN_ERROR;
 }

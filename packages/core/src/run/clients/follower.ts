@@ -1,6 +1,6 @@
-import { cutUpTo, noOffset, restAfter, entryOfDelta } from "../delta/merged-entry.ts";
-import type { SizedEntry } from "../delta/merged-entry.ts";
-import type { Chunk, Encoder, Sink } from "../contract/exchange.ts";
+import { cutUpTo, noOffset, restAfter, entryOfDelta } from "../../delta/merged-entry.ts";
+import type { SizedEntry } from "../../delta/merged-entry.ts";
+import type { Chunk, Encoder, Sink } from "../../contract/exchange.ts";
 
 export interface FollowerInit {
   readonly encoder: Encoder;
@@ -9,7 +9,7 @@ export interface FollowerInit {
   readonly after: number;
 }
 
-/** What a follower asks of whoever tells it things. */
+/** What a follower needs from the run, or from the replay of one. */
 export interface FollowerHost {
   /** Blocked and behind by more than this: the follower is cut. */
   readonly maxBytes: number;
@@ -29,18 +29,18 @@ const portion = 64 * 1024;
 
 /**
  * One client of a run: an encoder, a sink and what is still owed. It never waits and never throws;
- * whoever is behind is told through `blocked`.
+ * while it is behind, it is `blocked`.
  */
 export class Follower {
   readonly encoder: Encoder;
   blocked = false;
-  /** True once the sink was told to end. */
+  /** True once the sink was ended. */
   ended = false;
   /** True once the client left, was cut, or has everything. */
   isGone = false;
-  /** What is live is not for it yet. */
+  /** It does not receive live entries yet. */
   isCatchingUp = false;
-  /** Set by whoever waits until it keeps up again, or is gone. */
+  /** Called when it keeps up again, or is gone. */
   wake: (() => void) | undefined;
   #backlog: SizedEntry[] | undefined;
   #owed = 0;
@@ -49,7 +49,7 @@ export class Follower {
   #closing = false;
   #begun = false;
   /** The last offset it was given. */
-  #heard = 0;
+  #last = 0;
   readonly #after: number;
   readonly #host: FollowerHost;
   readonly #sink: Sink;
@@ -63,15 +63,15 @@ export class Follower {
     sink.onClose = () => this.#leave(false);
   }
 
-  /** Sends what stands before the first entry. */
+  /** Sends what comes before the first entry. */
   open(): void {
     this.#attempt((encoder) => this.#write(encoder.open?.() ?? ""));
   }
 
-  /** What stands for the past of a run: entries without offsets, but for the last. */
+  /** Takes the past of a run: entries without offsets, except for the last. */
   prelude(entries: readonly SizedEntry[]): void {
     if (this.isGone) return;
-    this.#heard = entries.at(-1)!.to;
+    this.#last = entries.at(-1)!.to;
     this.#attempt(() => this.#deliverAll(entries));
   }
 
@@ -80,17 +80,17 @@ export class Follower {
     if (this.isGone) return;
     const last = entries.at(-1)!.to;
     // Read from the log before the run knew that the log has it.
-    if (entries[0]!.from <= this.#heard && last !== noOffset) {
-      const rest = restAfter(entries, this.#heard);
+    if (entries[0]!.from <= this.#last && last !== noOffset) {
+      const rest = restAfter(entries, this.#last);
       if (rest.length > 0) this.deliver(rest);
       return;
     }
-    if (last !== noOffset) this.#heard = last;
+    if (last !== noOffset) this.#last = last;
     if (entries[0]!.from > this.#after || entries[0]!.to === noOffset) {
       this.#deliverAll(entries, chunk);
       return;
     }
-    // An encoder with memory has to hear what its client has seen.
+    // An encoder with memory has to encode what its client has seen.
     if (this.encoder.key === undefined) {
       for (const entry of entries) {
         if (entry.from > this.#after) break;

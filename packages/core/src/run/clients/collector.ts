@@ -1,21 +1,21 @@
 import type { BaseEvent } from "@ag-ui/core";
-import type { Call } from "../contract/protocol.ts";
-import type { LogEntry } from "../contract/run-log.ts";
+import type { Call } from "../../contract/protocol.ts";
+import type { LogEntry } from "../../contract/run-log.ts";
 
-/** Where it can be heard that a client has left. */
+/** Whether a client is still there. */
 export type ClientPresence = Pick<Call, "signal" | "onLeave">;
 
-/** What a waiter asks of the audience it stands in. */
+/** What a collector needs from the clients it is one of. */
 export interface CollectorHost {
   /** Left, cut, or the run is over. Called once. */
-  waited(waiter: Collector, complete: boolean): void;
+  waited(collector: Collector, complete: boolean): void;
   /** The listener threw. */
   failed(error: unknown): void;
 }
 
 /**
- * A client that waits for the end of a run and takes its result whole. It counts as a follower, and needs
- * none of what one has: no encoder that is asked for every delta, no sink, no queue, no signal.
+ * A client that waits for the end of a run and takes its result as a whole. It counts as a follower and needs
+ * nothing that one has: no encoder for every delta, no sink, no queue, no signal.
  */
 export class Collector {
   isGone = false;
@@ -28,11 +28,11 @@ export class Collector {
     this.#onEvent = onEvent;
   }
 
-  /** Leaves when its client does, but never before who called this has returned. */
+  /** Leaves when its client does, but never before this call has returned. */
   watch(client: ClientPresence): void {
     const left = (): void => queueMicrotask(() => this.leave(false));
     if (client.onLeave) return client.onLeave(left);
-    // Each look at it may make one.
+    // Reading it may create one.
     const { signal } = client;
     if (!signal) return;
     if (signal.aborted) return left();

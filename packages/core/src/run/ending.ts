@@ -1,0 +1,209 @@
+import type { BaseEvent } from "@ag-ui/core";
+import { changesOf } from "../agent/context.ts";
+import { after, isPromise } from "../base/awaitable.ts";
+import { SafeLogger } from "../base/logger.ts";
+import type { Logger, RunContext } from "../contract/context.ts";
+import { AgentError, isAgentError } from "../contract/errors.ts";
+import type { RunResult } from "../contract/protocol.ts";
+import type { RunStatus } from "../contract/run-log.ts";
+import type { SizedEntry } from "../delta/merged-entry.ts";
+import { reportRepairs } from "../guard/report-repairs.ts";
+import type { RunSummary } from "../view/run-summary.ts";
+import type { RunView } from "../view/run-view.ts";
+import type { HostedAgent } from "./hosted-agent.ts";
+import type { Intake } from "./intake.ts";
+import { errorOf, lostRun, toErrorEntry } from "./run-error.ts";
+import type { RunLease, RunPersistence, RunSettings } from "./types.ts";
+
+/** What the end of a run needs from the run. */
+export interface EndingHost {
+  readonly settings: RunSettings;
+  readonly context: RunContext;
+  readonly view: RunView;
+  /** When the run was made. */
+  readonly began: number;
+  readonly lease: RunLease | undefined;
+  readonly keeper: RunPersistence;
+  readonly isEndDelivered: boolean;
+  abort(reason: AgentError): void;
+  /** The store failed: nothing more is appended. */
+  abandon(): void;
+  /** Sends the end to the clients. */
+  deliverEnd(terminal: SizedEntry): void;
+  /** The result is known. */
+  finished(): void;
+}
+
+/** The other parts of the run. */
+export interface EndingParts {
+  readonly agent: HostedAgent;
+  readonly intake: Intake;
+}
+
+/**
+ * The end of a run: it is saved, then its log is closed, then the clients receive it. If the store fails, the
+ * clients still receive an end. Also the promises of the end, which are made on demand: most runs are followed
+ * and not awaited.
+ */
+export class Ending {
+  status: RunStatus = "running";
+  /** The end of a run whose store failed: no log has it. */
+  unstored: SizedEntry | undefined = undefined;
+  /** When the store was asked to save the end. */
+  storingSince: number | undefined = undefined;
+  readonly #run: EndingHost;
+  readonly #parts: EndingParts;
+  /** Why the store failed. */
+  #storeError: AgentError | undefined = undefined;
+  #result: RunResult | undefined = undefined;
+  #isIdle = false;
+  #done: Promise<RunResult> | undefined = undefined;
+  #resolveDone: ((result: RunResult) => void) | undefined = undefined;
+  #idle: Promise<void> | undefined = undefined;
+  #resolveIdle: (() => void) | undefined = undefined;
+
+  constructor(run: EndingHost, parts: EndingParts) {
+    this.#run = run;
+    this.#parts = parts;
+  }
+
+  /** Resolves when the terminal event was delivered. Never rejects. */
+  get done(): Promise<RunResult> {
+    return (this.#done ??= new Promise((resolve) => {
+      if (this.#result) resolve(this.#result);
+      else this.#resolveDone = resolve;
+    }));
+  }
+
+  /** Resolves when moreover no client is owed anything. */
+  get idle(): Promise<void> {
+    return (this.#idle ??= new Promise((resolve) => {
+      if (this.#isIdle) resolve();
+      else this.#resolveIdle = resolve;
+    }));
+  }
+
+  /** Saves the run, closes its log and delivers its end. */
+  close(terminal: SizedEntry): void {
+    this.status = statusOf(terminal.event);
+    const { lease, keeper } = this.#run;
+    const summary = this.#summarise(terminal.event);
+    try {
+      const saved = keeper.save?.(summary);
+      const closed = after(saved, () => lease?.runs.close(lease.lease, terminal, this.status));
+      const delivered = after(closed, () => this.#deliverEnd(terminal));
+      if (!isPromise(delivered)) return;
+      this.storingSince = this.#run.settings.clock.now();
+      delivered.catch((error: unknown) => this.storeFailed(error));
+    } catch (error) {
+      this.storeFailed(error);
+    }
+  }
+
+  /** The clients still receive an end, without an offset of its own. */
+  storeFailed(error: unknown, reason: AgentError = failureOf(error)): void {
+    const run = this.#run;
+    if (run.isEndDelivered) return;
+    const { runId, threadId } = run.context;
+    this.#logger.error({ error, runId, threadId }, "The run could not be stored.");
+    run.abandon();
+    this.status = "failed";
+    this.#storeError = reason;
+    const end = toErrorEntry(reason, run.settings.clock.now());
+    this.#freeLease(end);
+    // The guard ends too; its last events are dropped.
+    run.abort(reason);
+    this.unstored = end;
+    this.#deliverEnd(end);
+  }
+
+  /** Another process has taken over the run. */
+  leaseLost(): void {
+    this.storeFailed(new Error("The lease of the run was lost."), lostRun());
+  }
+
+  /** No client is owed anything. */
+  drained(): void {
+    // Resolving a promise twice is expensive in Node.
+    if (!this.#isIdle) this.#resolveIdle?.();
+    this.#isIdle = true;
+  }
+
+  #summarise(terminal: BaseEvent): RunSummary {
+    const { view, context } = this.#run;
+    const { agent, intake } = this.#parts;
+    return {
+      status: this.status,
+      terminal,
+      messages: view.messages,
+      state: view.state,
+      times: view.times,
+      metadata: changesOf(context),
+      asked: agent.asked,
+      pendingCalls: agent.answerable(intake.guarded.pendingCalls()),
+      hasBegun: agent.hasBegun,
+    };
+  }
+
+  #deliverEnd(terminal: SizedEntry): void {
+    const run = this.#run;
+    if (run.isEndDelivered) return;
+    this.storingSince = undefined;
+    run.deliverEnd(terminal);
+    const { agent, intake } = this.#parts;
+    const stage = agent.begun ? "middleware" : "agent";
+    reportRepairs(run.context, stage, intake.guarded);
+    if (this.status === "finished") agent.reportUnmade();
+    const error = this.#storeError ?? intake.failure ?? errorOf(terminal.event);
+    agent.finish(this.status === "failed" ? error : undefined);
+    this.#finish(terminal.event, error);
+  }
+
+  #finish(terminal: BaseEvent, error: AgentError | undefined): void {
+    const run = this.#run;
+    const { view, settings } = run;
+    this.#result = {
+      messages: view.messages,
+      state: view.state,
+      error,
+      usage: (terminal.usage as RunResult["usage"] | undefined) ?? [],
+      ms: settings.clock.now() - run.began,
+    };
+    this.#resolveDone?.(this.#result);
+    run.finished();
+  }
+
+  // The thread is freed if the store can still be reached; if not, the lease expires.
+  #freeLease(terminal: SizedEntry): void {
+    if (!this.#run.lease) return;
+    const { runs, lease } = this.#run.lease;
+    const { at, event } = terminal;
+    const close = async (): Promise<void> => {
+      // An append that timed out may have been stored after all: the log has the last offset.
+      const record = await runs.find(lease.principal, lease.runId);
+      if (record?.status !== "running") return;
+      const offset = record.last + 1;
+      await runs.close(lease, { from: offset, to: offset, at, event }, "failed");
+    };
+    close().catch((error: unknown) => {
+      this.#logger.debug({ error, runId: lease.runId }, "The lease was not freed.");
+    });
+  }
+
+  get #logger(): Logger {
+    return new SafeLogger(this.#run.settings.logger);
+  }
+}
+
+function statusOf(terminal: BaseEvent): RunStatus {
+  if (terminal.type === "RUN_ERROR") return "failed";
+  return (terminal.outcome as { type?: string } | undefined)?.type === "cancelled"
+    ? "cancelled"
+    : "finished";
+}
+
+/** The error of a run whose store rejected it or failed. */
+function failureOf(error: unknown): AgentError {
+  if (isAgentError(error) && error.code === "run-lost") return lostRun();
+  return new AgentError("store-unavailable", "The run could not be stored.");
+}
