@@ -135,7 +135,6 @@ export class LiveRun implements OutputListener, RunMode, CallOrigins, FollowersH
   #graceUntil: number | undefined;
   /** Its place in the ticker; 0 when it has none. */
   #place: number;
-  readonly #leaveLease: (() => void) | undefined;
 
   /** `keeper` is who stores what the run did, where that is not `init` itself. */
   constructor(init: RunInit, settings: RunSettings, keeper: RunPersistence = init) {
@@ -175,11 +174,9 @@ export class LiveRun implements OutputListener, RunMode, CallOrigins, FollowersH
         data: init.context.data,
         answers: init.context.answers,
         lost: init.context.lost,
-        stopping: this.#stopping,
         logger: settings.logger,
       },
-      this,
-      this.#output,
+      { mode: this, output: this.#output, stopping: this.#stopping },
     );
     const { sentHistory } = init;
     this.#budget = sentHistory && new HistoryBudget(this, sentHistory, settings.limits);
@@ -197,7 +194,7 @@ export class LiveRun implements OutputListener, RunMode, CallOrigins, FollowersH
       adopts: init.adopts,
     });
     this.#audience = new Followers(this);
-    this.#leaveLease = init.log && onLost(init.log.lease, () => this.#leaseLost());
+    if (init.log) onLost(init.log.lease, () => this.#leaseLost());
     // From now on, not from its beginning: whoever asked for it may never come to follow it.
     this.#place = settings.ticker.add(this);
   }
@@ -819,8 +816,6 @@ export class LiveRun implements OutputListener, RunMode, CallOrigins, FollowersH
     });
     this.#wake?.();
     this.#desk?.disposers.run();
-    // The log outlives the run; through this listener it would keep all of it.
-    this.#leaveLease?.();
     this.#keeper.onEnd?.(this);
   }
 
