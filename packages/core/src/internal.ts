@@ -29,6 +29,7 @@ export { needsEscape } from "./json/escape.ts";
 export { createRunView, foldRun } from "./view/run-view.ts";
 export type { FoldedRun, RunView, RunViewStart } from "./view/run-view.ts";
 export { stripMount } from "./http/mount-path.ts";
+export { queryOf } from "./http/url-parts.ts";
 export { essenceOf, typeOfUpload } from "./http/upload/mime-types.ts";
 export {
   MultipartParser,
