@@ -1,9 +1,9 @@
 import type { Clock, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
+import { createOwnLease } from "@holodeck/agui-sessions/kit";
+import type { OwnLease } from "@holodeck/agui-sessions/kit";
 
 /** A run that this process owns. */
-interface OwnedRun {
-  readonly lease: Lease;
-  readonly lost: AbortController;
+interface OwnedRun extends OwnLease {
   readonly listeners: Set<(command: RunCommand) => void>;
 }
 
@@ -61,17 +61,15 @@ export function createPresence(
     },
     wake,
     own(key, fence) {
-      const lost = new AbortController();
-      const { principal, threadId, runId } = key;
-      const lease = { principal, threadId, runId, fence, lost: lost.signal };
-      owned.set(fence, { lease, lost, listeners: new Set() });
+      const own = createOwnLease(key, fence);
+      owned.set(fence, { ...own, listeners: new Set() });
       arm();
-      return lease;
+      return own.lease;
     },
     disown(fence, isLost) {
       const run = owned.get(fence);
       owned.delete(fence);
-      if (isLost) run?.lost.abort();
+      if (isLost) run?.lose();
     },
     wait(signal) {
       return new Promise((resolve) => {
@@ -89,7 +87,7 @@ export function createPresence(
     close() {
       isClosed = true;
       if (timer !== undefined) clock.clearTimeout(timer);
-      for (const { lost } of owned.values()) lost.abort();
+      for (const run of owned.values()) run.lose();
       owned.clear();
       wake();
     },

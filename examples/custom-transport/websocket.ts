@@ -26,6 +26,8 @@ export function carry(
 ): void {
   const { path = "/ndjson", highWaterMark = 64 * 1024 } = options;
   const sinks = new Map<string, Sink>();
+  /** Of requests that have not had their whole response. */
+  const leaving = new Set<() => void>();
 
   socket.on("message", (data) => {
     // One Buffer, unless the socket was told otherwise.
@@ -36,6 +38,8 @@ export function carry(
     for (const id of typeof runId === "string" ? [runId] : sinks.keys()) stop(id);
   });
   socket.on("close", () => {
+    for (const leave of leaving) leave();
+    leaving.clear();
     for (const sink of sinks.values()) sink.onClose?.();
     sinks.clear();
   });
@@ -56,16 +60,30 @@ export function carry(
   }
 
   function ask(runId: string, request: Asked): void {
-    const exchange = toExchange(request, upgrade, (status) => {
-      if (status === 204) return toSink(() => undefined);
+    const listeners: (() => void)[] = [];
+    const leave = (): void => {
+      for (const listener of listeners) listener();
+    };
+    leaving.add(leave);
+    const over = (): void => void leaving.delete(leave);
+    const onLeave = (listener: () => void): void => {
+      if (socket.readyState === socket.OPEN) listeners.push(listener);
+      else listener();
+    };
+    const reply = (status: number): Sink => {
+      if (status === 204) return toSink(() => undefined, over);
       if (status !== 200)
-        return toSink((text) => send(`{"runId":${JSON.stringify(runId)},"error":${text}}`));
-      const sink = toSink(sendLines(runId), () => sinks.delete(runId));
+        return toSink((text) => send(`{"runId":${JSON.stringify(runId)},"error":${text}}`), over);
+      const sink = toSink(sendLines(runId), () => {
+        sinks.delete(runId);
+        over();
+      });
       sinks.set(runId, sink);
       // The client may have left while the run was being prepared.
       if (socket.readyState !== socket.OPEN) queueMicrotask(() => sink.onClose?.());
       return sink;
-    });
+    };
+    const exchange = toExchange(request, upgrade, { onLeave, reply });
     handler.handle(exchange).catch(() => socket.close(1011, "The handler failed."));
   }
 
@@ -86,7 +104,7 @@ export function carry(
     for (const sink of sinks.values()) sink.onDrain?.();
   }
 
-  function toSink(write: (text: string) => void, onEnd?: () => void): Sink {
+  function toSink(write: (text: string) => void, onEnd: () => void): Sink {
     return {
       onDrain: undefined,
       onClose: undefined,
@@ -97,7 +115,7 @@ export function carry(
       get pending() {
         return socket.bufferedAmount;
       },
-      end: () => onEnd?.(),
+      end: onEnd,
       // Called for a client that does not read: closing politely would wait for it.
       destroy: () => socket.terminate(),
     };
@@ -113,13 +131,14 @@ interface Asked {
 function toExchange(
   asked: Asked,
   upgrade: IncomingMessage,
-  reply: (status: number) => Sink,
+  { onLeave, reply }: Pick<Exchange, "onLeave"> & { reply: (status: number) => Sink },
 ): Exchange {
   const { method, path, body } = asked;
   const { headers, url = "/", socket } = upgrade;
   return {
     method,
     path,
+    query: "",
     // The upgrade is the only real request: its cookies and tokens are what `authenticate` sees.
     request: {
       method,
@@ -132,7 +151,8 @@ function toExchange(
     async *body() {
       if (body !== undefined) yield new TextEncoder().encode(body);
     },
-    reply: (status) => reply(status),
+    onLeave,
+    reply,
   };
 }
 

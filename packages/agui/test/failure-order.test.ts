@@ -27,6 +27,8 @@ function exchange(onWrite: (text: string) => void, onEnd: () => void): Exchange 
   return {
     method: "POST",
     path: "/agui",
+    query: "",
+    onLeave: () => undefined,
     request: undefined as never,
     header: (name) => (name === "content-type" ? "application/json" : undefined),
     async *body() {

@@ -224,6 +224,8 @@ describe("a run that fails", () => {
     },
     method: "POST",
     path: "/agui",
+    query: "",
+    onLeave: () => undefined,
     header: (name) => (name === "content-type" ? "application/json" : undefined),
     async *body() {
       yield new TextEncoder().encode(body);

@@ -32,6 +32,7 @@ export type { FoldedRun } from "./view/fold-run.ts";
 export { createRunView } from "./view/run-view.ts";
 export type { RunView, RunViewStart } from "./view/run-view.ts";
 export { stripMount } from "./http/mount-path.ts";
+export { queryOf } from "./http/url-parts.ts";
 export { essenceOf, typeOfUpload } from "./http/upload/mime-types.ts";
 export {
   MultipartParser,

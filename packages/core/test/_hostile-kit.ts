@@ -75,5 +75,5 @@ export const lease: Lease = {
   threadId: "t",
   runId: "r",
   fence: 1,
-  lost: new AbortController().signal,
+  onLost: () => undefined,
 };

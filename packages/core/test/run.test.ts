@@ -75,7 +75,7 @@ const lease: Lease = {
   threadId: "t",
   runId: "r",
   fence: 1,
-  lost: new AbortController().signal,
+  onLost: () => undefined,
 };
 
 /** A log whose appends are acknowledged when the test says so. */

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { leftEarly } from "./_read-whole.ts";
+import { leftEarly } from "./_read-all.ts";
 import type { NodeRequest } from "./types.ts";
 
 /**

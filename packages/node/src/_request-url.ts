@@ -1,8 +1,9 @@
+import { queryOf } from "@holodeck/agui-core/internal";
 import type { NodeRequest } from "./types.ts";
 
 /** The URL as the client sent it. Never throws: what cannot be a URL becomes one on `localhost`. */
 export function requestUrl(req: NodeRequest, protocol: string | undefined): URL {
-  const target = req.originalUrl ?? req.url ?? "/";
+  const target = targetOf(req);
   const path = target.startsWith("/") ? target : target.replace(absoluteForm, "");
   const rooted = path.startsWith("/") ? path : `/${path}`;
   const origin = `${protocol ?? schemeOf(req)}://${hostOf(req)}`;
@@ -18,6 +19,16 @@ export function requestPath(req: NodeRequest): string {
   const path = end === -1 ? target : target.slice(0, end);
   if (path.startsWith("/")) return path;
   return path.replace(absoluteForm, "") || "/";
+}
+
+/** The query of the URL as the client sent it, with its `?`; empty when there is none. */
+export function requestQuery(req: NodeRequest): string {
+  return queryOf(targetOf(req));
+}
+
+// A framework that mounts strips `url` and leaves what the client sent in `originalUrl`.
+function targetOf({ originalUrl, url }: NodeRequest): string {
+  return originalUrl ?? url ?? "/";
 }
 
 // A proxy's request line, RFC 9112 3.2.2: `GET http://host/path HTTP/1.1`.

@@ -20,7 +20,7 @@ export function respondWhole(res: ServerResponse, req: NodeRequest, answer: Whol
   const length = Buffer.byteLength(body);
   // A reset is told to whoever listens for "close"; unheard, it would end the process.
   res.on("error", ignore);
-  res.writeHead(status, { "content-length": String(length), ...headers });
+  res.writeHead(status, withLength(status, headers, length));
   // What was begun and not finished would block the connection; Node throws away the rest only of what
   // nobody has touched.
   if (!req.complete) req.resume();
@@ -28,6 +28,15 @@ export function respondWhole(res: ServerResponse, req: NodeRequest, answer: Whol
   // Plain ASCII, which is most of what is said, is copied and not encoded.
   else if (length === body.length) res.end(body, "latin1");
   else res.end(body);
+}
+
+/** The headers of a response whose length is known. A 204 has none: clients of HTTP/2 refuse it with one. */
+export function withLength(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  length: number,
+): Readonly<Record<string, string>> {
+  return status === 204 ? headers : { "content-length": String(length), ...headers };
 }
 
 function ignore(): void {}

@@ -3,9 +3,9 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { ServerResponse } from "node:http";
 import { NodeSink, onceLeft } from "./_node-sink.ts";
 import { isUnparsed, parsedBodyOf, readBody } from "./_read-body.ts";
-import { readWhole } from "./_read-whole.ts";
-import { authorityOf, peerOf, requestPath, requestUrl } from "./_request-url.ts";
-import { respondWhole } from "./_respond-whole.ts";
+import { readAll } from "./_read-all.ts";
+import { authorityOf, peerOf, requestPath, requestQuery, requestUrl } from "./_request-url.ts";
+import { respondWhole, withLength } from "./_respond-whole.ts";
 import { isHttp2, isUnread } from "./_unread.ts";
 import type { NodeRequest, NodeResponse } from "./types.ts";
 
@@ -40,7 +40,6 @@ class NodeExchange implements Exchange {
   readonly #res: NodeResponse;
   readonly #options: NodeExchangeOptions;
   #request: AgentRequest | undefined;
-  #leaving: AbortController | undefined;
   #isAnswered = false;
 
   constructor(req: NodeRequest, res: NodeResponse, options: NodeExchangeOptions) {
@@ -57,9 +56,8 @@ class NodeExchange implements Exchange {
     return this.#options.path ?? requestPath(this.#req);
   }
 
-  get hasQuery(): boolean {
-    // Of the address that `requestUrl` reads.
-    return (this.#req.originalUrl ?? this.#req.url ?? "/").includes("?");
+  get query(): string {
+    return requestQuery(this.#req);
   }
 
   get isLast(): boolean {
@@ -90,20 +88,11 @@ class NodeExchange implements Exchange {
     return readBody(this.#req);
   }
 
-  whole(maxBytes: number): Promise<Uint8Array | undefined> {
+  readAll(maxBytes: number): Promise<Uint8Array | undefined> {
     const { body } = this.#req;
-    if (!isUnparsed(body)) return readWhole(this.#req, maxBytes);
+    if (!isUnparsed(body)) return readAll(this.#req, maxBytes);
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
     return Promise.resolve(bytes.length > maxBytes ? undefined : bytes);
-  }
-
-  get signal(): AbortSignal {
-    if (!this.#leaving) {
-      const leaving = new AbortController();
-      this.#leaving = leaving;
-      onceLeft(this.#res, () => leaving.abort());
-    }
-    return this.#leaving.signal;
   }
 
   onLeave(listener: () => void): void {
@@ -115,8 +104,7 @@ class NodeExchange implements Exchange {
     const req = this.#req;
     // The rare ones have a sink that knows them.
     if (isHttp2(res) || isUnread(req, res) || res.destroyed) {
-      const length = String(Buffer.byteLength(body));
-      const sink = this.reply(status, { "content-length": length, ...headers });
+      const sink = this.reply(status, withLength(status, headers, Buffer.byteLength(body)));
       sink.write(body);
       sink.end();
       return;

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { redisSessions } from "../src/redis/index.ts";
 import { sqliteSessions } from "../src/sqlite/index.ts";
 import { manualClock } from "./_clock.ts";
+import { isLost } from "./_is-lost.ts";
 import { startRedis } from "./_redis.ts";
 
 const key = { principal: "ann", threadId: "t1" };
@@ -36,7 +37,7 @@ describe("a lease that ran out, though no process has taken the thread", () => {
     clock.stall(leaseMs);
     const late = store.update(key, { state: "late" }, { lease }) as Promise<unknown>;
     expect(await codeOf(late)).toBe("run-lost");
-    expect(lease.lost.aborted).toBe(true);
+    expect(isLost(lease)).toBe(true);
     expect(await store.get(key)).toMatchObject({ state: "in time" });
     expect(await store.runs.find("ann", "r1")).toMatchObject({ status: "lost" });
     await store.close();
@@ -73,7 +74,7 @@ describe("a lease that ran out, though no process has taken the thread", () => {
       .toBe(true);
     const late = store.update(key, { state: "late" }, { lease }) as Promise<unknown>;
     expect(await codeOf(late)).toBe("run-lost");
-    expect(lease.lost.aborted).toBe(true);
+    expect(isLost(lease)).toBe(true);
     expect((await store.get(key))?.state).toBeUndefined();
     await store.close();
   });

@@ -11,6 +11,7 @@ import { testRunLog, testSessionStore } from "@holodeck/agui-testing/vitest";
 import { beforeEach, describe, expect, test } from "vitest";
 import { estimateTokens, memorySessions } from "../src/index.ts";
 import { manualClock } from "./_clock.ts";
+import { isLost } from "./_is-lost.ts";
 
 // What takes two processes is skipped: this memory has one.
 testSessionStore("memory", memorySessions);
@@ -87,7 +88,7 @@ describe("memorySessions", () => {
     void store.close();
     expect(clock.timers).toBe(0);
     expect(store.get(key)).toBeUndefined();
-    expect(lease.lost.aborted).toBe(true);
+    expect(isLost(lease)).toBe(true);
   });
 
   test("says when to come back when it is full", () => {
@@ -147,7 +148,7 @@ describe('memorySessions with evict: "lru"', () => {
     expect(await threads()).toEqual(["t4", "t2", "t1"]);
     leases.push(open("r4", "t4"));
     expect(codeOf(() => create("t5"))).toBe("capacity-exceeded");
-    expect(leases.some(({ lost }) => lost.aborted)).toBe(false);
+    expect(leases.some(isLost)).toBe(false);
     close(leases[1]!);
     clock.advance(1);
     create("t5");

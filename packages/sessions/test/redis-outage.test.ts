@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { redisSessions } from "../src/redis/index.ts";
 import type { RedisSessionsOptions } from "../src/redis/index.ts";
+import { isLost } from "./_is-lost.ts";
 import { clientKinds, startRedis } from "./_redis.ts";
 import type { TestRedis } from "./_redis.ts";
 import { codeOf, ending, follow, mark, offsets, open, until } from "./_redis-runs.ts";
@@ -130,7 +131,7 @@ describe.runIf(probe).for(clientKinds)("when Redis is away, with %s", (kind) => 
     await until(() => follower.entries.length === 1);
     await redis.kill();
     await redis.start();
-    await until(() => lease.lost.aborted);
+    await until(() => isLost(lease));
     await follower.ended;
     expect(offsets(follower.entries)).toEqual([1, 2]);
     expect(follower.entries.at(-1)!.event).toMatchObject({ type: "RUN_ERROR", code: "run-lost" });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isAgentError } from "@holodeck/agui-core";
-import type { SessionStore } from "@holodeck/agui-core";
+import type { Lease, SessionStore } from "@holodeck/agui-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sqliteSessions } from "../src/sqlite/index.ts";
 import { createDatabase } from "../src/sqlite/database.ts";
@@ -11,6 +11,7 @@ import { loadSqlite } from "../src/sqlite/load-sqlite.ts";
 import type { SqliteConnection } from "../src/sqlite/load-sqlite.ts";
 import { applicationId, migrate, migrations } from "../src/sqlite/schema.ts";
 import { manualClock } from "./_clock.ts";
+import { isLost } from "./_is-lost.ts";
 import { ending, mark } from "./_sqlite-entries.ts";
 
 const key = { principal: "ann", threadId: "t1" };
@@ -107,9 +108,9 @@ describe("sqliteSessions", () => {
 
   test("gives up its leases when it is closed, so that a restart need not wait", async () => {
     const first = open();
-    const lease = await first.runs.open({ ...key, runId: "r" }, { agentId: "a" });
+    const lease = (await first.runs.open({ ...key, runId: "r" }, { agentId: "a" })) as Lease;
     await first.close();
-    expect(lease).toMatchObject({ lost: { aborted: true } });
+    expect(isLost(lease)).toBe(true);
     expect(await open().runs.find("ann", "r")).toMatchObject({ status: "lost" });
   });
 

@@ -2,6 +2,7 @@ import { memorySessions } from "@holodeck/agui";
 import { AgentError, EventType, systemClock } from "@holodeck/agui-core";
 import type { Lease, LogEntry, RunKey, RunLog, RunRecord, SessionStore } from "@holodeck/agui-core";
 import type { CreateStore, StoreSetup } from "../src/vitest/index.ts";
+import { smallestLease } from "./smallest-lease.ts";
 
 interface Shared {
   readonly store: SessionStore;
@@ -62,10 +63,8 @@ function openView(shared: Shared, setup: StoreSetup, lostType: EventType): Sessi
       reap(key.principal, key.runId);
       const opened = await store.runs.open(key, init);
       if ("busy" in opened) return opened;
-      const lost = new AbortController();
       held.set(idOf(key), { lease: opened, until: clock.now() + leaseMs });
-      renew(opened, () => lost.abort());
-      return { ...opened, lost: AbortSignal.any([opened.lost, lost.signal]) };
+      return smallestLease(opened, (lose) => renew(opened, lose));
     },
     append: async (lease, entries) => store.runs.append(lease, entries),
     async close(lease, terminal, status) {

@@ -82,6 +82,7 @@ testProtocol("AG-UI before 1.0", {
   start: (run) => post("/agui", runInput(run)),
 });
 
+// Their leases have the required members only.
 const { create, second } = sharedStores();
 testSessionStore("shared by two processes", create, { second });
 testRunLog("shared by two processes", create, { second });

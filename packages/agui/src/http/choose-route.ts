@@ -13,14 +13,14 @@ export function yieldTo(
   return own.filter((one) => !taken.has(place(one)));
 }
 
-/** Nothing: none of them is asked for. A URL is parsed only for who looks at it. */
+/** Returns undefined when none of the routes wants this query. The query is parsed only for a route that reads it. */
 export function wantedOf(
   routes: readonly MountedRoute[],
   exchange: Exchange,
 ): readonly MountedRoute[] | undefined {
   if (routes.length === 1 ? !routes[0]!.route.wants : !routes.some(isChoosy)) return routes;
-  const { searchParams } = exchange.request.url;
-  const wanted = routes.filter(({ route }) => route.wants?.(searchParams) ?? true);
+  const query = new URLSearchParams(exchange.query);
+  const wanted = routes.filter(({ route }) => route.wants?.(query) ?? true);
   return wanted.length > 0 ? wanted : undefined;
 }
 

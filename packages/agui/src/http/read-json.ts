@@ -51,9 +51,9 @@ export function isMultipart(exchange: Exchange): boolean {
 }
 
 async function readBytes(exchange: Exchange, limit: number): Promise<Uint8Array> {
-  if (exchange.whole) {
-    const whole = await exchange.whole(limit);
-    if (whole) return whole;
+  if (exchange.readAll) {
+    const bytes = await exchange.readAll(limit);
+    if (bytes) return bytes;
     throw tooLarge(limit);
   }
   let first: Uint8Array | undefined;

@@ -32,7 +32,8 @@ function sendWhole(exchange: Exchange, { status, headers, body }: Reply, request
   const isCounted = hasLength(headers);
   if (exchange.respond && !isCounted) return exchange.respond(status, whole, text);
   const bytes = typeof text === "string" ? encoder.encode(text) : text;
-  if (!isCounted) whole["content-length"] = String(bytes.length);
+  // A 204 has no length: clients of HTTP/2 refuse it with one.
+  if (!isCounted && status !== 204) whole["content-length"] = String(bytes.length);
   const sink = exchange.reply(status, whole);
   sink.write(bytes);
   sink.end();

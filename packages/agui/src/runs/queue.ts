@@ -14,8 +14,8 @@ import type { Settings } from "../options/options.ts";
 
 /** How a waiting run gets on. */
 interface Turn {
-  /** Says when a client that waits for the whole result has left. */
-  readonly client: Pick<Call, "signal" | "onLeave">;
+  /** Reports when a client that waits for the whole result has left. */
+  readonly client: Pick<Call, "onLeave">;
   acquire(): Promise<Lease | { busy: RunRecord }>;
   begin(lease: Lease): Promise<LiveRun>;
   /** The run has ended, or will not begin. Called once. */
@@ -129,11 +129,11 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
           },
         }),
         async collect(onEvent): Promise<RunResult> {
-          const { signal } = turn.client;
-          const leaveQueue = (): void => stop.abort();
-          signal?.addEventListener("abort", leaveQueue, { once: true });
-          if (signal?.aborted) leaveQueue();
-          const begun = await run().finally(() => signal?.removeEventListener("abort", leaveQueue));
+          let isQueued = true;
+          turn.client.onLeave(() => {
+            if (isQueued) stop.abort();
+          });
+          const begun = await run().finally(() => (isQueued = false));
           if (!begun) throw new AgentError("disconnected", "The client left the queue.");
           return begun.collect(turn.client, onEvent);
         },

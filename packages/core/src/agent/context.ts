@@ -37,8 +37,6 @@ export interface RunContextInit {
   readonly runId: string;
   readonly agentId?: string;
   readonly signal?: AbortSignal | undefined;
-  /** In place of a signal: one that is made when it is asked for. */
-  readonly stopping?: Stopping | undefined;
   readonly principal?: Principal | undefined;
   readonly requestId?: string;
   /** Asked for on first use: building it costs more than most runs need. */
@@ -105,16 +103,19 @@ const inside: unique symbol = Symbol("inside");
 const freeMode: RunMode = { ready: () => undefined, strict: false };
 const noFiles: readonly InputFile[] = Object.freeze([]);
 
-/** Without a output `emit` and `state` throw until `bindContext` gives it one. */
-export function createRunContext(
-  init: RunContextInit,
-  mode: RunMode = freeMode,
-  output?: AgentOutput,
-): RunContext {
+/** The run that a context is made for. */
+interface ContextOwner {
+  readonly mode: RunMode;
+  readonly output: AgentOutput;
+  /** Stops the run. Its signal is made when it is first read. */
+  readonly stopping: Stopping;
+}
+
+/** Without an owner `emit` and `state` throw until `bindContext` gives the context an output. */
+export function createRunContext(init: RunContextInit, owner?: ContextOwner): RunContext {
+  const { mode = freeMode, output, stopping = stoppingOf(init) } = owner ?? {};
   const { threadId, runId, agentId = "default", principal, request } = init;
   const { logger = silentLogger, requestId = runId, files = noFiles } = init;
-  const stopping =
-    init.stopping ?? (init.signal ? new GivenSignal(init.signal) : new LazyAbortController());
   const session = new ContextSession(init, stopping, mode);
   const { server: tools, client: declared } = splitTools(init.tools);
   const desk = mode.desk ? undefined : new RunTools(init, session.answers);
@@ -123,6 +124,10 @@ export function createRunContext(
     { threadId, runId, agentId, principal, session, logger, requestId, files, tools },
     { mode, stopping, calling: stopping, desk, declared, request, input, output, calls: undefined },
   );
+}
+
+function stoppingOf({ signal }: RunContextInit): Stopping {
+  return signal ? new GivenSignal(signal) : new LazyAbortController();
 }
 
 type ContextParts = Omit<

@@ -17,9 +17,10 @@ export interface Encoder {
   /** `''` when this protocol has no word for it. */
   encode(entry: LogEntry): Chunk;
   /**
-   * Deltas of one part that were said in one turn, at once: what `encode` makes of each, from the first offset
-   * of `entry` on. Absent: they are encoded one by one. Whoever gives another encoder's copy an `encode` of its
-   * own has to replace this as well, or to take it out.
+   * Encodes several deltas of one part in one call, for speed: an agent often sends many in one turn of the
+   * event loop. Returns exactly what `encode` returns for each of them, joined; the first has the offset
+   * `entry.from`. May be left out: `encode` is then called for each delta. If you copy an encoder and replace
+   * its `encode`, replace or remove this method too.
    */
   encodeDeltas?(entry: LogEntry, deltas: readonly string[]): Chunk;
   /** Absent: this protocol cannot. `begun` is false until the first entry was sent. */
@@ -41,31 +42,49 @@ export interface Sink {
   destroy(): void;
 }
 
-/** One request and its answer, as a binding hands it to the handler. */
+/**
+ * One request and its response, as a binding passes them to the handler.
+ *
+ * A binding has to write `request`, `method`, `path`, `query`, `header`, `body`, `onLeave` and `reply`. The
+ * handler itself reads a request through these members; it uses `request` only for code of the host
+ * (`authenticate`, middleware, agents), so a binding may build that object when it is first read.
+ *
+ * `readAll` and `respond` do in one call what `body` and `reply` do in several. They exist for speed only and
+ * may be left out.
+ */
 export interface Exchange {
-  /** Built on first use. */
+  /** What `authenticate`, middleware and agents see of the request. */
   readonly request: AgentRequest;
   readonly method: string;
   /** After the mount prefix, still encoded, without the query. */
   readonly path: string;
-  /** False: the address has no query, told without building `request`. Absent: nobody has looked. */
-  readonly hasQuery?: boolean;
-  /** A request header by its lower-case name, without building `request`. */
+  /** The query as the client sent it, like `URL.search`: `"?a=1"`, or `""` when there is none. */
+  readonly query: string;
+  /** The value of a request header, by its lower-case name. */
   header(name: string): string | undefined;
   /** Nobody else would answer: what has no route is refused here, through the middleware. */
   readonly isLast?: boolean;
   /** Set when a body parser was here first. */
   readonly parsedBody?: unknown;
+  /** The body as it arrives. A reader that stops early leaves the rest unread. */
   body(): AsyncIterable<Uint8Array>;
-  /** The body in one piece; nothing when it is larger. Absent: it is read from `body()`. */
-  whole?(maxBytes: number): Promise<Uint8Array | undefined>;
-  /** Aborted when the client leaves before it has its whole answer. Absent: nobody can tell. */
-  readonly signal?: AbortSignal;
-  /** Says what `signal` says, at most once, to who needs no signal. Absent: `signal` says it. */
-  onLeave?(listener: () => void): void;
-  /** Flushes the head at once. Called exactly once, or `respond` is. */
+  /**
+   * Reads the whole body in one call, for a server that can do so faster than piece by piece. Resolves to
+   * undefined when the body is larger than `maxBytes`. May be left out: `body()` is then read to its end.
+   */
+  readAll?(maxBytes: number): Promise<Uint8Array | undefined>;
+  /**
+   * Calls the listener once when the client leaves before it has received the whole response, and at once
+   * when it has left already. Never calls it after a response that was received whole. May be called several
+   * times, with a listener each. A binding that cannot know does nothing here.
+   */
+  onLeave(listener: () => void): void;
+  /** Flushes the head at once. Called exactly once, unless `respond` is called instead. */
   reply(status: number, headers: Readonly<Record<string, string>>): Sink;
-  /** The whole answer in one piece; its length is told by who sends it. Absent: it goes through `reply`. */
+  /**
+   * Sends a whole response in one call, for a server that can do so faster than through a sink. Adds the
+   * `content-length`. May be left out: the response is then sent through `reply`.
+   */
   respond?(status: number, headers: Readonly<Record<string, string>>, body: Chunk): void;
   /** Keeps a run alive after the response (Workers, Vercel). */
   waitUntil?(work: Promise<unknown>): void;

@@ -51,10 +51,10 @@ export interface Call {
   readonly body: unknown;
   readonly principal: Principal | undefined;
   readonly requestId: string;
-  /** Aborted when the client leaves before it has its whole answer. Absent: nobody can tell. */
-  readonly signal?: AbortSignal | undefined;
-  /** Says what `signal` says, at most once, to who needs no signal. Absent: `signal` says it. */
-  readonly onLeave?: ((listener: () => void) => void) | undefined;
+  /** Aborted when the client leaves before it has received the whole response. Made when it is first read. */
+  readonly signal: AbortSignal;
+  /** Calls the listener when `signal` would be aborted, without making a signal. See `Exchange.onLeave`. */
+  onLeave(listener: () => void): void;
   header(name: string): string | undefined;
   /**
    * The body as it arrives, unread, of a route that takes multipart. Each piece is the reader's own. Stop

@@ -38,14 +38,15 @@ export interface RunRecord extends RunKey {
   readonly last: number;
 }
 
+/** The right to write one run, as `RunLog.open` grants it. */
 export interface Lease extends RunKey {
   readonly fence: number;
-  readonly lost: AbortSignal;
   /**
-   * The same without a signal, for stores in this process. Listened to until the run is closed; returns how
-   * to stop earlier.
+   * Calls the listener once when the lease is lost: it ran out, another process took the run over, the
+   * thread was deleted or the store was closed. Calls it at once when the lease is lost already. May be
+   * called several times, with a listener each. A store drops the listeners when the run is closed.
    */
-  onLost?(listener: () => void): () => void;
+  onLost(listener: () => void): void;
 }
 
 export type RunCommand =

@@ -1,8 +1,10 @@
 import { AgentError } from "../contract/errors.ts";
 import { createFetchSink, createVoidSink } from "./fetch-sink.ts";
+import type { AnswerSink } from "./fetch-sink.ts";
 import { toProblem } from "./problem.ts";
+import { pathOf, queryOf } from "./url-parts.ts";
 import type { AgentRequest } from "../contract/context.ts";
-import type { Exchange, ExchangeHandler, Sink } from "../contract/exchange.ts";
+import type { Exchange, ExchangeHandler } from "../contract/exchange.ts";
 
 export interface FetchExchangeOptions {
   /** The path after the mount. By default the whole path of the request. */
@@ -32,7 +34,7 @@ export function createFetchExchange(
 ): FetchExchange {
   const { native = request, ip, waitUntil, isLast = false } = options;
   let built: AgentRequest | undefined;
-  let sink: Sink | undefined;
+  let sink: AnswerSink | undefined;
   let answer: (response: Response) => void;
   const response = new Promise<Response>((resolve) => {
     answer = resolve;
@@ -45,11 +47,20 @@ export function createFetchExchange(
     },
     method: request.method,
     path: options.path ?? pathOf(request.url),
+    get query() {
+      return queryOf(request.url);
+    },
     isLast,
     header: (name) => request.headers.get(name) ?? undefined,
     body: options.body ?? (() => readBody(request)),
-    get signal() {
-      return request.signal;
+    onLeave(listener) {
+      const { signal } = request;
+      // A platform may abort it after the last byte, too.
+      const left = (): void => {
+        if (!sink?.isTaken) listener();
+      };
+      if (signal.aborted) left();
+      else signal.addEventListener("abort", left, { once: true });
     },
     reply(status, headers) {
       if (sink) throw new Error("An exchange is answered once; `reply` was called again.");
@@ -144,14 +155,6 @@ function notFound({ method, url }: Request): AgentError {
 function refuse({ method, url }: Request, error: unknown, { typeBase }: ToFetchOptions): Response {
   const { status, headers, body } = toProblem(error, { instance: pathOf(url), typeBase });
   return new Response(method === "HEAD" ? null : body, { status, headers });
-}
-
-/** The path of an absolute URL as it was sent, without building a `URL`. */
-function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("://") + 3);
-  if (start === -1) return "/";
-  const end = url.slice(start).search(/[?#]/);
-  return end === -1 ? url.slice(start) : url.slice(start, start + end) || "/";
 }
 
 function isBodyless(status: number): boolean {

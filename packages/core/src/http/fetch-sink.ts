@@ -7,8 +7,14 @@ const encoder = /* @__PURE__ */ new TextEncoder();
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** A sink that knows when it has nothing left to send. */
+export interface AnswerSink extends Sink {
+  /** Whether it was ended and the client has taken everything. */
+  readonly isTaken: boolean;
+}
+
 /** A sink that is the body of a `Response`. */
-export interface FetchSink extends Sink {
+export interface FetchSink extends AnswerSink {
   readonly body: ReadableStream<Bytes>;
 }
 
@@ -20,6 +26,7 @@ export function createFetchSink(signal: AbortSignal | undefined): FetchSink {
 class StreamSink implements FetchSink, TurnMember, UnderlyingDefaultSource<Bytes> {
   readonly body: ReadableStream<Bytes>;
   onDrain: (() => void) | undefined;
+  isTaken = false;
   readonly #signal: AbortSignal | undefined;
   readonly #abort: () => void;
   #controller!: ReadableStreamDefaultController<Bytes>;
@@ -127,6 +134,7 @@ class StreamSink implements FetchSink, TurnMember, UnderlyingDefaultSource<Bytes
   #finishWhenTaken(): void {
     if (this.#controller.desiredSize !== highWaterMark) return;
     this.#state = "done";
+    this.isTaken = true;
     this.#signal?.removeEventListener("abort", this.#abort);
     this.#controller.close();
   }
@@ -146,8 +154,9 @@ class StreamSink implements FetchSink, TurnMember, UnderlyingDefaultSource<Bytes
 }
 
 /** A sink for answers that have no body, such as those to HEAD. */
-export function createVoidSink(): Sink {
+export function createVoidSink(): AnswerSink {
   return {
+    isTaken: true,
     pending: 0,
     onDrain: undefined,
     onClose: undefined,

@@ -45,7 +45,6 @@ export class LiveRun {
   readonly #turns: TurnLog;
   readonly #intake: Intake;
   #ending: Ending | undefined = undefined;
-  readonly #leaveLease: (() => void) | undefined;
   /** In the ticker. */
   #handle: number;
 
@@ -68,8 +67,9 @@ export class LiveRun {
     const { stopping, history: messages } = agent;
     const { state } = init.input;
     this.view = createRunView({ messages, state, maxBytes: limits.runLogBytes });
-    this.context = createRunContext({ ...init.context, stopping, logger }, agent, intake.output);
-    this.#leaveLease = init.log && onLost(init.log.lease, () => this.ending.leaseLost());
+    const owner = { mode: agent, output: intake.output, stopping };
+    this.context = createRunContext({ ...init.context, logger }, owner);
+    if (init.log) onLost(init.log.lease, () => this.ending.leaseLost());
     // From now on, not from its beginning: the client that asked for it may never follow it.
     this.#handle = ticker.add(this);
   }
@@ -124,8 +124,6 @@ export class LiveRun {
   finished(): void {
     this.#intake.wake();
     this.#agent.dispose();
-    // The log outlives the run; through this listener it would retain all of it.
-    this.#leaveLease?.();
     this.keeper.onEnd?.(this);
     this.#enter("ended");
     this.#drain();

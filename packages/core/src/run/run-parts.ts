@@ -1,15 +1,8 @@
 import type { Lease } from "../contract/run-log.ts";
 
-/**
- * Listens until the end of the run. Returns how to stop then, if the store does not do that itself. A signal
- * is for stores that cannot do without; it costs more than all else of a lease.
- */
-export function onLost(lease: Lease, listener: () => void): (() => void) | undefined {
-  if (lease.onLost) {
-    lease.onLost(listener);
-    return undefined;
-  }
-  const { lost } = lease;
-  lost.addEventListener("abort", listener, { once: true });
-  return () => lost.removeEventListener("abort", listener);
+/** Calls the listener when the lease is lost, but never before this function has returned. */
+export function onLost(lease: Lease, listener: () => void): void {
+  let hasReturned = false;
+  lease.onLost(() => (hasReturned ? listener() : queueMicrotask(listener)));
+  hasReturned = true;
 }

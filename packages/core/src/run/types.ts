@@ -44,10 +44,7 @@ export interface RunInit extends RunPersistence {
   readonly agent: AgentLike;
   readonly input: RunAgentInput;
   readonly middleware: readonly Middleware[];
-  readonly context: Omit<
-    RunContextInit,
-    "signal" | "stopping" | "logger" | "clock" | "clientTools"
-  >;
+  readonly context: Omit<RunContextInit, "signal" | "logger" | "clock" | "clientTools">;
   /** Sent before the agent sends anything. */
   readonly prologue?: readonly unknown[];
   /** The thread's messages, in a list that is not changed afterwards. */

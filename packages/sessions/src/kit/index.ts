@@ -2,6 +2,8 @@ export { assertFollows } from "./assert-follows.ts";
 export { blobGone, blobTaken, inPieces } from "./blob-pieces.ts";
 export { addEntry } from "./merge-deltas.ts";
 export type { StoredEntry } from "./merge-deltas.ts";
+export { createOwnLease } from "./own-lease.ts";
+export type { OwnLease } from "./own-lease.ts";
 export { changeSession, newSession } from "./session-record.ts";
 export { compareByLastUse, fromCursor, toCursor } from "./session-list.ts";
 export type { ListPlace } from "./session-list.ts";

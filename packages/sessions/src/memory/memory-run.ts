@@ -10,6 +10,7 @@ import type {
 import { assertFollows } from "../kit/assert-follows.ts";
 import { mergeInto } from "../kit/merge-deltas.ts";
 import type { StoredEntry } from "../kit/merge-deltas.ts";
+import { both } from "../kit/own-lease.ts";
 
 export type CommandListener = (command: RunCommand) => void;
 
@@ -41,8 +42,7 @@ export class StoredRun implements Lease {
   older: StoredRun | undefined = undefined;
   newer: StoredRun | undefined = undefined;
   status: RunStatus = "running";
-  /** The next five only while it runs, and only if anybody asked. */
-  #lost: AbortController | undefined = undefined;
+  /** The next four only while it runs, and only if anybody asked. */
   #onLost: (() => void) | undefined = undefined;
   #listeners: CommandListener | readonly CommandListener[] | undefined = undefined;
   /** Commands from before the owner listened. */
@@ -71,19 +71,9 @@ export class StoredRun implements Lease {
     this.threadName = place.threadName;
   }
 
-  get lost(): AbortSignal {
-    if (!this.#lost) {
-      this.#lost = new AbortController();
-      if (this.status === "lost") this.#lost.abort();
-    }
-    return this.#lost.signal;
-  }
-
-  onLost(listener: () => void): () => void {
-    this.#onLost = listener;
-    return () => {
-      if (this.#onLost === listener) this.#onLost = undefined;
-    };
+  onLost(listener: () => void): void {
+    if (this.status === "lost") return listener();
+    this.#onLost = both(this.#onLost, listener);
   }
 
   /** Its owner may not go on, and nobody waits for what it would have said. */
@@ -91,7 +81,6 @@ export class StoredRun implements Lease {
     if (this.status !== "running") return;
     this.status = "lost";
     this.#listeners = undefined;
-    this.#lost?.abort();
     const onLost = this.#onLost;
     this.#onLost = undefined;
     onLost?.();
@@ -103,7 +92,6 @@ export class StoredRun implements Lease {
     for (const entry of this.entries) settle(entry);
     this.#listeners = undefined;
     this.#unheard = undefined;
-    this.#lost = undefined;
     this.#onLost = undefined;
   }
 

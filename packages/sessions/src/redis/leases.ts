@@ -1,5 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Clock, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
+import { createOwnLease } from "../kit/own-lease.ts";
 import type { RedisConnection } from "./client/connection.ts";
 import { encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
@@ -9,7 +10,8 @@ import type { Tail, TailRow } from "./tail/tail.ts";
 /** A run that this process owns. */
 interface OwnedRun {
   readonly lease: Lease;
-  readonly controller: AbortController;
+  /** Calls the listeners of the lease. */
+  readonly lose: () => void;
   readonly listeners: Set<(command: RunCommand) => void>;
   /** Came before anybody listened. */
   early: RunCommand[];
@@ -93,7 +95,7 @@ export function createLeases(options: LeasesOptions): Leases {
     const run = find(lease);
     const reason = new AgentError("run-lost", `Run "${lease.runId}" was taken from its process.`);
     release(lease);
-    run?.controller.abort(reason);
+    run?.lose();
     return reason;
   }
 
@@ -109,11 +111,9 @@ export function createLeases(options: LeasesOptions): Leases {
   }
 
   return {
-    add({ principal, threadId, runId }, fence) {
-      const controller = new AbortController();
+    add(key, fence) {
       const run: OwnedRun = {
-        lease: { principal, threadId, runId, fence, lost: controller.signal },
-        controller,
+        ...createOwnLease(key, fence),
         listeners: new Set(),
         early: [],
         seen: new Set(),

@@ -1,11 +1,13 @@
 import type { Clock, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
+import { createOwnLease } from "../kit/own-lease.ts";
 import type { Database } from "./database.ts";
 
 // Other processes are noticed so often, and only while this one owns or follows a run.
 const pollMs = 100;
 
 interface Owned {
-  readonly lost: AbortController;
+  /** Calls the listeners of the lease. */
+  readonly lose: () => void;
   readonly listeners: Set<(command: RunCommand) => void>;
   /** What came before anybody listened; absent once somebody does. */
   early: RunCommand[] | undefined;
@@ -132,7 +134,7 @@ export function createPresence(
   function lose(fence: number): void {
     const run = owned.get(fence);
     owned.delete(fence);
-    run?.lost.abort();
+    run?.lose();
   }
 
   function deliver(fence: number, command: RunCommand): void {
@@ -173,11 +175,11 @@ export function createPresence(
     get closed() {
       return closed;
     },
-    own({ principal, threadId, runId }, fence) {
-      const lost = new AbortController();
-      owned.set(fence, { lost, listeners: new Set(), early: [] });
+    own(key, fence) {
+      const { lease, lose: loseLease } = createOwnLease(key, fence);
+      owned.set(fence, { lose: loseLease, listeners: new Set(), early: [] });
       arm();
-      return { principal, threadId, runId, fence, lost: lost.signal };
+      return lease;
     },
     owns: (fence) => owned.has(fence),
     disown: (fence) => void owned.delete(fence),

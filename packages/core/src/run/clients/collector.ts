@@ -2,8 +2,8 @@ import type { BaseEvent } from "@ag-ui/core";
 import type { Call } from "../../contract/protocol.ts";
 import type { LogEntry } from "../../contract/run-log.ts";
 
-/** Whether a client is still there. */
-export type ClientPresence = Pick<Call, "signal" | "onLeave">;
+/** Reports when a client has left. */
+export type ClientPresence = Pick<Call, "onLeave">;
 
 /** What a collector needs from the clients it is one of. */
 export interface CollectorHost {
@@ -21,7 +21,6 @@ export class Collector {
   isGone = false;
   readonly #host: CollectorHost;
   readonly #onEvent: ((event: BaseEvent) => void) | undefined;
-  #forget: (() => void) | undefined;
 
   constructor(host: CollectorHost, onEvent: ((event: BaseEvent) => void) | undefined) {
     this.#host = host;
@@ -30,14 +29,7 @@ export class Collector {
 
   /** Leaves when its client does, but never before this call has returned. */
   watch(client: ClientPresence): void {
-    const left = (): void => queueMicrotask(() => this.leave(false));
-    if (client.onLeave) return client.onLeave(left);
-    // Reading it may create one.
-    const { signal } = client;
-    if (!signal) return;
-    if (signal.aborted) return left();
-    signal.addEventListener("abort", left, { once: true });
-    this.#forget = () => signal.removeEventListener("abort", left);
+    client.onLeave(() => queueMicrotask(() => this.leave(false)));
   }
 
   deliver(entries: readonly LogEntry[]): void {
@@ -54,7 +46,6 @@ export class Collector {
   leave(complete: boolean): void {
     if (this.isGone) return;
     this.isGone = true;
-    this.#forget?.();
     this.#host.waited(this, complete);
   }
 }

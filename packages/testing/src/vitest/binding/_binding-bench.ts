@@ -103,6 +103,22 @@ export async function readAnswerText(answer: ClientAnswer): Promise<string> {
   return (await readAll(answer)).toString("utf8");
 }
 
+/** Reads until a text has arrived, and returns all of it so far. */
+export async function readUntil(
+  answer: ClientAnswer,
+  start: string,
+  wanted: string,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = start;
+  while (!text.includes(wanted)) {
+    const part = await answer.read();
+    if (!part) throw new Error(`The answer ended before ${JSON.stringify(wanted)}.`);
+    text += decoder.decode(part, { stream: true });
+  }
+  return text;
+}
+
 export async function bodyOf(exchange: Exchange): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for await (const part of exchange.body()) parts.push(part);

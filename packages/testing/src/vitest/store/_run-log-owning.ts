@@ -1,5 +1,7 @@
 import type { Lease, RunCommand, RunLog, SessionStore } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
+import { watchLease } from "./_lease-watch.ts";
+import type { LeaseWatch } from "./_lease-watch.ts";
 import { init, key, leaseMs, thread } from "./_run-log-kit.ts";
 import type { RunLogKit } from "./_run-log-kit.ts";
 import {
@@ -157,14 +159,16 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
       runs: RunLog;
       view: RunLog;
       lease: Lease;
+      watching: LeaseWatch;
       wake: () => Promise<void>;
     }> => {
       const { clock, wake } = bench.hang();
       const owner: SessionStore = await bench.open({ clock, leaseMs });
       const lease = await openBenchRun(owner.runs, key);
+      const watching = watchLease(lease);
       await owner.runs.append(lease, [mark(1), mark(2)]);
       const { runs: view } = await bench.openSecond({ leaseMs });
-      return { runs: owner.runs, view, lease, wake };
+      return { runs: owner.runs, view, lease, watching, wake };
     };
 
     const expectLost = async (view: RunLog): Promise<void> => {
@@ -181,11 +185,12 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         const { runs } = await bench.open({ leaseMs });
         const { runs: view } = await bench.openSecond({ leaseMs });
         const lease = await openBenchRun(runs, key);
+        const watching = watchLease(lease);
         await bench.pass(3 * leaseMs);
         expect(await view.find("ann", "r1")).toMatchObject({ status: "running" });
         expect(await view.open({ ...thread, runId: "r2" }, init)).toMatchObject({ busy: key });
         await runs.append(lease, [mark(1)]);
-        expect(lease.lost.aborted).toBe(false);
+        expect(watching.losses).toBe(0);
       },
       "second",
     );
@@ -252,7 +257,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     define(
       "that comes back too late is told, and cannot write any more",
       async () => {
-        const { runs, view, lease, wake } = await openLost();
+        const { runs, view, lease, watching, wake } = await openLost();
         await bench.pass(1.5 * leaseMs);
         await expectLost(view);
         // The first collides with the end that was written for it, and the rest would fit.
@@ -262,8 +267,25 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         const close = (): unknown => runs.close(lease, ending(3, key), "finished");
         expect(await codeOf(close)).toBe("run-lost");
         await wake();
-        await bench.until(() => lease.lost.aborted);
+        await bench.until(() => watching.losses > 0);
         await expectLost(view);
+        expect(watching.losses).toBe(1);
+      },
+      "second",
+    );
+
+    define(
+      "that comes back too late is told through every listener, the late ones at once",
+      async () => {
+        const { runs, view, lease, watching, wake } = await openLost();
+        const another = watchLease(lease);
+        await bench.pass(1.5 * leaseMs);
+        await expectLost(view);
+        expect(await codeOf(() => runs.append(lease, [mark(4)]))).toBe("run-lost");
+        await wake();
+        await bench.until(() => watching.losses > 0 && another.losses > 0);
+        expect(watchLease(lease).losses).toBe(1);
+        expect([watching.losses, another.losses]).toEqual([1, 1]);
       },
       "second",
     );
@@ -271,17 +293,18 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     define(
       "that comes back too late does not touch the next run",
       async () => {
-        const { runs, view, lease, wake } = await openLost();
+        const { runs, view, lease, watching, wake } = await openLost();
         await bench.pass(1.5 * leaseMs);
         const next = { ...thread, runId: "r2" };
         const again = await openBenchRun(view, next);
+        const watchingNext = watchLease(again);
         await view.append(again, [mark(1, "new"), mark(2, "new")]);
         await wake();
-        await bench.until(() => lease.lost.aborted);
+        await bench.until(() => watching.losses > 0);
         expect(await codeOf(() => runs.append(lease, [mark(3)]))).toBe("run-lost");
         expect(await view.read(next, 0)).toEqual([mark(1, "new"), mark(2, "new")]);
         await view.append(again, [mark(3, "new")]);
-        expect(again.lost.aborted).toBe(false);
+        expect(watchingNext.losses).toBe(0);
         expect(await view.open(key, init)).toMatchObject({ busy: { ...key, status: "lost" } });
       },
       "second",

@@ -26,7 +26,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
       const runs = await openLog();
       const lease = await runs.open(key, init);
       expect(lease).toMatchObject(key);
-      expect(lease).toMatchObject({ fence: expect.any(Number), lost: { aborted: false } });
+      expect(lease).toMatchObject({ fence: expect.any(Number), onLost: expect.any(Function) });
       const record = { ...key, ...init, format: 1, status: "running", first: 1, last: 0 };
       expect(await runs.find("ann", "r1")).toMatchObject(record);
       expect(await runs.active(thread)).toMatchObject(record);

@@ -1,6 +1,8 @@
 import { EventType } from "@holodeck/agui-core";
 import type { Lease, Session, SessionChange, SessionStore } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
+import { watchLease } from "./_lease-watch.ts";
+import type { LeaseWatch } from "./_lease-watch.ts";
 import { assistant, init, key, run, user } from "./_session-kit.ts";
 import type { SessionKit } from "./_session-kit.ts";
 import { codeOf, ending, mark, openBenchRun } from "./_store-bench.ts";
@@ -97,17 +99,19 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
       owner: SessionStore;
       view: SessionStore;
       lease: Lease;
+      watching: LeaseWatch;
       wake: () => Promise<void>;
     }> {
       const { clock, wake } = bench.hang();
       const owner = await bench.open({ clock, leaseMs });
       await owner.create(key, init);
       const lease = await openBenchRun(owner.runs, run);
+      const watching = watchLease(lease);
       await owner.runs.append(lease, [mark(1), mark(2)]);
       await owner.update(key, { append: [user("1")], state: "old" }, { lease });
       const view = await bench.openSecond({ leaseMs });
       await bench.pass(1.5 * leaseMs);
-      return { owner, view, lease, wake };
+      return { owner, view, lease, watching, wake };
     }
 
     async function expectNothingWritten(
@@ -131,7 +135,7 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
       "writes neither log nor session nor pending nor checkpoint over the next run",
       async () => {
         const lost = await openLost();
-        const { view, lease, wake } = lost;
+        const { view, watching, wake } = lost;
         const next = await openBenchRun(view.runs, { ...run, runId: "r2" });
         await view.runs.append(next, [mark(1)]);
         const pending = [{ id: "asked", kind: "tool", runId: "r2", value: {} }] as const;
@@ -147,7 +151,7 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
         );
         await expectNothingWritten(lost, before);
         await wake();
-        await bench.until(() => lease.lost.aborted);
+        await bench.until(() => watching.losses > 0);
         await view.update(key, { append: [assistant("3")] }, { lease: next });
         await view.runs.close(next, ending(2, { ...run, runId: "r2" }), "finished");
         await expectNothingWritten(lost, await view.get(key));

@@ -7,7 +7,7 @@ import type { NodeRequest } from "./types.ts";
  * flow, and not by "readable" and `read()`: that has Node look again and again whether there is more. With
  * `respondWhole` a request of a server that does nothing else took 31 µs instead of 36.
  */
-export function readWhole(req: NodeRequest, maxBytes: number): Promise<Uint8Array | undefined> {
+export function readAll(req: NodeRequest, maxBytes: number): Promise<Uint8Array | undefined> {
   if (req.readableEnded) return Promise.resolve(new Uint8Array());
   if (req.destroyed) return Promise.reject(leftEarly(req));
   return new Promise((resolve, reject) => {

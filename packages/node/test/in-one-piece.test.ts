@@ -26,7 +26,7 @@ async function serving(
 /** Answers with the size of what it could read of the body. */
 function measuring(maxBytes: number): (exchange: Exchange) => Promise<void> {
   return async (exchange) => {
-    const body = await exchange.whole!(maxBytes);
+    const body = await exchange.readAll!(maxBytes);
     replyJson(exchange, { read: body?.length ?? null }, body ? 200 : 413);
   };
 }
@@ -34,7 +34,7 @@ function measuring(maxBytes: number): (exchange: Exchange) => Promise<void> {
 describe("a body in one piece", () => {
   test("is what was sent, in however many chunks", async () => {
     const url = await serving(async (exchange) => {
-      exchange.respond!(200, {}, (await exchange.whole!(1_000_000))!);
+      exchange.respond!(200, {}, (await exchange.readAll!(1_000_000))!);
     });
     const property = fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 5_000 })),
@@ -91,7 +91,7 @@ describe("a body in one piece", () => {
   test("of a client that leaves in the middle of it is an error with a code", async () => {
     let failed!: (error: unknown) => void;
     const failure = new Promise((resolve) => (failed = resolve));
-    const url = await serving((exchange) => void exchange.whole!(1_000).catch(failed));
+    const url = await serving((exchange) => void exchange.readAll!(1_000).catch(failed));
     const client = request(url, { method: "POST", headers: { "content-length": 100 } });
     client.on("error", () => undefined).write("half");
     await expect.poll(() => client.socket?.bytesWritten ?? 0).toBeGreaterThan(0);
@@ -151,7 +151,7 @@ describe("an answer in one piece", () => {
     const client = request(url).on("error", () => undefined);
     client.end();
     const exchange = await asked;
-    const left = new Promise<void>((resolve) => exchange.onLeave!(resolve));
+    const left = new Promise<void>((resolve) => exchange.onLeave(resolve));
     client.destroy();
     await left;
     exchange.respond!(200, {}, "nobody reads this");
