@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { root } from "./lib.mjs";
+import { root } from "./lib/workspace.mjs";
 
 const required = [...codes("M", [1, 341]), ...codes("C", [1, 42]), ...codes("H", [1, 21])];
 

@@ -1,7 +1,7 @@
 // Finds a Chromium for tests with a browser, or installs one where the set-up may.
 import { spawnSync } from "node:child_process";
 
-/** The path of a Chromium; nothing when there is none and none can be had. */
+/** The path of a Chromium. Returns undefined when there is none and none can be installed. */
 export function findChromium(): string | undefined {
   const { CHROMIUM } = process.env;
   const names = [CHROMIUM, "chromium", "chromium-browser", "google-chrome"];
@@ -12,7 +12,7 @@ export function findChromium(): string | undefined {
   return process.getuid?.() === 0 ? installChromium() : undefined;
 }
 
-/** What to tell somebody who has no Chromium. */
+/** How to install Chromium, for the line about suites that were not run. */
 export const howToGetChromium = "chromium: apt-get install chromium";
 
 // As root, as in most containers, it does not start within its sandbox.

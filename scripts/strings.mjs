@@ -1,9 +1,9 @@
-// What must not be in a tracked file: hosts of package registries and paths of somebody's machine.
+// What must not be in a tracked file: hosts of package registries and paths of one machine.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { root } from "./lib.mjs";
+import { root } from "./lib/workspace.mjs";
 
 // Put together from parts: this file is tracked as well.
 const hosts = [

@@ -1,7 +1,7 @@
 // Every package that a user of ours installs must accept the oldest Node we promise.
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { publicPackages, readJson, root } from "./lib.mjs";
+import { publicPackages, readJson, root } from "./lib/workspace.mjs";
 import { satisfies } from "./range.mjs";
 
 const oldest = "20.19.0";
@@ -11,7 +11,7 @@ const seen = new Set();
 
 for (const { dir, manifest } of publicPackages()) {
   if (manifest.engines?.node !== promise) {
-    faults.push(`${manifest.name} must say "engines": { "node": "${promise}" }.`);
+    faults.push(`${manifest.name} must have "engines": { "node": "${promise}" }.`);
   }
   visit(realpathSync(join(root, dir)), [manifest.name]);
 }

@@ -1,7 +1,7 @@
 // Suites that need something this machine does not have.
 import { appendFileSync } from "node:fs";
 
-/** Says what was not run, and what it would need; `npm test` says it again at its end. With `CI=true` it fails. */
+/** Prints which suite was not run and what it needs; `npm test` prints it again at its end. Throws with `CI=true`. */
 export function reportMissing(suite: string, missing: string): void {
   const line = `NOT RUN: ${suite}. It needs ${missing}.`;
   if (process.env.CI === "true") throw new Error(line);

@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 
 const modules = ["chromium.ts", "missing.ts"].map((name) =>
-  JSON.stringify(fileURLToPath(new URL(`../${name}`, import.meta.url))),
+  JSON.stringify(fileURLToPath(new URL(`../test-support/${name}`, import.meta.url))),
 );
 
-/** Looks for a browser in a process of its own that has these variables, and none to install one with. */
+/** Looks for a browser in a separate process with these variables, and none to install one with. */
 function look(env: NodeJS.ProcessEnv): Promise<{ failed: boolean; out: string; err: string }> {
   const script = `
     const { findChromium, howToGetChromium } = await import(${modules[0]});
@@ -39,7 +39,7 @@ test("a browser that is not there is named, and how to get it", async () => {
   const list = join(folder, "not-run.txt");
   const { failed, err } = await look({ PATH: folder, NOT_RUN_FILE: list });
   expect({ failed, err }).toEqual({ failed: false, err: `${line}\n` });
-  // What `npm test` tells at its end.
+  // What `npm test` prints at its end.
   expect(readFileSync(list, "utf8")).toBe(`${line}\n`);
 });
 

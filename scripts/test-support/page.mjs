@@ -2,7 +2,8 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { root, run } from "./lib.mjs";
+import { run } from "../lib/process.mjs";
+import { root } from "../lib/workspace.mjs";
 
 const folder = join(root, "packages", "playground");
 
@@ -15,7 +16,7 @@ export async function buildPage() {
   const result = await run(command, { cwd: folder });
   if (result.code === 0) return;
   console.error(result.output);
-  console.error("The playground's page could not be built; the output above says why.");
+  console.error("The playground's page could not be built; the reason is in the output above.");
   process.exit(1);
 }
 

@@ -1,8 +1,9 @@
-// Compiles the ```ts blocks of the documentation, each as a module of its own.
+// Compiles the ```ts blocks of the documentation, each as a separate module.
 // A block marked ```ts no-check is left out and counted.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { bin, root, run, workspaceDirs } from "./lib.mjs";
+import { run } from "./lib/process.mjs";
+import { bin, root, workspaceDirs } from "./lib/workspace.mjs";
 
 // Inside `docs`, whose package.json declares what snippets may import.
 const folder = join(root, "docs", ".snippets");

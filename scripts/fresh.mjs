@@ -16,7 +16,9 @@ import {
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { requireNode, root, run } from "./lib.mjs";
+import { requireNode } from "./lib/install.mjs";
+import { run } from "./lib/process.mjs";
+import { root } from "./lib/workspace.mjs";
 
 requireNode();
 

@@ -4,8 +4,9 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { childEnv, publicPackages, readJson, run } from "./lib.mjs";
-import { tarballOf } from "./pack.mjs";
+import { childEnv, run } from "./lib/process.mjs";
+import { publicPackages, readJson } from "./lib/workspace.mjs";
+import { tarballOf } from "./lib/pack.mjs";
 
 const folder = mkdtempSync(join(realpathSync(tmpdir()), "holodeck-init-"));
 const tarballs = new Map(
@@ -66,7 +67,7 @@ async function talk(dir) {
       child.stderr.on("data", look);
       child.on("error", reject);
       child.on("close", () => reject(new Error(`npm start ended.\n${output}`)));
-      setTimeout(() => reject(new Error(`npm start said no URL.\n${output}`)), 180_000).unref();
+      setTimeout(() => reject(new Error(`npm start printed no URL.\n${output}`)), 180_000).unref();
     });
     const answer = await must(dir, ["npx", "--no", "holodeck", "chat", url, "Hello there"]);
     if (!answer.includes("You said: Hello there")) throw new Error(`chat showed: ${answer}`);

@@ -1,7 +1,8 @@
 // `npm run check:package`: publint and "are the types wrong" on every package, as packed.
 import { pathToFileURL } from "node:url";
-import { bin, publicPackages, run } from "./lib.mjs";
-import { packAll, tarballOf } from "./pack.mjs";
+import { run } from "./lib/process.mjs";
+import { bin, publicPackages } from "./lib/workspace.mjs";
+import { packAll, tarballOf } from "./lib/pack.mjs";
 
 /** Checks one package's tarball. */
 export async function checkPackage(manifest) {

@@ -2,7 +2,9 @@
 // `publishConfig` applied.
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { findPnpm, publicPackages, root, run } from "./lib.mjs";
+import { findPnpm } from "./install.mjs";
+import { run } from "./process.mjs";
+import { publicPackages, root } from "./workspace.mjs";
 
 const folder = join(root, "node_modules", ".holodeck", "tarballs");
 

@@ -3,8 +3,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bin, publicPackages, readJson, root, run } from "./lib.mjs";
-import { tarballOf } from "./pack.mjs";
+import { run } from "./lib/process.mjs";
+import { bin, publicPackages, readJson, root } from "./lib/workspace.mjs";
+import { tarballOf } from "./lib/pack.mjs";
 
 const wanted = ["@holodeck/agui", "@holodeck/agui-node"];
 const maxPackages = 20;

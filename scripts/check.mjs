@@ -1,12 +1,14 @@
 // `npm run check [-- names]`: everything CI asks beside the tests, two checks at a time.
 import { execFileSync } from "node:child_process";
-import { bin, findPnpm, install, publicPackages, requireNode, root, run, seconds } from "./lib.mjs";
+import { findPnpm, install, requireNode } from "./lib/install.mjs";
+import { run, seconds } from "./lib/process.mjs";
+import { bin, publicPackages, root } from "./lib/workspace.mjs";
 
 requireNode();
 await install();
 
 // Only now: these need what was installed.
-const { packAll } = await import("./pack.mjs");
+const { packAll } = await import("./lib/pack.mjs");
 const { checkPackage } = await import("./packages.mjs");
 
 const node = process.execPath;
@@ -21,12 +23,12 @@ const checks = [
   ]),
   command("lint", [...bin("oxlint"), "-c", "oxlint.config.mjs", "--type-aware"]),
   command("format", [...bin("oxfmt"), "--check"]),
-  command("snippets", [node, ".ci/snippets.mjs"]),
-  command("requirements", [node, ".ci/requirements.mjs"]),
+  command("snippets", [node, "scripts/snippets.mjs"]),
+  command("requirements", [node, "scripts/requirements.mjs"]),
   command("unused", [...bin("knip", "bin/knip.js"), "--no-progress", "--no-config-hints"]),
   command("workspace", [...bin("sherif")]),
-  command("engines", [node, ".ci/engines.mjs"]),
-  command("strings", [node, ".ci/strings.mjs"]),
+  command("engines", [node, "scripts/engines.mjs"]),
+  command("strings", [node, "scripts/strings.mjs"]),
   { name: "changesets", run: changesets },
   { name: "pack", needs: ["build"], run: pack },
   { ...command("size", [...bin("size-limit")]), needs: ["build"] },
@@ -35,8 +37,8 @@ const checks = [
     needs: ["pack"],
     run: () => checkPackage(manifest),
   })),
-  { ...command("tarballs", [node, ".ci/tarballs.mjs"]), needs: ["pack"] },
-  { ...command("init", [node, ".ci/init.mjs"]), needs: ["pack"] },
+  { ...command("tarballs", [node, "scripts/tarballs.mjs"]), needs: ["pack"] },
+  { ...command("init", [node, "scripts/init.mjs"]), needs: ["pack"] },
   // Last and alone, one after the other: they measure.
   {
     ...command("cold start", [node, "bench/cold-start.mjs", "--max", "2"]),
@@ -80,7 +82,7 @@ async function pack() {
   }
 }
 
-// A changed package without a changeset is an error; a clone without `main` cannot tell.
+// A changed package without a changeset is an error; a clone without `main` has nothing to compare with.
 async function changesets() {
   const base = ["main", "origin/main"].find(isCommit);
   const since = base ? ["--since", base] : [];

@@ -2,8 +2,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bin, install, readJson, requireNode, runHere } from "./lib.mjs";
-import { buildPage } from "./page.mjs";
+import { install, requireNode } from "./lib/install.mjs";
+import { runHere } from "./lib/process.mjs";
+import { bin, readJson } from "./lib/workspace.mjs";
+import { buildPage } from "./test-support/page.mjs";
 
 requireNode();
 await install();
@@ -33,7 +35,7 @@ function count(exitCode) {
   try {
     result = readJson(report);
   } catch {
-    // vitest ended before it could report: that is a failure of its own.
+    // vitest ended before it could report: that counts as a failure.
     return { passed: 0, failed: 1, skipped: 0 };
   }
   // A file that does not load has no failed test, yet it failed.

@@ -1,6 +1,7 @@
 // `npm run demo [-- --port 8000]`: installs if needed and is `holodeck serve` from its sources, without a file: the demo agent.
-import { install, requireNode, runHere } from "./lib.mjs";
-import { buildPage } from "./page.mjs";
+import { install, requireNode } from "./lib/install.mjs";
+import { runHere } from "./lib/process.mjs";
+import { buildPage } from "./test-support/page.mjs";
 
 requireNode();
 await install();
