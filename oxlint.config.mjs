@@ -114,7 +114,7 @@ export default {
   ignorePatterns: ["**/dist", "**/node_modules"],
   overrides: [
     {
-      files: ["*.config.ts", "*.config.mjs", "vitest.workspace.ts", "**/tsup.config.ts"],
+      files: ["*.config.ts", "*.config.mjs", "vitest.workspace.ts"],
       rules: { "import/no-default-export": "off" },
     },
     {

@@ -1,12 +1,8 @@
 import { defineConfig } from "tsup";
 
+// How every package is built. Those with more than one entry name them in their script `build`.
 export default defineConfig({
-  entry: [
-    "src/ai-sdk/index.ts",
-    "src/openai/index.ts",
-    "src/ag-ui/index.ts",
-    "src/langgraph/index.ts",
-  ],
+  entry: ["src/index.ts"],
   format: ["esm"],
   target: "node20",
   dts: true,
