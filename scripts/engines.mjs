@@ -1,8 +1,8 @@
 // Every package that a user of ours installs must accept the oldest Node we promise.
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import semver from "semver";
 import { publicPackages, readJson, root } from "./lib/workspace.mjs";
-import { satisfies } from "./range.mjs";
 
 const oldest = "20.19.0";
 const promise = ">=20.19";
@@ -25,7 +25,7 @@ function visit(dir, trail) {
   seen.add(dir);
   const { name, version, engines, dependencies = {} } = readJson(join(dir, "package.json"));
   const range = engines?.node;
-  if (range !== undefined && !satisfies(oldest, range)) {
+  if (range !== undefined && !semver.satisfies(oldest, range)) {
     faults.push(`${name}@${version} needs Node ${range} (through ${trail.join(" > ")}).`);
   }
   for (const dependency of Object.keys(dependencies)) {
