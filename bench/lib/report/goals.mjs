@@ -1,5 +1,5 @@
 // What the library promises, as ratios within one run, and what was measured.
-import { ratios, summarize } from "./stats.mjs";
+import { ratios, summarize } from "../stats.mjs";
 import { showRatio, times, toText } from "./table.mjs";
 
 const goals = [

@@ -1,7 +1,7 @@
 // How many processes, machines and Redis servers a number of open streams needs: arithmetic on what the
 // bench has measured and on assumptions that anybody may change.
 import { readFileSync } from "node:fs";
-import { median } from "./stats.mjs";
+import { median } from "../stats.mjs";
 import { toText } from "./table.mjs";
 
 /** What is assumed of the users and of the machines. */
@@ -27,11 +27,11 @@ export const assumptions = {
   keptSeconds: 300,
 };
 
-const sizes = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+const sizes = [1_000, 10_000, 100_000, 1_000_000];
 
 /** The record that the docs stand on. */
 export function readRecord() {
-  return JSON.parse(readFileSync(new URL("../results/latest.json", import.meta.url), "utf8"));
+  return JSON.parse(readFileSync(new URL("../../results/latest.json", import.meta.url), "utf8"));
 }
 
 /** The measured figures the arithmetic needs. */

@@ -1,5 +1,5 @@
 // Results as tables: the base with its figures, the others as ratios to it.
-import { ratios, summarize } from "./stats.mjs";
+import { ratios, summarize } from "../stats.mjs";
 
 /** What may be shown of a subject, in the order of the columns. `isPlain`: the figure itself, no ratio. */
 const columns = [
