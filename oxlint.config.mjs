@@ -1,5 +1,5 @@
 // The linter's rules, and which way imports point: between our packages and between the rooms of a package.
-// `.ci/test/lint-rules.test.ts` proves the directions with files that break them.
+// `scripts/test/lint-rules.test.ts` proves the directions with files that break them.
 
 const webOnly = "This package runs without Node: web-standard APIs only.";
 const wholeRxjs =
@@ -114,11 +114,11 @@ export default {
   ignorePatterns: ["**/dist", "**/node_modules"],
   overrides: [
     {
-      files: ["*.config.ts", "*.config.mjs", "vitest.workspace.ts", "**/tsup.config.ts"],
+      files: ["*.config.ts", "*.config.mjs", "vitest.workspace.ts"],
       rules: { "import/no-default-export": "off" },
     },
     {
-      files: ["examples/**", "bench/**", ".ci/**", "packages/cli/templates/**"],
+      files: ["examples/**", "bench/**", "scripts/**", "packages/cli/templates/**"],
       rules: { "no-console": "off" },
     },
     {

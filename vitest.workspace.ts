@@ -20,7 +20,7 @@ const projects: TestProjectConfiguration[] = [
     test: {
       name: "unit",
       include: ["packages/*/test/**/*.test.ts"],
-      setupFiles: [".ci/seed.ts"],
+      setupFiles: ["scripts/test-support/seed.ts"],
       ...patient,
     },
   }),
@@ -30,7 +30,9 @@ const projects: TestProjectConfiguration[] = [
     test: { name: "examples", include: ["examples/*/test/**/*.test.ts"], ...patient },
   }),
   defineProject({ test: { name: "bench", include: ["bench/test/**/*.test.ts"], ...patient } }),
-  defineProject({ test: { name: "workspace", include: [".ci/test/**/*.test.ts"], ...patient } }),
+  defineProject({
+    test: { name: "workspace", include: ["scripts/test/**/*.test.ts"], ...patient },
+  }),
 ];
 
 export default projects;

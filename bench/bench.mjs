@@ -4,14 +4,14 @@ import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { buildIfNeeded } from "./lib/build.mjs";
-import { judge, showGoals } from "./lib/goals.mjs";
+import { judge, showGoals } from "./lib/report/goals.mjs";
 import { sizeOfLinked, sizeOfLocked } from "./lib/installed.mjs";
 import { describeMachine, describeVersions } from "./lib/machine.mjs";
 import { measure, measureStarts } from "./lib/measure.mjs";
 import { installPeers, peersFolder } from "./lib/peers.mjs";
 import { startRedis } from "./lib/redis-server.mjs";
 import { installs, scenarios } from "./lib/scenarios.mjs";
-import { toRows, toText } from "./lib/table.mjs";
+import { toRows, toText } from "./lib/report/table.mjs";
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,

@@ -2,8 +2,8 @@
 // between the markers of the pages. `--check` only says whether they are what the results say.
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { chart, fillMarkers, sections } from "./lib/pages.mjs";
-import { readRecord, showSimulation } from "./lib/simulation.mjs";
+import { chart, fillMarkers, sections } from "./lib/report/pages.mjs";
+import { readRecord, showSimulation } from "./lib/report/simulation.mjs";
 
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 const record = readRecord();

@@ -1,7 +1,7 @@
 // `node bench/simulate.mjs [--speaking 0.2] [--rate 30] …`: what a number of open streams needs, by the
 // figures of bench/results/latest.json. Every assumption is an option.
 import { parseArgs } from "node:util";
-import { assumptions, readRecord, showSimulation } from "./lib/simulation.mjs";
+import { assumptions, readRecord, showSimulation } from "./lib/report/simulation.mjs";
 
 const options = Object.fromEntries(
   Object.keys(assumptions).map((name) => [name, { type: "string" }]),

@@ -2,7 +2,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findPnpm, run } from "../../.ci/lib.mjs";
+import { findPnpm } from "../../scripts/lib/install.mjs";
+import { run } from "../../scripts/lib/process.mjs";
 
 const packages = fileURLToPath(new URL("../../packages/", import.meta.url));
 

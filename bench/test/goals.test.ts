@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 // @ts-expect-error -- a script without types
-import { goalRows, judge } from "../lib/goals.mjs";
+import { goalRows, judge } from "../lib/report/goals.mjs";
 // @ts-expect-error -- a script without types
 import { scenarios } from "../lib/scenarios.mjs";
 

@@ -4,11 +4,11 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 // @ts-expect-error -- a script without types
-import { chart, fillMarkers, provenance } from "../lib/pages.mjs";
+import { chart, fillMarkers, provenance } from "../lib/report/pages.mjs";
 // @ts-expect-error -- a script without types
 import { scenarios } from "../lib/scenarios.mjs";
 // @ts-expect-error -- a script without types
-import { readRecord } from "../lib/simulation.mjs";
+import { readRecord } from "../lib/report/simulation.mjs";
 
 const record = readRecord();
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 // @ts-expect-error -- a script without types
-import { assumptions, inputsOf, readRecord, simulate } from "../lib/simulation.mjs";
+import { assumptions, inputsOf, readRecord, simulate } from "../lib/report/simulation.mjs";
 
 const inputs = {
   memoryKb: 20,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 // @ts-expect-error -- a script without types
-import { ratioOf, toMarkdown, toRows, toText } from "../lib/table.mjs";
+import { ratioOf, toMarkdown, toRows, toText } from "../lib/report/table.mjs";
 
 const result = {
   unit: "delta",

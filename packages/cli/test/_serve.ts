@@ -9,7 +9,7 @@ import { createIo } from "./_run-main.ts";
 
 /** For `beforeAll`: the page is built by `npm test`, but not by vitest alone. */
 export const buildPage = async (): Promise<void> => {
-  const script = "../../../.ci/page.mjs";
+  const script = "../../../scripts/test-support/page.mjs";
   const { buildPage } = (await import(script)) as { buildPage(): Promise<void> };
   await buildPage();
 };

@@ -2,10 +2,11 @@ import { createAgentHandler } from "@holodeck/agui";
 import { AgentError, silentLogger } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { readEvents } from "../src/chat/read-events.ts";
 import { toSafeLine, toSafeText } from "../src/chat/safe-text.ts";
-import { createSseParser } from "../src/chat/sse-parser.ts";
-import { typeTo } from "./_run-main.ts";
+import { startServer } from "./_broken-server.ts";
+import { runMain, typeTo } from "./_run-main.ts";
 
 // Whatever a terminal may obey, but for the newline.
 // oxlint-disable-next-line no-control-regex
@@ -70,40 +71,80 @@ describe("what a server says", () => {
   });
 });
 
-test("events are read alike, however the bytes are cut and lines end", () => {
+test("events are read alike, however the bytes are cut and lines end", async () => {
   const frame = fc.record({
-    data: fc.array(fc.string({ unit: "grapheme" }).map(oneLine), { minLength: 1, maxLength: 3 }),
+    event: fc.record({
+      type: fc.string({ unit: "grapheme" }),
+      more: fc.jsonValue({ maxDepth: 1 }),
+    }),
     id: fc.option(fc.nat().map(String), { nil: undefined }),
+    // Indented, an event takes several lines of data.
+    indent: fc.constantFrom(0, 1),
   });
-  fc.assert(
-    fc.property(
-      fc.array(frame),
-      fc.constantFrom("\n", "\r\n", "\r"),
-      fc.array(fc.nat(200)),
-      (frames, end, cuts) => {
-        const text = frames
-          .map(({ data, id }) => [
-            ": note",
-            ...(id ? [`id: ${id}`] : []),
-            ...data.map((one) => `data: ${one}`),
-            "",
-            "",
-          ])
-          .map((lines) => lines.join(end))
-          .join("");
-        const parser = createSseParser();
-        const places = [0, ...cuts.filter((at) => at < text.length).sort((a, b) => a - b)];
-        const pieces = places.map((at, index) => text.slice(at, places[index + 1]));
-        // A CR at the very end waits for its LF.
-        const read = [...pieces, "\n"].flatMap((piece) => parser.push(piece));
-        expect(read).toEqual(
-          frames.map(({ data, id }) => ({ data: data.join("\n"), ...(id ? { id } : {}) })),
-        );
-      },
-    ),
+  const property = fc.asyncProperty(
+    fc.array(frame),
+    fc.constantFrom("\n", "\r\n", "\r"),
+    fc.array(fc.nat(400)),
+    async (frames, end, cuts) => {
+      const text = frames
+        .map(({ event, id, indent }) => [
+          ": note",
+          "unknown: field",
+          ...(id ? [`id: ${id}`] : []),
+          ...JSON.stringify(event, null, indent)
+            .split("\n")
+            .map((line) => `data: ${line}`),
+          "",
+          "",
+        ])
+        .map((lines) => lines.join(end))
+        .join("");
+      // A CR at the very end waits for its LF.
+      const response = new Response(inPieces(`\uFEFF${text}\n`, cuts));
+      const read: unknown[] = [];
+      for await (const one of readEvents(response, new AbortController().signal)) read.push(one);
+      expect(read).toEqual(
+        frames.map(({ event, id }) => ({ event: roundTrip(event), ...(id ? { id } : {}) })),
+      );
+    },
   );
+  await fc.assert(property);
 });
 
-function oneLine(text: string): string {
-  return text.replaceAll(/[\r\n\uFEFF]/g, "");
+const mebibyte = "x".repeat(1024 * 1024);
+
+test.for([
+  ["a line", `data: ${mebibyte}`, mebibyte],
+  ["an event", `data: ${mebibyte}\n`, `data: ${mebibyte}\n`],
+] as const)("%s without an end is not kept: the turn fails", async ([, first, next]) => {
+  const { url, close } = await startServer({
+    answer: (_run, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(first);
+      const more = (): void => void response.write(next, (error) => error ?? more());
+      more();
+      return true;
+    },
+  });
+  onTestFinished(close);
+  const { code, out } = await runMain("chat", url, "hi");
+  expect(out).toContain("The server sent an event without an end.");
+  expect(code).toBe(1);
+});
+
+function inPieces(text: string, cuts: readonly number[]): ReadableStream<Uint8Array> {
+  const bytes = new TextEncoder().encode(text);
+  const places = [0, ...cuts.filter((at) => at < bytes.length).sort((a, b) => a - b)];
+  return new ReadableStream({
+    start(controller) {
+      for (const [index, at] of places.entries()) {
+        controller.enqueue(bytes.slice(at, places[index + 1]));
+      }
+      controller.close();
+    },
+  });
+}
+
+function roundTrip(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
 }

@@ -11,8 +11,12 @@ import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import type { Browser } from "playwright-core";
-import { chromiumFlags, findChromium, howToGetChromium } from "../../../.ci/chromium.ts";
-import { reportMissing } from "../../../.ci/missing.ts";
+import {
+  chromiumFlags,
+  findChromium,
+  howToGetChromium,
+} from "../../../scripts/test-support/chromium.ts";
+import { reportMissing } from "../../../scripts/test-support/missing.ts";
 
 const source = fileURLToPath(new URL("./page/", import.meta.url));
 const files = ["package.json", "package-lock.json", "page.jsx"];

@@ -7,8 +7,12 @@ import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import { chromiumFlags, findChromium, howToGetChromium } from "../../../.ci/chromium.ts";
-import { reportMissing } from "../../../.ci/missing.ts";
+import {
+  chromiumFlags,
+  findChromium,
+  howToGetChromium,
+} from "../../../scripts/test-support/chromium.ts";
+import { reportMissing } from "../../../scripts/test-support/missing.ts";
 
 /** Where pictures of the page are kept; nothing of it is tracked. */
 export const screenshots: string = fileURLToPath(new URL("./screenshots/", import.meta.url));
@@ -125,7 +129,7 @@ export async function visit(site: Site, options: VisitOptions = {}): Promise<Wat
 
 // `npm test` has built it by now; this is for whoever runs one file.
 async function buildPage(): Promise<void> {
-  const script = "import('./.ci/page.mjs').then(({ buildPage }) => buildPage())";
+  const script = "import('./scripts/test-support/page.mjs').then(({ buildPage }) => buildPage())";
   await promisify(execFile)(process.execPath, ["--eval", script], { cwd: root });
 }
 

@@ -8,7 +8,7 @@ import type { RedisOptions } from "ioredis";
 import { createClient } from "redis";
 import type { RedisClientOptions } from "redis";
 import type { IoRedisClient, NodeRedisClient } from "../src/redis/index.ts";
-import { reportMissing } from "../../../.ci/missing.ts";
+import { reportMissing } from "../../../scripts/test-support/missing.ts";
 
 /** A Redis of our own on a free port, without a disk. */
 export interface TestRedis {

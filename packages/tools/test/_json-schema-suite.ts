@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { reportMissing } from "../../../.ci/missing.ts";
+import { reportMissing } from "../../../scripts/test-support/missing.ts";
 
 export interface Group {
   readonly description: string;

@@ -1,6 +1,7 @@
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
+import { DroppedError } from "./dropped-error.ts";
+import { readEvents } from "./read-events.ts";
 import { readRefusal } from "./refusal.ts";
-import { createSseParser } from "./sse-parser.ts";
 
 export interface ChatTarget {
   readonly url: URL;
@@ -9,13 +10,8 @@ export interface ChatTarget {
 
 export interface RunClientOptions {
   readonly signal: AbortSignal;
-  /** Told when the connection was lost and the run is taken up again. */
+  /** Called when the connection was lost and the run is taken up again. */
   readonly onDrop: () => void;
-}
-
-/** The connection broke, and the run could not be taken up again. */
-export class DroppedError extends Error {
-  override readonly name = "DroppedError";
 }
 
 const attempts = 4;
@@ -39,7 +35,7 @@ export async function* requestRun(
   });
   if (!response.ok) throw await readRefusal(response);
   for (;;) {
-    for await (const { event, id } of readBody(response, signal)) {
+    for await (const { event, id } of readEvents(response, signal)) {
       lastId = id ?? lastId;
       yield event;
       if (event.type === "RUN_FINISHED" || event.type === "RUN_ERROR") return;
@@ -51,7 +47,7 @@ export async function* requestRun(
   }
 }
 
-/** Asks the server to stop a run; one that does not know how hears it by the closed connection. */
+/** Asks the server to stop a run; one without that route stops by the closed connection. */
 export async function requestStop(target: ChatTarget, runId: string): Promise<void> {
   try {
     const headers = { ...target.headers };
@@ -88,33 +84,4 @@ function runUrl(url: URL, runId: string, what: "events" | "stop"): URL {
   const own = new URL(url);
   own.pathname = `${url.pathname.replace(/\/$/, "")}/runs/${encodeURIComponent(runId)}/${what}`;
   return own;
-}
-
-// A body that breaks off ends here like one that is over: the missing terminal event tells.
-async function* readBody(
-  response: Response,
-  signal: AbortSignal,
-): AsyncGenerator<{ event: BaseEvent; id?: string }, void, undefined> {
-  const parser = createSseParser();
-  const decoder = new TextDecoder();
-  const reader = response.body?.getReader();
-  while (reader) {
-    const { done, value } = await reader.read().catch((error: unknown) => {
-      if (signal.aborted) throw error;
-      return { done: true, value: undefined };
-    });
-    if (done || value === undefined) return;
-    for (const { data, id } of parser.push(decoder.decode(value, { stream: true }))) {
-      yield { event: parse(data), ...(id === undefined ? {} : { id }) };
-    }
-  }
-}
-
-function parse(data: string): BaseEvent {
-  try {
-    return JSON.parse(data) as BaseEvent;
-  } catch (error) {
-    const message = `The server sent something that is no event: ${data.slice(0, 200)}`;
-    throw new DroppedError(message, { cause: error });
-  }
 }

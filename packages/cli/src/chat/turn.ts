@@ -2,10 +2,11 @@ import { EventType } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
 import { askCalls, askInterrupts } from "./answers.ts";
 import type { Conversation, Saying } from "./conversation.ts";
+import { DroppedError } from "./dropped-error.ts";
 import type { LineReader } from "./line-reader.ts";
 import type { Printer } from "./printer.ts";
 import { RefusedError } from "./refusal.ts";
-import { DroppedError, requestRun, requestStop } from "./run-client.ts";
+import { requestRun, requestStop } from "./run-client.ts";
 import type { ChatTarget } from "./run-client.ts";
 
 export interface Chat {

@@ -43,7 +43,6 @@ const streamCodes = [
   "incomplete-stream",
   "event-too-large",
   "history-too-large",
-  "slow-consumer",
   "run-lost",
   "run-ended",
 ] as const;

@@ -13,7 +13,6 @@ import type {
 import { toChatResponse } from "./chat-response.ts";
 import { loadZod } from "./chat-schemas.ts";
 import { composeMessage } from "./compose-message.ts";
-import { decodePlainChat } from "./decode-plain-chat.ts";
 import { idRules } from "../shared/ids.ts";
 import { restChatOperation, deleteOperation } from "./operations.ts";
 import { createChatReader } from "./read-chat.ts";
@@ -55,8 +54,6 @@ interface Asked {
   readonly sessionId: string | undefined;
   readonly files: readonly InputFile[];
 }
-
-const noFiles: readonly InputFile[] = Object.freeze([]);
 
 // Each of them stays in memory until its run has ended.
 const uploadsAtOnce = 4;
@@ -104,12 +101,6 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
     return { content, sessionId, files };
   }
 
-  // What has no files is told as it is, unless the host has a word in it.
-  function readPlain({ body }: Call): Asked | undefined {
-    const plain = settings.compose ? undefined : decodePlainChat(body, { messageChars, idFormat });
-    return plain && { content: plain.message, sessionId: plain.sessionId, files: noFiles };
-  }
-
   function start(call: Call, asked: Asked, askedId: string): Promise<ActiveRun> {
     const { content, sessionId, files } = asked;
     const input: RunAgentInput = {
@@ -128,7 +119,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
     const upload = uploadOf(call);
     try {
       const askedId = ulid();
-      const run = await start(call, readPlain(call) ?? (await read(call, upload)), askedId);
+      const run = await start(call, await read(call, upload), askedId);
       const suggested = createSuggested();
       const result = await run.collect(suggested.note);
       if (result.error) throw originalOf(result.error);
@@ -147,7 +138,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
   async function stream(call: Call): Promise<Reply> {
     const upload = uploadOf(call);
     try {
-      const run = await start(call, readPlain(call) ?? (await read(call, upload)), ulid());
+      const run = await start(call, await read(call, upload), ulid());
       const { requestId, request } = call;
       const encoder = restSseEncoder({ requestId, instance: request.url.pathname });
       const reply = run.stream(encoder, "start");

@@ -7,7 +7,6 @@ import type { DecodedThreadChat } from "./threads-decode.ts";
 import { threadsEncoder } from "./threads-encoder.ts";
 import { isRecord } from "./threads-events.ts";
 import { clientMetadata, toAnswer, toTokens } from "./threads-messages.ts";
-import { decodePlainChat } from "./threads-plain.ts";
 import { loadThreadSchemas } from "./threads-schemas.ts";
 import { invalid } from "./threads-settings.ts";
 import type { ThreadsSettings } from "./threads-settings.ts";
@@ -21,7 +20,7 @@ export async function chat(
   host: ProtocolHost,
   settings: ThreadsSettings,
 ): Promise<Reply> {
-  const body = decodePlainChat(call.body, settings.idFormat) ?? (await readBody(call, settings));
+  const body = await readBody(call, settings);
   warnOfUnknown(call, host);
   const threadId = body.thread_id ?? crypto.randomUUID();
   const metadata = await toMetadata({ principal: principalOf(call), threadId }, body, host);

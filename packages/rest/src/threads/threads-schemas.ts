@@ -51,8 +51,8 @@ export interface ThreadSchemas extends AnswerSchemas {
   toJson(schema: ZodType): Json;
 }
 
-/** In code points, as the founding API counts. */
-export const maxMessage = 10_000;
+/** In code points. */
+const maxMessage = 10_000;
 
 const loaded = new Map<ThreadIdFormat, ThreadSchemas>();
 

@@ -1,0 +1,4 @@
+/** The connection broke, and the run could not be taken up again. */
+export class DroppedError extends Error {
+  override readonly name = "DroppedError";
+}

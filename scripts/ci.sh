@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# What CI runs: the tests, the static checks, and the two commands on a fresh machine.
+# Ends with the summed counts, and with a code other than 0 when anything failed.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+export CI=true NO_COLOR=1
+unset FORCE_COLOR
+
+log="$(mktemp)"
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0 skipped=0
+
+step() {
+  echo "== $*"
+  "$@" 2>&1 </dev/null | tee "$log"
+  local status="${PIPESTATUS[0]}" line p=0 f=0 s=0
+  line="$(grep -E '^([a-z]+: )?[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$log" | tail -n 1)"
+  if [[ "$line" =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)? ]]; then
+    p="${BASH_REMATCH[1]}" f="${BASH_REMATCH[2]}" s="${BASH_REMATCH[4]:-0}"
+  fi
+  # Whatever a step counted: a code other than 0 is a failure.
+  if [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
+step npm test
+step npm run --silent check
+step npm run --silent check:fresh
+
+suffix=""
+[ "$skipped" -gt 0 ] && suffix=", $skipped skipped"
+echo
+echo "$passed passed, $failed failed$suffix"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
