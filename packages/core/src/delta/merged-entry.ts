@@ -52,18 +52,13 @@ export function sealDeltas(entry: OpenEntry): void {
 }
 
 /** What one delta of a line would be by itself. */
-export function entryOfDelta({ from, at, event }: LogEntry, index: number, delta: string): LogEntry {
+export function entryOfDelta(
+  { from, at, event }: LogEntry,
+  index: number,
+  delta: string,
+): LogEntry {
   const offset = from + index;
   return { from: offset, to: offset, at, event: { ...event, delta } };
-}
-
-/** Whether a delta, with nothing else in it, goes on where an entry ends. */
-export function continues({ event }: OpenEntry, next: BaseEvent): boolean {
-  return (
-    event.type === next.type &&
-    event.messageId === next.messageId &&
-    event.toolCallId === next.toolCallId
-  );
 }
 
 /** The part of an entry that follows an offset. */

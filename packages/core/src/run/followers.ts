@@ -3,7 +3,7 @@ import { Follower, encodeAll } from "./follower.ts";
 import type { FollowerHost } from "./follower.ts";
 import type { SizedEntry } from "../delta/merged-entry.ts";
 import type { RunLease, RunSettings } from "./types.ts";
-import { sizeOf } from "../json/size.ts";
+import { sizeOfEvent } from "../delta/event-size.ts";
 import type { BaseEvent } from "@ag-ui/core";
 import type { Chunk, Encoder, Sink } from "../contract/exchange.ts";
 import { Collector } from "./collector.ts";
@@ -126,7 +126,7 @@ export class Followers implements FollowerHost, CollectorHost {
       if (after >= stage.delivered) break;
       const entries = await runs.read({ principal, threadId, runId }, after, 256);
       if (entries.length === 0) break;
-      follower.deliver(entries.map((entry) => ({ ...entry, size: sizeOf(entry.event) })));
+      follower.deliver(entries.map((entry) => ({ ...entry, size: sizeOfEvent(entry.event) })));
       after = entries.at(-1)!.to;
     }
     follower.isCatchingUp = false;

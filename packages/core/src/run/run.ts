@@ -22,7 +22,9 @@ import { HistoryBudget } from "../guard/history/history-budget.ts";
 import type { BudgetedRun } from "../guard/history/history-budget.ts";
 import { atTurnEnd, nextMacrotask } from "../base/turns.ts";
 import type { TurnMember } from "../base/turns.ts";
-import { appendDelta, continues, noOffset, sealDeltas } from "../delta/merged-entry.ts";
+import { continuesPart, sizeOfText } from "../delta/bare-delta.ts";
+import { sizeOfEvent } from "../delta/event-size.ts";
+import { appendDelta, noOffset, sealDeltas } from "../delta/merged-entry.ts";
 import type { OpenEntry, SizedEntry } from "../delta/merged-entry.ts";
 import { warnLate } from "../agent/calls/late-calls.ts";
 import { LazyAbortController } from "../base/lazy-abort-controller.ts";
@@ -46,7 +48,7 @@ import {
 import { RunOutcome } from "./outcome.ts";
 import type { RunSummary } from "../view/run-summary.ts";
 import type { RunInit, RunPersistence, RunLease, RunSettings } from "./types.ts";
-import { isEndless, sizeOf, sizeOfText, withoutEndless } from "../json/size.ts";
+import { isEndless, withoutEndless } from "../json/size.ts";
 import { serverToolsOf, settleTools } from "../tools/definitions.ts";
 import { nothingAsked, RunTools } from "../tools/run-tools.ts";
 import { startAgent, toRun } from "../agent/call-agent.ts";
@@ -64,7 +66,9 @@ const turnBytes = 64 * 1024;
 const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
 
 // Each server has one of these per open stream, so what a run may never need is made when it does.
-export class LiveRun implements OutputListener, RunMode, CallOrigins, FollowersHost, TurnMember, BudgetedRun {
+export class LiveRun
+  implements OutputListener, RunMode, CallOrigins, FollowersHost, TurnMember, BudgetedRun
+{
   readonly settings: RunSettings;
   readonly context: RunContext;
   status: RunStatus = "running";
@@ -491,7 +495,7 @@ export class LiveRun implements OutputListener, RunMode, CallOrigins, FollowersH
       if (said === "" || messageId === undefined || messageId !== this.#guard.textId) return false;
       if (type !== EventType.TEXT_MESSAGE_CONTENT) return false;
     } else {
-      if (!this.#guard.isDelta(said) || !continues(tail, said)) return false;
+      if (!this.#guard.isDelta(said) || !continuesPart(tail.event, said)) return false;
       delta = said.delta;
     }
     if (typeof delta !== "string") return false;
@@ -551,9 +555,9 @@ export class LiveRun implements OutputListener, RunMode, CallOrigins, FollowersH
 
   #accept(said: BaseEvent, isDelta: boolean): void {
     if (this.#terminal) return;
-    if (isDelta && this.#tail && continues(this.#tail, said)) {
+    if (isDelta && this.#tail && continuesPart(this.#tail.event, said)) {
       const { delta } = said;
-      const size = said === this.#heard ? this.#size : sizeOf(said);
+      const size = said === this.#heard ? this.#size : sizeOfEvent(said);
       if (typeof delta === "string" && this.#prolong(this.#tail, delta, size)) return;
     }
     // The agent's own object, which it may change or use again while ours waits to be sent.
@@ -562,7 +566,7 @@ export class LiveRun implements OutputListener, RunMode, CallOrigins, FollowersH
     const event = typeof this.#heard === "string" ? said : copyEvent(said, isForeign);
     // A getter of the author's that says now this, now that: nobody could fold or keep it.
     if (isDelta && typeof event.delta !== "string") return;
-    const size = isForeign ? this.#size : sizeOf(event);
+    const size = isForeign ? this.#size : sizeOfEvent(event);
     const offset = ++this.#offset;
     // For texts the clock is looked at once per turn, which lasts a few milliseconds at most.
     if (!this.#turnOpen || typeof this.#heard !== "string")
@@ -881,7 +885,7 @@ export class LiveRun implements OutputListener, RunMode, CallOrigins, FollowersH
 // What cannot be read is not an event, and the guard says so.
 function measure(value: unknown): number {
   try {
-    return sizeOf(value);
+    return sizeOfEvent(value);
   } catch {
     return 0;
   }

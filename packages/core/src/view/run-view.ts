@@ -5,7 +5,7 @@ import type { SizedEntry } from "../delta/merged-entry.ts";
 import { LiveDocument } from "../json/live-document.ts";
 import { foldOver } from "./reducer.ts";
 import type { Reducer } from "./reducer.ts";
-import { sizeOf } from "../json/size.ts";
+import { sizeOfEvent } from "../delta/event-size.ts";
 import { Times } from "./message-times.ts";
 import type { LogEntry, RunKey, RunLog, RunRecord } from "../contract/run-log.ts";
 import type { Session } from "../contract/session-store.ts";
@@ -135,7 +135,7 @@ export function toPrelude(
   const { offset, at } = place;
   return events.map((event, index) => {
     const to = index === events.length - 1 ? offset : noOffset;
-    return { from: to, to, at, event, size: sizeOf(event) };
+    return { from: to, to, at, event, size: sizeOfEvent(event) };
   });
 }
 
