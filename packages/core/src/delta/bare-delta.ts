@@ -53,9 +53,12 @@ export function hasLabel({ timestamp, subagentRunId }: Members): boolean {
 }
 
 /** The id of the part that a delta belongs to. Returns undefined for any other event. */
-export function partOf({ type, messageId, toolCallId }: Members): string | undefined {
-  const id =
-    type === content || type === reasoning ? messageId : type === args ? toolCallId : undefined;
+export function partOf(event: Members): string | undefined {
+  const { type } = event;
+  // Only the one that it has: to look for a member that is not there takes longer.
+  let id: unknown;
+  if (type === content || type === reasoning) id = event.messageId;
+  else if (type === args) id = event.toolCallId;
   return typeof id === "string" ? id : undefined;
 }
 
@@ -72,17 +75,14 @@ export function continuesPart(last: Members, next: Members): boolean {
 /** Whether an event with a type and the id of its part has a text besides, perhaps labels, and nothing else. */
 export function hasOnlyText(event: Members): event is { readonly delta: string } {
   if (typeof event.delta !== "string") return false;
-  let count = 3;
-  if (event.timestamp !== undefined) count++;
-  if (event.subagentRunId !== undefined) count++;
-  return hasMembers(event, count);
+  const count = countMembers(event);
+  return count === 3 || (count > 3 && countDefined(event) === 3 + countLabels(event));
 }
 
-/** Whether so many members of an event are defined. Counting is the cheapest way to find out that there is no other. */
-export function hasMembers(event: object, count: number): boolean {
-  let rest = count;
-  for (const _ in event) rest--;
-  return rest === 0 || (rest < 0 && countDefined(event) === count);
+/** Whether so many members of an event are defined. */
+export function hasMembers(event: object, expected: number): boolean {
+  const count = countMembers(event);
+  return count === expected || (count > expected && countDefined(event) === expected);
 }
 
 /** The size of a bare delta. */
@@ -100,8 +100,19 @@ export function sizeOfDelta(event: Members): number | undefined {
   return sizeOfText(type, id, event.delta) + owner;
 }
 
+// The cheapest way to find out that there is no other.
+function countMembers(event: object): number {
+  let count = 0;
+  for (const _ in event) count++;
+  return count;
+}
+
 function countDefined(event: object): number {
   let count = 0;
   for (const key in event) if ((event as Record<string, unknown>)[key] !== undefined) count++;
   return count;
+}
+
+function countLabels({ timestamp, subagentRunId }: Members): number {
+  return (timestamp === undefined ? 0 : 1) + (subagentRunId === undefined ? 0 : 1);
 }
