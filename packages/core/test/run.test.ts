@@ -264,6 +264,19 @@ describe("the way out", () => {
     expect(sink.error).toMatchObject({ code: "event-too-large" });
     expect(types(sink.events)).not.toContain("CUSTOM");
   });
+
+  test("refuses a delta that is too large for a member that AG-UI does not have", async () => {
+    const note = "x".repeat(2_000);
+    const { run } = setup(
+      scriptedAgent([{ type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "a", note }]),
+      { limits: { eventBytes: 1_000 } },
+    );
+    const sink = mockSink();
+    run.follow(sink.encoder, sink);
+    await run.done;
+    expect(sink.error).toMatchObject({ code: "event-too-large" });
+    expect(types(sink.events)).not.toContain("TEXT_MESSAGE_CONTENT");
+  });
 });
 
 describe("an encoder or a sink that makes the agent emit while it is called", () => {

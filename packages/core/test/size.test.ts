@@ -1,6 +1,7 @@
 import { EventType } from "@ag-ui/core";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { sizeOfEvent } from "../src/internal.ts";
 import { sizeOf } from "../src/json/size.ts";
 
 const bytes = (value: unknown): number =>
@@ -21,23 +22,6 @@ describe("sizeOf", () => {
       }),
       { numRuns: 500 },
     );
-  });
-
-  test("is close for the events of a stream", () => {
-    const id = "01HZY4J8Q0000000000000000A";
-    const kinds = [
-      { type: EventType.TEXT_MESSAGE_CONTENT, messageId: id },
-      { type: EventType.REASONING_MESSAGE_CONTENT, messageId: id, subagentRunId: id },
-      { type: EventType.TOOL_CALL_ARGS, toolCallId: id, timestamp: 1_700_000_000_000 },
-      { type: EventType.TEXT_MESSAGE_CONTENT, messageId: id, metadata: { a: "x".repeat(500) } },
-    ];
-    for (const kind of kinds) {
-      for (const length of [1, 100, 10_000]) {
-        const event = { ...kind, delta: "x".repeat(length) };
-        expect(sizeOf(event)).toBeGreaterThanOrEqual(bytes(event) - 8);
-        expect(sizeOf(event)).toBeLessThanOrEqual(bytes(event) + 40);
-      }
-    }
   });
 
   test.for<[string, unknown, number]>([
@@ -62,5 +46,35 @@ describe("sizeOf", () => {
       expect(sizeOf(value)).toBeGreaterThanOrEqual(64 * 1024 * 1024);
       expect(Number.isFinite(sizeOf(value))).toBe(true);
     }
+  });
+});
+
+describe("sizeOfEvent", () => {
+  test("is close for the events of a stream", () => {
+    const id = "01HZY4J8Q0000000000000000A";
+    const kinds = [
+      { type: EventType.TEXT_MESSAGE_CONTENT, messageId: id },
+      { type: EventType.REASONING_MESSAGE_CONTENT, messageId: id, subagentRunId: id },
+      { type: EventType.TOOL_CALL_ARGS, toolCallId: id, timestamp: 1_700_000_000_000 },
+      { type: EventType.TEXT_MESSAGE_CONTENT, messageId: id, metadata: { a: "x".repeat(500) } },
+      { type: EventType.TEXT_MESSAGE_CONTENT, messageId: id, tomorrow: "x".repeat(500) },
+    ];
+    for (const kind of kinds) {
+      for (const length of [1, 100, 10_000]) {
+        const event = { ...kind, delta: "x".repeat(length) };
+        expect(sizeOfEvent(event)).toBeGreaterThanOrEqual(bytes(event) - 8);
+        expect(sizeOfEvent(event)).toBeLessThanOrEqual(bytes(event) + 40);
+      }
+    }
+  });
+
+  test("is huge for an event that cannot be read", () => {
+    const event = {
+      type: EventType.TEXT_MESSAGE_CONTENT,
+      get messageId(): string {
+        throw new Error("No.");
+      },
+    };
+    expect(sizeOfEvent(event)).toBeGreaterThanOrEqual(64 * 1024 * 1024);
   });
 });

@@ -1,5 +1,10 @@
 import { createReducer, EventType } from "@holodeck/agui-core";
-import { assertOptions, describeValue, sizeOf, unknownName } from "@holodeck/agui-core/internal";
+import {
+  assertOptions,
+  describeValue,
+  sizeOfEvent,
+  unknownName,
+} from "@holodeck/agui-core/internal";
 import type {
   AgentRequest,
   BaseEvent,
@@ -147,7 +152,7 @@ function createLogging(
         next(event) {
           firstAt ??= Date.now();
           count++;
-          const size = sizeOf(event);
+          const size = sizeOfEvent(event);
           bytes += size;
           if (event.type === EventType.RUN_FINISHED || event.type === EventType.RUN_ERROR) {
             terminal = event;

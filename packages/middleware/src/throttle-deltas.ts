@@ -1,6 +1,12 @@
-import { EventType, systemClock } from "@holodeck/agui-core";
-import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
+import { systemClock } from "@holodeck/agui-core";
+import {
+  assertOptions,
+  continuesPart,
+  describeValue,
+  isPlainDelta,
+} from "@holodeck/agui-core/internal";
 import type { BaseEvent, Clock, Middleware } from "@holodeck/agui-core";
+import type { PlainDelta } from "@holodeck/agui-core/internal";
 
 export interface ThrottleDeltasOptions {
   /** The shortest time between two deltas. By default 50 ms. */
@@ -8,12 +14,6 @@ export interface ThrottleDeltasOptions {
   /** For tests that hold time still. */
   clock?: Clock;
 }
-
-const idOf: Readonly<Record<string, string>> = {
-  [EventType.TEXT_MESSAGE_CONTENT]: "messageId",
-  [EventType.REASONING_MESSAGE_CONTENT]: "messageId",
-  [EventType.TOOL_CALL_ARGS]: "toolCallId",
-};
 
 // An agent that never waits lets no timer fire; what is held is bounded all the same.
 const maxLength = 16 * 1024;
@@ -38,7 +38,7 @@ export function throttleDeltas(options: ThrottleDeltasOptions = {}): Middleware 
 
   return (input, context, next) => ({
     subscribe(observer) {
-      let held: (BaseEvent & { delta: string }) | undefined;
+      let held: PlainDelta | undefined;
       let sentAt = Number.NEGATIVE_INFINITY;
       let timer: unknown;
 
@@ -53,12 +53,13 @@ export function throttleDeltas(options: ThrottleDeltasOptions = {}): Middleware 
       }
 
       function take(event: BaseEvent): void {
+        // Whatever else an event carries (metadata, the provider's own event) belongs to its own delta.
         if (!isPlainDelta(event)) {
           flush();
           observer.next(event);
           return;
         }
-        if (held && isNeighbour(held, event)) {
+        if (held && continuesPart(held, event)) {
           held = { ...held, delta: held.delta + event.delta };
         } else {
           flush();
@@ -90,23 +91,4 @@ export function throttleDeltas(options: ThrottleDeltasOptions = {}): Middleware 
       };
     },
   });
-}
-
-// Whatever else an event carries (metadata, the provider's own event) belongs to its own delta.
-function isPlainDelta(event: BaseEvent): event is BaseEvent & { delta: string } {
-  const id = idOf[event.type];
-  if (id === undefined || typeof event.delta !== "string") return false;
-  for (const key in event) {
-    if (key !== "type" && key !== id && key !== "delta" && !optional.has(key)) return false;
-  }
-  return true;
-}
-
-const optional: ReadonlySet<string> = new Set(["timestamp", "subagentRunId"]);
-
-function isNeighbour(one: BaseEvent, other: BaseEvent): boolean {
-  const id = idOf[one.type]!;
-  return (
-    one.type === other.type && one[id] === other[id] && one.subagentRunId === other.subagentRunId
-  );
 }

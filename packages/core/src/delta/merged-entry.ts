@@ -61,15 +61,6 @@ export function entryOfDelta(
   return { from: offset, to: offset, at, event: { ...event, delta } };
 }
 
-/** Whether a delta, with nothing else in it, goes on where an entry ends. */
-export function continues({ event }: OpenEntry, next: BaseEvent): boolean {
-  return (
-    event.type === next.type &&
-    event.messageId === next.messageId &&
-    event.toolCallId === next.toolCallId
-  );
-}
-
 /** The part of an entry that follows an offset. */
 export function cutAfter<T extends LogEntry>(entry: T & Partial<SizedEntry>, after: number): T {
   if (entry.from > after || !entry.cuts) return entry;

@@ -1,4 +1,5 @@
 import { EventType } from "@ag-ui/core";
+import { hasMembers, hasOnlyText } from "../delta/bare-delta.ts";
 import { isRecord } from "./fields.ts";
 import type { LooseEvent } from "./shapes.ts";
 import type { Owner } from "./parts/known.ts";
@@ -26,17 +27,17 @@ export class FastPath {
   #streamOwner: Owner;
   #streamIsText = true;
 
-  /** True for a delta of what is open that has nothing else in it. */
+  /** True for a delta of what is open that has nothing else in it but labels. */
   isNext(event: unknown): event is LooseEvent {
     try {
       if (!isRecord(event)) return false;
       if (event.type === this.#messageType) {
         const id = this.#messageId;
-        return id !== undefined && event.messageId === id && isBare(event, this.#messageOwner);
+        return id !== undefined && event.messageId === id && isPlain(event, this.#messageOwner);
       }
       if (event.type !== args) return false;
       const id = this.#callId;
-      return id !== undefined && event.toolCallId === id && isBare(event, this.#callOwner);
+      return id !== undefined && event.toolCallId === id && isPlain(event, this.#callOwner);
     } catch {
       // A getter that throws: the slow way deals with it.
       return false;
@@ -106,12 +107,12 @@ export class FastPath {
       if (!isRecord(event)) return false;
       if (event.type !== (this.#streamIsText ? textChunk : reasoningChunk)) return false;
       if (event.subagentRunId !== this.#streamOwner) return false;
-      let keys = this.#streamOwner === undefined ? 2 : 3;
+      let members = this.#streamOwner === undefined ? 2 : 3;
       if (event.messageId !== undefined) {
         if (event.messageId !== this.#streamId) return false;
-        keys++;
+        members++;
       }
-      return typeof event.delta === "string" && event.delta !== "" && hasKeys(event, keys);
+      return typeof event.delta === "string" && event.delta !== "" && hasMembers(event, members);
     } catch {
       // As above.
       return false;
@@ -119,23 +120,10 @@ export class FastPath {
   }
 }
 
-// Nothing in it but a delta, an id and what needs no check. Counting is the cheapest way to know.
-function isBare(event: Json, owner: Owner): boolean {
-  if (typeof event.delta !== "string") return false;
-  let keys = 3;
-  if (event.timestamp !== undefined) {
-    if (!Number.isSafeInteger(event.timestamp)) return false;
-    keys++;
-  }
-  if (event.subagentRunId !== undefined) {
-    if (event.subagentRunId !== owner) return false;
-    keys++;
-  }
-  return hasKeys(event, keys);
-}
-
-function hasKeys(event: Json, count: number): boolean {
-  let rest = count;
-  for (const _ in event) rest--;
-  return rest === 0;
+// An owner or a time that needs no check.
+function isPlain(event: Json, owner: Owner): boolean {
+  const { timestamp, subagentRunId } = event;
+  if (timestamp !== undefined && !Number.isSafeInteger(timestamp)) return false;
+  if (subagentRunId !== undefined && subagentRunId !== owner) return false;
+  return hasOnlyText(event);
 }

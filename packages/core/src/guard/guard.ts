@@ -18,6 +18,7 @@ import type { RepairKind } from "./repairs.ts";
 import { BudgetError } from "./history/history-budget.ts";
 import type { HistoryBudget } from "./history/history-budget.ts";
 import { isOpaqueId } from "../base/ids.ts";
+import { hasLabel } from "../delta/bare-delta.ts";
 import type { StateTracker } from "./state-tracker.ts";
 
 export type { CallOrigins } from "./calls/earlier-calls.ts";
@@ -155,7 +156,7 @@ class RunGuard implements Guard, EndingRun, EventSink, ReaderHost {
   }
 
   isDelta(value: unknown): value is LooseEvent {
-    return this.#hot.isNext(value) && isBare(value);
+    return this.#hot.isNext(value) && !hasLabel(value);
   }
 
   open(): void {
@@ -171,10 +172,10 @@ class RunGuard implements Guard, EndingRun, EventSink, ReaderHost {
       return this.#pushText(value);
     }
     if (this.#hot.isNext(value) && this.#fits(value.delta)) {
-      return this.#emit(value, isBare(value));
+      return this.#emit(value, !hasLabel(value));
     }
     const event = this.#hot.expandChunk(value);
-    if (event && this.#fits(event.delta)) return this.#emit(event, isBare(event));
+    if (event && this.#fits(event.delta)) return this.#emit(event, !hasLabel(event));
     this.subject = "the run";
     try {
       this.#pushEvent(value);
@@ -443,9 +444,4 @@ class RunGuard implements Guard, EndingRun, EventSink, ReaderHost {
     this.ended = true;
     this.#emit(event);
   }
-}
-
-// Of what is known to be a delta of something open.
-function isBare({ timestamp, subagentRunId }: LooseEvent): boolean {
-  return timestamp === undefined && subagentRunId === undefined;
 }

@@ -4,3 +4,8 @@
  * writes one puts the quotes around it for half of what `JSON.stringify` takes.
  */
 export const needsEscape: RegExp = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
+
+/** A text as JSON writes it, without the quotes. */
+export function escapeText(text: string): string {
+  return needsEscape.test(text) ? JSON.stringify(text).slice(1, -1) : text;
+}

@@ -1,16 +1,7 @@
 const maxDepth = 256;
 const enough = 64 * 1024 * 1024;
-const tooMuch = 1024 * 1024 * 1024;
-
-interface DeltaEvent {
-  readonly type?: unknown;
-  readonly delta?: unknown;
-  readonly messageId?: unknown;
-  readonly toolCallId?: unknown;
-  readonly subagentRunId?: unknown;
-  readonly metadata?: unknown;
-  readonly rawEvent?: unknown;
-}
+/** The size of what JSON cannot write. */
+export const tooMuch: number = 1024 * 1024 * 1024;
 
 /**
  * Roughly the bytes of a value as JSON, for memory bounds: exact to a few per cent for ASCII, at
@@ -19,7 +10,7 @@ interface DeltaEvent {
  */
 export function sizeOf(value: unknown): number {
   try {
-    return sizeOfDelta(value) ?? measure(value, 0);
+    return measure(value, 0);
   } catch {
     // A getter or a proxy of the author's.
     return tooMuch;
@@ -54,31 +45,6 @@ function finiteMember(value: object, key: string): unknown {
   } catch {
     return 0n;
   }
-}
-
-/** The size of a delta with nothing else in it. */
-export function sizeOfText(type: string, id: string, delta: string): number {
-  // `{"type":"…","messageId":"…","delta":"…","timestamp":…}` around the three strings.
-  return 64 + type.length + id.length + delta.length;
-}
-
-function sizeOfDelta(value: unknown): number | undefined {
-  if (typeof value === "object" && value !== null) {
-    const { type, delta, messageId, toolCallId, subagentRunId, metadata, rawEvent } =
-      value as DeltaEvent;
-    const id = messageId ?? toolCallId;
-    if (
-      typeof delta === "string" &&
-      typeof id === "string" &&
-      typeof type === "string" &&
-      metadata === undefined &&
-      rawEvent === undefined
-    ) {
-      const owner = typeof subagentRunId === "string" ? subagentRunId.length + 19 : 0;
-      return sizeOfText(type, id, delta) + owner;
-    }
-  }
-  return undefined;
 }
 
 function measure(value: unknown, depth: number): number {

@@ -5,14 +5,15 @@ import type { OutputListener } from "../agent/output.ts";
 import { SafeLogger } from "../base/logger.ts";
 import { AgentError, describeError } from "../contract/errors.ts";
 import type { RunContext } from "../contract/context.ts";
-import { continues } from "../delta/merged-entry.ts";
+import { continuesPart, sizeOfText } from "../delta/bare-delta.ts";
+import { sizeOfEvent } from "../delta/event-size.ts";
 import type { OpenEntry } from "../delta/merged-entry.ts";
 import { createGuard } from "../guard/guard.ts";
 import type { Guard } from "../guard/guard.ts";
 import { HistoryBudget } from "../guard/history/history-budget.ts";
 import type { BudgetedRun } from "../guard/history/history-budget.ts";
 import { copyJson } from "../json/copy.ts";
-import { isEndless, sizeOf, sizeOfText, withoutEndless } from "../json/size.ts";
+import { isEndless, withoutEndless } from "../json/size.ts";
 import { isTerminal } from "../view/is-terminal.ts";
 import type { RunView } from "../view/run-view.ts";
 import type { Followers } from "./clients/followers.ts";
@@ -151,7 +152,7 @@ export class Intake implements OutputListener, BudgetedRun {
       if (sent === "" || messageId === undefined || messageId !== this.#guard.textId) return false;
       if (type !== EventType.TEXT_MESSAGE_CONTENT) return false;
     } else {
-      if (!this.#guard.isDelta(sent) || !continues(tail, sent)) return false;
+      if (!this.#guard.isDelta(sent) || !continuesPart(tail.event, sent)) return false;
       delta = sent.delta;
     }
     if (typeof delta !== "string") return false;
@@ -185,16 +186,16 @@ export class Intake implements OutputListener, BudgetedRun {
     // The agent's own object, which it may change or use again while ours waits to be sent.
     const isForeign = sent === this.#current;
     const { tail } = this.#turns;
-    if (isDelta && tail && continues(tail, sent)) {
+    if (isDelta && tail && continuesPart(tail.event, sent)) {
       const { delta } = sent;
-      const size = isForeign ? this.#currentSize : sizeOf(sent);
+      const size = isForeign ? this.#currentSize : sizeOfEvent(sent);
       if (typeof delta === "string" && this.#turns.prolong(tail, delta, size)) return;
     }
     // Events that the guard makes of a string hold no object of the agent.
     const event = typeof this.#current === "string" ? sent : copyEvent(sent, isForeign);
     // A getter of the agent that returns another value each time: such a delta cannot be merged or stored.
     if (isDelta && typeof event.delta !== "string") return;
-    const size = isForeign ? this.#currentSize : sizeOf(event);
+    const size = isForeign ? this.#currentSize : sizeOfEvent(event);
     if (isTerminal(event)) this.#run.finish(event, size);
     else this.#turns.add(event, size, isDelta);
   }
@@ -297,7 +298,7 @@ function copyEvent(event: BaseEvent, isForeign: boolean): BaseEvent {
 // A value that cannot be read is no event, and the guard reports it.
 function measure(value: unknown): number {
   try {
-    return sizeOf(value);
+    return sizeOfEvent(value);
   } catch {
     return 0;
   }

@@ -10,7 +10,7 @@ import { toPrelude } from "../view/prelude.ts";
 import { createRunView } from "../view/run-view.ts";
 import { SafeLogger } from "../base/logger.ts";
 import type { RunSettings } from "./types.ts";
-import { sizeOf } from "../json/size.ts";
+import { sizeOfEvent } from "../delta/event-size.ts";
 import { errorOf, lostRun, toErrorEntry } from "./run-error.ts";
 import type { Encoder, Reply, Sink } from "../contract/exchange.ts";
 import type { RunResult } from "../contract/protocol.ts";
@@ -128,5 +128,5 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
 }
 
 function sized(entry: LogEntry): SizedEntry {
-  return { ...entry, size: sizeOf(entry.event) };
+  return { ...entry, size: sizeOfEvent(entry.event) };
 }

@@ -2,7 +2,7 @@ import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { BaseEvent, Message } from "@ag-ui/core";
 import { noOffset } from "../delta/merged-entry.ts";
 import type { SizedEntry } from "../delta/merged-entry.ts";
-import { sizeOf } from "../json/size.ts";
+import { sizeOfEvent } from "../delta/event-size.ts";
 import type { RunView } from "./run-view.ts";
 
 /**
@@ -34,7 +34,7 @@ export function toPrelude(
   const { offset, at } = place;
   return events.map((event, index) => {
     const to = index === events.length - 1 ? offset : noOffset;
-    return { from: to, to, at, event, size: sizeOf(event) };
+    return { from: to, to, at, event, size: sizeOfEvent(event) };
   });
 }
 

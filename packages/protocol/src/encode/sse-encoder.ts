@@ -1,6 +1,5 @@
-import { EventType } from "@holodeck/agui-core";
-import { needsEscape, entryOfDelta } from "@holodeck/agui-core/internal";
-import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
+import { createDeltaFrames, EventType } from "@holodeck/agui-core";
+import type { DeltaFrame, Encoder, LogEntry } from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
 import { serialise } from "./serialise.ts";
 import { toSnakeEvent } from "../shared/snake-case.ts";
@@ -31,52 +30,8 @@ const headers = { "cache-control": "no-cache, no-transform", "x-accel-buffering"
 export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
   const isLegacy = options.protocolVersion === undefined;
   const isSnake = options.wireCase === "snake";
-  // Most events of a run are deltas of one message: all but the delta is then the same again.
-  let lastType: string | undefined;
-  let lastId: string | undefined;
-  let prefix = "";
 
   function encode({ to, event }: LogEntry): string {
-    if (isSnake || to <= 0 || !isDelta(event)) return encodeAny(to, event);
-    choosePrefix(event);
-    const { delta } = event;
-    if (isLegacy && delta === "") return "";
-    return frame(to, needsEscape.test(delta) ? escape(delta) : delta);
-  }
-
-  function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
-    const { from, event } = line;
-    let text = "";
-    if (isSnake || !isDelta(event)) {
-      for (const [index, delta] of deltas.entries())
-        text += encode(entryOfDelta(line, index, delta));
-      return text;
-    }
-    choosePrefix(event);
-    // One look at all of them says that none needs escaping.
-    const isPlain = !needsEscape.test(event.delta);
-    let to = from;
-    for (const delta of deltas) {
-      if (!isLegacy || delta !== "") text += frame(to, isPlain ? delta : escape(delta));
-      to++;
-    }
-    return text;
-  }
-
-  function choosePrefix(event: Delta): void {
-    const id = event.messageId ?? event.toolCallId;
-    if (id === lastId && event.type === lastType) return;
-    lastId = id;
-    lastType = event.type;
-    prefix = prefixOf(event, id!);
-  }
-
-  // Few pieces, since each that is added makes another string.
-  function frame(to: number, delta: string): string {
-    return `id: ${to}${prefix}${delta}"}\n\n`;
-  }
-
-  function encodeAny(to: number, event: BaseEvent): string {
     const said = isLegacy ? downgrade(event) : event;
     if (said === undefined) return "";
     const json = isSnake ? serialise(said, toSnakeEvent) : serialise(said);
@@ -84,12 +39,20 @@ export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
     return to > 0 ? `id: ${to}\ndata: ${json}\n\n` : `data: ${json}\n\n`;
   }
 
+  const frames = createDeltaFrames({
+    frame: isSnake ? noFrame : frameOf,
+    encode,
+    lasts: "always",
+    numbered: true,
+    // Clients up to 0.0.49 reject an empty delta.
+    skipEmpty: isLegacy,
+  });
   return {
     contentType,
     headers,
     key: keyOf(isLegacy, isSnake),
-    encode,
-    encodeDeltas,
+    encode: frames.encode,
+    encodeDeltas: frames.encodeDeltas,
     keepAlive,
   };
 }
@@ -103,34 +66,14 @@ function keepAlive(): string {
   return ": keep-alive\n\n";
 }
 
-function escape(delta: string): string {
-  return JSON.stringify(delta).slice(1, -1);
+function noFrame(): undefined {
+  return undefined;
 }
 
-/** A delta of a part, and nothing else. */
-type Delta = BaseEvent & { delta: string; messageId?: string; toolCallId?: string };
-
-function isDelta(event: BaseEvent): event is Delta {
-  if (typeof event.delta !== "string") return false;
-  switch (event.type) {
-    case EventType.TEXT_MESSAGE_CONTENT:
-    case EventType.REASONING_MESSAGE_CONTENT:
-      return typeof event.messageId === "string" && hasThreeMembers(event);
-    case EventType.TOOL_CALL_ARGS:
-      return typeof event.toolCallId === "string" && hasThreeMembers(event);
-    default:
-      return false;
-  }
-}
-
-// From the offset to the first character of the delta.
-function prefixOf({ type }: BaseEvent, id: string): string {
-  const key = type === EventType.TOOL_CALL_ARGS ? "toolCallId" : "messageId";
-  return `\ndata: {"type":"${type}","${key}":${JSON.stringify(id)},"delta":"`;
-}
-
-function hasThreeMembers(event: BaseEvent): boolean {
-  let count = 0;
-  for (const key in event) if (event[key] !== undefined) count++;
-  return count === 3;
+function frameOf({ event }: LogEntry): DeltaFrame {
+  const { type } = event;
+  const isCall = type === EventType.TOOL_CALL_ARGS;
+  const key = isCall ? "toolCallId" : "messageId";
+  const id = JSON.stringify(isCall ? event.toolCallId : event.messageId);
+  return { head: `\ndata: {"type":"${type}","${key}":${id},"delta":"`, tail: '"}\n\n' };
 }

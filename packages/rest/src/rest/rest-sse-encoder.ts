@@ -1,6 +1,5 @@
-import { AgentError, EventType, toProblem } from "@holodeck/agui-core";
-import { needsEscape, entryOfDelta } from "@holodeck/agui-core/internal";
-import type { BaseEvent, Encoder, LogEntry, RunResult } from "@holodeck/agui-core";
+import { AgentError, createDeltaFrames, EventType, toProblem } from "@holodeck/agui-core";
+import type { BaseEvent, DeltaFrame, Encoder, LogEntry, RunResult } from "@holodeck/agui-core";
 import { toMilliseconds } from "./chat-response.ts";
 import { createSuggested } from "../shared/suggested-questions.ts";
 import { sumUsage } from "./token-usage.ts";
@@ -27,7 +26,6 @@ export interface RestSseEncoderOptions {
 export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
   // Its own ids are the run's, so that everybody who is told of a run is told the same.
   let messageId = "";
-  let deltaEnd = endOfDelta(messageId);
   let startedAt: number | undefined;
   /** Calls without a result, with their arguments so far. */
   const calls = new Map<string, string>();
@@ -40,20 +38,19 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
     const { threadId, runId } = event as unknown as { threadId: string; runId: string };
     messageId = runId;
     startedAt = at;
-    deltaEnd = endOfDelta(messageId);
     return frame("stream_start", { session_id: threadId, message_id: messageId });
   }
 
-  function tell(event: Said): string {
-    const { delta = "" } = event;
-    if (delta === "" || unheard.has(event.messageId)) return "";
-    return tellDelta(delta, !needsEscape.test(delta));
+  function tell({ delta = "", messageId: id }: Said): string {
+    if (delta === "" || unheard.has(id)) return "";
+    return frame("message_delta", { delta, message_id: messageId });
   }
 
-  function tellDelta(delta: string, isPlain: boolean): string {
-    // Most text is written as it is, for half of what it costs to find that out from the JSON.
-    const text = isPlain ? `"${delta}"` : JSON.stringify(delta);
-    return `event: message_delta\ndata: {"delta":${text}${deltaEnd}`;
+  function frameOf({ event }: LogEntry): DeltaFrame | undefined {
+    const { type, messageId: id } = event as BaseEvent & Said;
+    if (type !== EventType.TEXT_MESSAGE_CONTENT || unheard.has(id)) return undefined;
+    const head = 'event: message_delta\ndata: {"delta":"';
+    return { head, tail: `","message_id":${JSON.stringify(messageId)}}\n\n` };
   }
 
   function startCall({ toolCallId, toolCallName }: Said): string {
@@ -141,26 +138,12 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
     }
   }
 
-  function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
-    const { event } = line;
-    let frames = "";
-    if (event.type === EventType.TEXT_MESSAGE_CONTENT) {
-      if (unheard.has(event.messageId as string)) return "";
-      // One look at all of them says that none needs escaping.
-      const isPlain = !needsEscape.test(event.delta as string);
-      for (const delta of deltas) if (delta !== "") frames += tellDelta(delta, isPlain);
-      return frames;
-    }
-    for (const [index, delta] of deltas.entries())
-      frames += encode(entryOfDelta(line, index, delta));
-    return frames;
-  }
-
+  const frames = createDeltaFrames({ frame: frameOf, encode, textOnly: true, skipEmpty: true });
   return {
     contentType: "text/event-stream",
     headers: { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" },
-    encode,
-    encodeDeltas,
+    encode: frames.encode,
+    encodeDeltas: frames.encodeDeltas,
     keepAlive: () => ": keepalive\n\n",
   };
 }
@@ -183,11 +166,6 @@ interface Ending {
 interface Failure {
   readonly code?: AgentError["code"];
   readonly message?: string;
-}
-
-// Most frames of a stream are deltas, and all of theirs end alike.
-function endOfDelta(messageId: string): string {
-  return `,"message_id":${JSON.stringify(messageId)}}\n\n`;
 }
 
 function frame(event: string, data: object): string {

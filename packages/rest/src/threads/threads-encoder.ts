@@ -1,11 +1,17 @@
-import { EventType } from "@holodeck/agui-core";
+import { createDeltaFrames, EventType } from "@holodeck/agui-core";
 import { createRunView, runOfClientCall } from "@holodeck/agui-core/internal";
-import type { BaseEvent, Encoder, Json, LogEntry, RunResult } from "@holodeck/agui-core";
+import type {
+  BaseEvent,
+  DeltaFrame,
+  Encoder,
+  Json,
+  LogEntry,
+  RunResult,
+} from "@holodeck/agui-core";
 import { createSuggested } from "../shared/suggested-questions.ts";
 import { isRecoverable, toErrorType } from "./threads-errors.ts";
 import { toArguments, toIso, toThreadsOutcome } from "./threads-events.ts";
 import { toAnswer, toDuration, toTokens } from "./threads-messages.ts";
-import { TokenFrames } from "./threads-tokens.ts";
 
 /** Whose run is told. */
 export interface ThreadsEncoderOptions {
@@ -43,7 +49,14 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
   // waits for.
   const roles = new Map<unknown, unknown>();
   const suggested = createSuggested();
-  const tokens = new TokenFrames(threadId);
+  const tokenHead = `data: {"event":"token","thread_id":${JSON.stringify(threadId)},"timestamp":"`;
+  const frames = createDeltaFrames({
+    frame: tokenFrame,
+    encode: encodeRest,
+    textOnly: true,
+    lasts: "time",
+    skipEmpty: true,
+  });
 
   function frame(event: string, at: number, fields: Json): string {
     const head = { event, thread_id: threadId, timestamp: toIso(at) };
@@ -100,10 +113,13 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
   function said({ event, at }: LogEntry): string {
     const { messageId, delta } = event;
     if (!isHeard(messageId) || delta === "") return "";
-    if (typeof delta !== "string" || typeof messageId !== "string") {
-      return frame("token", at, { token: delta, message_id: messageId });
-    }
-    return tokens.one(delta, messageId, at);
+    return frame("token", at, { token: delta, message_id: messageId });
+  }
+
+  function tokenFrame({ event: { type, messageId }, at }: LogEntry): DeltaFrame | undefined {
+    if (type !== EventType.TEXT_MESSAGE_CONTENT || !isHeard(messageId)) return undefined;
+    const tail = `","message_id":${JSON.stringify(messageId)}}\n\n`;
+    return { head: `${tokenHead}${toIso(at)}","token":"`, tail };
   }
 
   function isHeard(messageId: unknown): boolean {
@@ -124,15 +140,12 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
     }
   }
 
-  function encode(entry: LogEntry): string {
+  function encodeRest(entry: LogEntry): string {
     const { event, at } = entry;
-    if (event.type === EventType.TEXT_MESSAGE_CONTENT) {
-      view.apply(event, at);
-      return said(entry);
-    }
-    if (told.has(event.type)) view.apply(event, at);
     note(event);
     switch (event.type) {
+      case EventType.TEXT_MESSAGE_CONTENT:
+        return said(entry);
       case EventType.TOOL_CALL_END:
         return asked(entry);
       case EventType.TOOL_CALL_RESULT:
@@ -149,14 +162,19 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
     }
   }
 
+  function encode(entry: LogEntry): string {
+    const { event, at } = entry;
+    if (event.type === EventType.TEXT_MESSAGE_CONTENT || told.has(event.type))
+      view.apply(event, at);
+    return frames.encode(entry);
+  }
+
   function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
     const { event, at } = line;
-    const { messageId, delta } = event;
     // Of the others there is no word until they have ended.
     if (event.type !== EventType.TEXT_MESSAGE_CONTENT) return encode(line);
     view.apply(event, at);
-    if (!isHeard(messageId)) return "";
-    return tokens.each(deltas, delta as string, { messageId: messageId as string, at });
+    return frames.encodeDeltas(line, deltas);
   }
 
   return {

@@ -1,4 +1,4 @@
-import { EventType } from "@holodeck/agui-core";
+import { continuesPart, isPlainDelta } from "@holodeck/agui-core/internal";
 import type { BaseEvent, LogEntry } from "@holodeck/agui-core";
 
 /** A stored entry that can still take up the deltas that follow it. */
@@ -15,9 +15,9 @@ const maxLength = 32 * 1024;
 
 /** Adds a delta to the entry before it when both say the same thing of the same part. */
 export function mergeInto(last: StoredEntry | undefined, next: LogEntry): boolean {
-  if (!last || !isSamePart(last.event, next.event)) return false;
+  if (!last || !continuesPart(last.event, next.event)) return false;
   // What has been merged before was looked at then.
-  if (!isPlain(next.event) || !(last.cuts || isPlain(last.event))) return false;
+  if (!isMergeable(next.event) || !(last.cuts || isMergeable(last.event))) return false;
   const before = last.event.delta as string;
   if (before.length >= maxLength) return false;
   const delta = before + (next.event.delta as string);
@@ -52,23 +52,7 @@ function addCuts(cuts: number[], start: number, more: readonly number[]): number
   return cuts;
 }
 
-// Named one by one: this is asked for every delta.
-function isSamePart(last: BaseEvent, next: BaseEvent): boolean {
-  if (last.type !== next.type || last.subagentRunId !== next.subagentRunId) return false;
-  switch (next.type) {
-    case EventType.TEXT_MESSAGE_CONTENT:
-    case EventType.REASONING_MESSAGE_CONTENT:
-      return last.messageId === next.messageId;
-    case EventType.TOOL_CALL_ARGS:
-      return last.toolCallId === next.toolCallId;
-    default:
-      return false;
-  }
-}
-
-// Type, id, delta and an owner: anything more (timestamp, metadata, rawEvent) belongs to its own delta.
-function isPlain(event: BaseEvent): boolean {
-  let count = 0;
-  for (const key in event) if (key !== "subagentRunId") count++;
-  return count === 3;
+// A time belongs to its own delta.
+function isMergeable(event: BaseEvent): boolean {
+  return event.timestamp === undefined && isPlainDelta(event);
 }

@@ -1,12 +1,6 @@
-import { EventType } from "@holodeck/agui-core";
-import {
-  assertOptions,
-  describeValue,
-  needsEscape,
-  entryOfDelta,
-} from "@holodeck/agui-core/internal";
-import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
-import { convertText } from "./convert.ts";
+import { createDeltaFrames, EventType } from "@holodeck/agui-core";
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
+import type { DeltaFrame, Encoder, LogEntry } from "@holodeck/agui-core";
 import { DataStreamLines } from "./data-stream-lines.ts";
 import { vercelHeaders } from "../shared/headers.ts";
 import type { StreamFailure } from "../shared/run-failure.ts";
@@ -59,46 +53,31 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
     throw new TypeError(`dataStreamEncoder({ mode: ${describeValue(mode)} }) must be "3.4".`);
   }
   const teller = new DataStreamLines(options);
-  // Nearly every delta follows one of the same text. It is one line, at a third of what it took to find out.
-  let lastId: string | undefined;
 
-  function isNext({ type, messageId }: BaseEvent): boolean {
-    return type === EventType.TEXT_MESSAGE_CONTENT && lastId !== undefined && messageId === lastId;
+  function frame({ event: { type, messageId } }: LogEntry): DeltaFrame | undefined {
+    const isNext = type === EventType.TEXT_MESSAGE_CONTENT && teller.isAt(messageId as string);
+    return isNext ? textLine : undefined;
   }
 
-  function encode({ event }: LogEntry): string {
-    const { type, messageId, delta } = event;
-    if (typeof delta === "string" && delta !== "" && isNext(event)) return convertText(delta);
-    const lines = teller.tell(event);
-    const isText = type === EventType.TEXT_MESSAGE_CONTENT && typeof messageId === "string";
-    lastId = isText && teller.isAt(messageId) ? messageId : undefined;
-    return lines;
-  }
-
-  function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
-    const { event } = line;
-    // One look at all of them says that none needs escaping.
-    const isPlain = !needsEscape.test(event.delta as string);
-    let lines = "";
-    for (let index = 0; index < deltas.length; index++) {
-      const delta = deltas[index]!;
-      if (delta === "" || !isNext(event)) lines += encode(entryOfDelta(line, index, delta));
-      else lines += isPlain ? `0:"${delta}"\n` : convertText(delta);
-    }
-    return lines;
-  }
-
+  const frames = createDeltaFrames({
+    frame,
+    encode: ({ event }) => teller.tell(event),
+    textOnly: true,
+    skipEmpty: true,
+  });
   return {
     contentType: "text/plain; charset=utf-8",
     headers: vercelHeaders("x-vercel-ai-data-stream", legacyHeaders),
     // At once, also while the agent has not said anything.
     open: () => teller.blank(),
-    encode,
-    encodeDeltas,
+    encode: frames.encode,
+    encodeDeltas: frames.encodeDeltas,
     keepAlive,
     close: () => teller.close(),
   };
 }
+
+const textLine: DeltaFrame = { head: '0:"', tail: '"\n' };
 
 // Readers skip an empty line; a comment, as in server-sent events, would end them.
 function keepAlive(): string {

@@ -1,6 +1,5 @@
-import { EventType } from "@holodeck/agui-core";
-import { needsEscape, entryOfDelta } from "@holodeck/agui-core/internal";
-import type { BaseEvent, Encoder, LogEntry, Message } from "@holodeck/agui-core";
+import { createDeltaFrames, EventType } from "@holodeck/agui-core";
+import type { DeltaFrame, Encoder, LogEntry, Message } from "@holodeck/agui-core";
 import { vercelHeaders } from "../shared/headers.ts";
 import type { StreamFailure } from "../shared/run-failure.ts";
 import { deltaHead } from "./ui-parts.ts";
@@ -43,49 +42,27 @@ export interface UiStreamEncoderOptions {
  */
 export function uiStreamEncoder(options: UiStreamEncoderOptions = {}): Encoder {
   const teller = new UiChunks(options);
-  // Nearly every delta follows one of the same text, whose part is then open in the client. All but the
-  // delta is the same again, and most deltas need no escaping: half of what `JSON.stringify` took.
-  let lastId: string | undefined;
-  let prefix = "";
-
-  function isNext({ type, messageId }: BaseEvent): boolean {
-    return type === EventType.TEXT_MESSAGE_CONTENT && lastId !== undefined && messageId === lastId;
-  }
-
-  function frame(delta: string, isPlain: boolean): string {
-    return `${prefix}${isPlain ? delta : JSON.stringify(delta).slice(1, -1)}"}\n\n`;
-  }
+  /** The message whose part is open in the client. */
+  let shownId: unknown;
 
   function encode({ event, from }: LogEntry): string {
-    const { type, messageId, delta } = event;
-    if (typeof delta === "string" && delta !== "" && isNext(event)) {
-      return frame(delta, !needsEscape.test(delta));
-    }
     const frames = teller.tell(event, from);
-    const isShown = type === EventType.TEXT_MESSAGE_CONTENT && frames !== "";
-    lastId = isShown && typeof messageId === "string" ? messageId : undefined;
-    if (lastId !== undefined) prefix = `data: ${deltaHead("text", lastId)}"`;
+    const isShown = event.type === EventType.TEXT_MESSAGE_CONTENT && frames !== "";
+    shownId = isShown ? event.messageId : undefined;
     return frames;
   }
 
-  function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
-    const { event } = line;
-    // One look at all of them says that none needs escaping.
-    const isPlain = !needsEscape.test(event.delta as string);
-    let frames = "";
-    for (let index = 0; index < deltas.length; index++) {
-      const delta = deltas[index]!;
-      if (delta !== "" && isNext(event)) frames += frame(delta, isPlain);
-      else frames += encode(entryOfDelta(line, index, delta));
-    }
-    return frames;
+  function frame({ event: { type, messageId } }: LogEntry): DeltaFrame | undefined {
+    if (type !== EventType.TEXT_MESSAGE_CONTENT || messageId !== shownId) return undefined;
+    return { head: `data: ${deltaHead("text", messageId as string)}"`, tail: '"}\n\n' };
   }
 
+  const frames = createDeltaFrames({ frame, encode, textOnly: true, skipEmpty: true });
   return {
     contentType: "text/event-stream",
     headers: vercelHeaders("x-vercel-ai-ui-message-stream", options.legacyHeaders),
-    encode,
-    encodeDeltas,
+    encode: frames.encode,
+    encodeDeltas: frames.encodeDeltas,
     keepAlive,
     close,
   };

@@ -2,7 +2,7 @@
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent, JsonPatchOperation, Message } from "@ag-ui/core";
 import { isDeeperThan, jsonBytes, textBytes } from "../../json/bytes.ts";
-import { sizeOf } from "../../json/size.ts";
+import { sizeOfEvent } from "../../delta/event-size.ts";
 import type { Limits } from "../../contract/limits.ts";
 
 /** What a client sends with every request, so that the next one fits the same limits. */
@@ -150,7 +150,7 @@ export class HistoryBudget {
     if (isSnapshot) this.#recount(event.messages as Message[]);
     // A snapshot replaces nothing in a client that has it as parts, so what it has is counted before.
     if (!this.#exact && !(isSnapshot && this.#keepsData)) {
-      const chars = this.#room - sizeOf(event);
+      const chars = this.#room - sizeOfEvent(event);
       if (chars >= 0) {
         this.#room = chars;
         if (asData.has(event.type)) this.#data += dataBytes(event);

@@ -1,4 +1,4 @@
-import { sizeOf } from "../../json/size.ts";
+import { sizeOfEvent } from "../../delta/event-size.ts";
 import type { Ending } from "../ending.ts";
 import type { RunLease } from "../types.ts";
 import type { Follower } from "./follower.ts";
@@ -27,7 +27,7 @@ export async function catchUp(follower: Follower, run: RunAhead, start: Start): 
     if (after >= run.delivered) break;
     const entries = await runs.read({ principal, threadId, runId }, after, 256);
     if (entries.length === 0) break;
-    follower.deliver(entries.map((entry) => ({ ...entry, size: sizeOf(entry.event) })));
+    follower.deliver(entries.map((entry) => ({ ...entry, size: sizeOfEvent(entry.event) })));
     after = entries.at(-1)!.to;
   }
   follower.isCatchingUp = false;
