@@ -14,7 +14,7 @@ import { warnLate } from "./calls/late-calls.ts";
 import { LinkedAbort } from "../base/lazy-abort-controller.ts";
 import { pump } from "./pump.ts";
 import type { Pumping } from "./pump.ts";
-import { reportRepairs } from "../guard/report-repairs.ts";
+import { reportRepairs } from "../guard/repairs.ts";
 import { serverToolsOf } from "../tools/definitions.ts";
 import { startSettled } from "./settle-answers.ts";
 import type { AgentLike } from "../contract/agent.ts";

@@ -28,7 +28,7 @@ import { warnLate } from "../agent/calls/late-calls.ts";
 import { LazyAbortController } from "../base/lazy-abort-controller.ts";
 import { createRunView, isTerminal, toPrelude } from "../view/run-view.ts";
 import type { RunView } from "../view/run-view.ts";
-import { reportRepairs } from "../guard/report-repairs.ts";
+import { reportRepairs } from "../guard/repairs.ts";
 import { reportUnmade } from "../tools/report-unmade.ts";
 import { SafeLogger } from "../base/logger.ts";
 import { pump } from "../agent/pump.ts";
