@@ -30,7 +30,7 @@ export { cutAfter } from "./delta/merged-entry.ts";
 export type { DisconnectPolicy } from "./run/types.ts";
 export { toAgent } from "./agent/call-agent.ts";
 export type { Agent } from "./agent/call-agent.ts";
-export { withDispose } from "./tools/disposers.ts";
+export { withDispose } from "./tools/run-tools.ts";
 export type {
   AgentEvent,
   AgentFunction,

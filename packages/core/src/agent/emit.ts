@@ -7,7 +7,7 @@ import { ulid } from "../base/ids.ts";
 import { cloneJson } from "../json/copy.ts";
 import { endlessCalls, nameCall } from "./calls/late-calls.ts";
 import type { RunCalls } from "./calls/late-calls.ts";
-import { toResultContent } from "../tools/result-content.ts";
+import { toResultContent } from "../tools/results.ts";
 import type { AgentEvent, Awaitable, Json } from "../contract/agent.ts";
 import type { Emit, MessageWriter } from "../contract/context.ts";
 import type { ToolCallOptions } from "../contract/tools.ts";

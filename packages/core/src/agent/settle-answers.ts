@@ -5,7 +5,7 @@ import { AgentError } from "../contract/errors.ts";
 import { ulid } from "../base/ids.ts";
 import { isEqualJson } from "../json/copy.ts";
 import { createReducer } from "../view/reducer.ts";
-import { toVerdict } from "../tools/answers.ts";
+import { toVerdict } from "../tools/approval.ts";
 import type { SettledCall } from "../tools/answers.ts";
 import type { AnsweredCall, LostCall, ToolCalls } from "../tools/calls.ts";
 import type { Settled, RunTools } from "../tools/run-tools.ts";

@@ -1,7 +1,6 @@
-import type { Interrupt, Message, RunAgentInput } from "@ag-ui/core";
+import type { Interrupt, Message } from "@ag-ui/core";
 import type { RunSummary } from "../view/run-summary.ts";
 import type { Pending, Session } from "../contract/session-store.ts";
-import type { AskedCall, InterruptAnswer } from "../contract/tools.ts";
 
 interface Outcome {
   readonly pendingToolCallIds?: readonly string[];
@@ -55,29 +54,6 @@ export function toPendingAfterLoss(
     .filter(({ id, function: { name } }) => !known.has(id) && !isServerTool(name))
     .map(({ id }) => id);
   return [...kept, ...toolsPending(runId, new Set(calls))];
-}
-
-const noAnswers: readonly InterruptAnswer[] = Object.freeze([]);
-
-/** The interrupts that `resume` answers. What is not pending is left out. */
-export function toAnswers(
-  pending: readonly Pending[],
-  resume?: RunAgentInput["resume"],
-): readonly InterruptAnswer[] {
-  if (!resume || resume.length === 0) return noAnswers;
-  return resume.flatMap(({ interruptId, status, payload }): InterruptAnswer[] => {
-    const asked = pending.find(({ id, kind }) => kind === "interrupt" && id === interruptId);
-    if (!asked) return [];
-    const { call } = asked.value as { call?: AskedCall };
-    return [
-      {
-        interrupt: interruptOf(asked),
-        status,
-        ...(payload === undefined ? {} : { payload }),
-        ...(call === undefined ? {} : { call }),
-      },
-    ];
-  });
 }
 
 function toolsPending(runId: string, ids: ReadonlySet<string>): Pending[] {

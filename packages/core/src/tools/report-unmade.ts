@@ -1,6 +1,6 @@
 import type { Message } from "@ag-ui/core";
 import { SafeLogger } from "../base/logger.ts";
-import { isApproved } from "./answers.ts";
+import { isApproved } from "./approval.ts";
 import type { RunTools } from "./run-tools.ts";
 import type { RunContext } from "../contract/context.ts";
 import type { InterruptAnswer } from "../contract/tools.ts";
