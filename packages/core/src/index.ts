@@ -5,7 +5,7 @@ export { systemClock } from "./base/ticker.ts";
 export { deriveCall } from "./http/call.ts";
 export { lastUserText } from "./agent/last-user-text.ts";
 export { compose } from "./middleware/compose.ts";
-export { withTools } from "./agent/context.ts";
+export { withTools } from "./agent/with-tools.ts";
 export { AgentError, describeError, isAgentError, isHalted } from "./contract/errors.ts";
 export type { AgentErrorCode, AgentErrorOptions, Fault } from "./contract/errors.ts";
 export { createFetchExchange, toFetch } from "./http/fetch-exchange.ts";
