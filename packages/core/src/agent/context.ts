@@ -156,12 +156,7 @@ export function withToolsOf(
   context: RunContext,
   { tools, declared, input }: { tools: readonly ServerTool[] } & Pick<Inside, "declared" | "input">,
 ): RunContext {
-  const { mode, stopping, calling, desk, request, output } = insideOf(context);
-  return derive(
-    context,
-    { mode, stopping, calling, desk, declared, request, input, output, calls: undefined },
-    tools,
-  );
+  return derive(context, { ...insideOf(context), declared, input, calls: undefined }, tools);
 }
 
 /** What the server declares of the client's tools. */

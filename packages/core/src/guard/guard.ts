@@ -1,6 +1,6 @@
 // The one list of what happens to each kind of value; the rules are in the files beside this one.
 import { EventType } from "@ag-ui/core";
-import type { BaseEvent, Interrupt } from "@ag-ui/core";
+import type { Interrupt } from "@ag-ui/core";
 import { StepsAndSubagents } from "./steps.ts";
 import { CallNames, namesCall } from "./calls/call-names.ts";
 import { Chunks } from "./parts/chunks.ts";
@@ -10,7 +10,6 @@ import type { EventSink, LooseEvent } from "./shapes.ts";
 import { FastPath } from "./fast-path.ts";
 import type { Guard, GuardOptions } from "./types.ts";
 import { closeLeftOpen } from "./parts/close-left-open.ts";
-import { partEnds, partStarts } from "./parts/known.ts";
 import { withTag } from "./parts/owners.ts";
 import { PartRepairs } from "./parts/parts.ts";
 import { withoutTakenCalls } from "./parts/taken-parts.ts";
@@ -302,10 +301,7 @@ class RunGuard implements Guard, EndingRun, EventSink, ReaderHost {
 
   #routeRest(event: LooseEvent): void {
     const parts = this.#parts;
-    const started = partStarts[event.type];
-    if (started) return parts.start(started, event);
-    const ended = partEnds[event.type];
-    if (ended) return parts.end(ended, event);
+    if (parts.push(event)) return;
     switch (event.type) {
       case EventType.REASONING_ENCRYPTED_VALUE:
       case EventType.TOOL_CALL_RESULT:

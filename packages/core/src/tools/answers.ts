@@ -1,4 +1,5 @@
 import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
+import { callsIn } from "../base/calls-in.ts";
 import { AgentError } from "../contract/errors.ts";
 import { toVerdict } from "./approval.ts";
 import type { Verdict } from "./approval.ts";
@@ -130,12 +131,9 @@ function readTurn(messages: readonly Message[]): readonly PastCall[] {
   const answers = new Map(
     turn.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, message]] : [])),
   );
-  return turn.flatMap((message) => {
-    if (message.role !== "assistant") return [];
-    return (message.toolCalls ?? []).flatMap(({ id, function: { name, arguments: text } }) => {
-      const answer = answers.get(id);
-      return answer ? [{ id, name, args: parse(text || "{}"), ...readAnswer(answer) }] : [];
-    });
+  return turn.flatMap(callsIn).flatMap(({ id, function: { name, arguments: text } }) => {
+    const answer = answers.get(id);
+    return answer ? [{ id, name, args: parse(text || "{}"), ...readAnswer(answer) }] : [];
   });
 }
 

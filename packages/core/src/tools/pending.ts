@@ -1,4 +1,5 @@
-import type { Interrupt, Message } from "@ag-ui/core";
+import type { Interrupt, Message, ToolCall } from "@ag-ui/core";
+import { answeredIn, callsIn } from "../base/calls-in.ts";
 import type { RunSummary } from "../view/run-summary.ts";
 import type { Pending, Session } from "../contract/session-store.ts";
 
@@ -69,17 +70,7 @@ function stillPending(earlier: readonly Pending[], messages: readonly Message[])
   return tools.filter(({ id }) => open.has(id));
 }
 
-type Call = NonNullable<Extract<Message, { role: "assistant" }>["toolCalls"]>[number];
-
-function callsIn(messages: readonly Message[]): Call[] {
-  return messages.flatMap((message) =>
-    message.role === "assistant" ? (message.toolCalls ?? []) : [],
-  );
-}
-
-function openCalls(messages: readonly Message[]): Call[] {
-  const answered = new Set(
-    messages.flatMap((message) => (message.role === "tool" ? message.toolCallId : [])),
-  );
-  return callsIn(messages).filter(({ id }) => !answered.has(id));
+function openCalls(messages: readonly Message[]): ToolCall[] {
+  const answered = answeredIn(messages);
+  return messages.flatMap(callsIn).filter(({ id }) => !answered.has(id));
 }

@@ -1,13 +1,12 @@
+import { partKinds } from "./known.ts";
 import type { PartRepairs } from "./parts.ts";
 import type { Repairer } from "../repairs.ts";
-
-const closingOrder = ["text", "reasoning", "span", "tool"] as const;
 
 /**
  * Ends every part that is open at the end of a run. `isFault`: the agent should have ended what it started.
  */
 export function closeLeftOpen(parts: PartRepairs, repairer: Repairer, isFault: boolean): void {
-  for (const kind of closingOrder) {
+  for (const kind of partKinds) {
     for (let part = parts.oldest; part; part = part.newer) {
       if (part.kind !== kind || part.known[kind] !== part) continue;
       if (isFault && !part.ours) repairer.repair("left-open");

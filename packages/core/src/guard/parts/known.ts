@@ -44,21 +44,8 @@ export const kinds: Readonly<Record<PartKind, Kind>> = {
   },
 };
 
-/** The events that start a part. */
-export const partStarts: Readonly<Partial<Record<EventType, PartKind>>> = {
-  [EventType.TEXT_MESSAGE_START]: "text",
-  [EventType.TOOL_CALL_START]: "tool",
-  [EventType.REASONING_START]: "span",
-  [EventType.REASONING_MESSAGE_START]: "reasoning",
-};
-
-/** The events that end one. */
-export const partEnds: Readonly<Partial<Record<EventType, PartKind>>> = {
-  [EventType.TEXT_MESSAGE_END]: "text",
-  [EventType.TOOL_CALL_END]: "tool",
-  [EventType.REASONING_END]: "span",
-  [EventType.REASONING_MESSAGE_END]: "reasoning",
-};
+/** In the order in which they are closed at the end of a run. */
+export const partKinds: readonly PartKind[] = ["text", "reasoning", "span", "tool"];
 
 /** A part while it is open, in a chain with the others. */
 export interface UnclosedPart {

@@ -3,7 +3,7 @@ import type { Message } from "@ag-ui/core";
 import type { CallOrigins } from "../calls/earlier-calls.ts";
 import type { BegunParts } from "./begun-parts.ts";
 import type { EventSink, LooseEvent } from "../shapes.ts";
-import { kinds } from "./known.ts";
+import { kinds, partKinds } from "./known.ts";
 import type { IdRecord, Owner, OwnerOf, PartKind, UnclosedPart } from "./known.ts";
 import { settleParent, withTag } from "./owners.ts";
 import { PartRecords } from "./part-records.ts";
@@ -74,6 +74,18 @@ export class PartRepairs implements TakenParts {
   /** True when a reasoning span of this owner is open. */
   isReasoning(owner: Owner): boolean {
     return this.#records.latest("span", owner) !== undefined;
+  }
+
+  /** The start or the end of a part. False: the event is neither. */
+  push(event: LooseEvent): boolean {
+    for (const kind of partKinds) {
+      const { start, end } = kinds[kind];
+      if (event.type === start) this.start(kind, event);
+      else if (event.type === end) this.end(kind, event);
+      else continue;
+      return true;
+    }
+    return false;
   }
 
   /** A start event, made by the agent or by the guard itself. */

@@ -1,6 +1,8 @@
 import type { Message, MessagesSnapshotEvent } from "@ag-ui/core";
 import type { FoldTarget } from "./fold-target.ts";
 import type { Slot } from "../message-list.ts";
+import { callsIn } from "../../base/calls-in.ts";
+import { isRecord } from "../../guard/fields.ts";
 import { sizeOf } from "../../json/size.ts";
 
 /** Takes the messages of a snapshot, and charges for those of the run again. */
@@ -62,12 +64,7 @@ function own(value: unknown, key: string): unknown {
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** The ids of a message and of its calls. */
 function namesIn({ message }: Slot): string[] {
-  const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
-  return [message.id, ...calls.map(({ id }) => id)];
+  return [message.id, ...callsIn(message).map(({ id }) => id)];
 }
