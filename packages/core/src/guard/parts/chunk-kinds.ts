@@ -1,4 +1,5 @@
 import { EventType } from "@ag-ui/core";
+import { kinds } from "./known.ts";
 
 /** How a kind of chunk is sent as start and content. */
 export interface ChunkKind {
@@ -12,23 +13,20 @@ export interface ChunkKind {
 
 export const chunkKinds: Readonly<Record<string, ChunkKind>> = {
   [EventType.TEXT_MESSAGE_CHUNK]: {
+    ...kinds.text,
     kind: "text",
-    key: "messageId",
-    start: EventType.TEXT_MESSAGE_START,
     content: EventType.TEXT_MESSAGE_CONTENT,
     own: ["role", "name"],
   },
   [EventType.REASONING_MESSAGE_CHUNK]: {
+    ...kinds.reasoning,
     kind: "reasoning",
-    key: "messageId",
-    start: EventType.REASONING_MESSAGE_START,
     content: EventType.REASONING_MESSAGE_CONTENT,
     own: [],
   },
   [EventType.TOOL_CALL_CHUNK]: {
+    ...kinds.tool,
     kind: "tool",
-    key: "toolCallId",
-    start: EventType.TOOL_CALL_START,
     content: EventType.TOOL_CALL_ARGS,
     own: ["toolCallName", "parentMessageId"],
   },
