@@ -5,7 +5,7 @@ export { systemClock } from "./base/ticker.ts";
 export { deriveCall } from "./http/call.ts";
 export { lastUserText } from "./agent/last-user-text.ts";
 export { compose } from "./middleware/compose.ts";
-export { withTools } from "./agent/context.ts";
+export { withTools } from "./agent/with-tools.ts";
 export { AgentError, describeError, isAgentError, isHalted } from "./contract/errors.ts";
 export type { AgentErrorCode, AgentErrorOptions, Fault } from "./contract/errors.ts";
 export { createFetchExchange, toFetch } from "./http/fetch-exchange.ts";
@@ -34,7 +34,7 @@ export { cutAfter } from "./delta/merged-entry.ts";
 export type { DisconnectPolicy } from "./run/types.ts";
 export { toAgent } from "./agent/call-agent.ts";
 export type { Agent } from "./agent/call-agent.ts";
-export { withDispose } from "./tools/disposers.ts";
+export { withDispose } from "./tools/run-tools.ts";
 export type {
   AgentEvent,
   AgentFunction,

@@ -42,7 +42,7 @@ export {
 } from "./http/upload/multipart-parser.ts";
 export type { PartHead, PartListener } from "./http/upload/multipart-parser.ts";
 export type { OpenKind, OpenPart } from "./view/open-parts.ts";
-export { interruptOf, toAnswers, toPending, toPendingAfterLoss } from "./tools/pending.ts";
+export { interruptOf, toPending, toPendingAfterLoss } from "./tools/pending.ts";
 export { assertReadable, collectReplay, replayReply } from "./run/replay.ts";
 export { entryOfDelta } from "./delta/merged-entry.ts";
 export { LiveRun } from "./run/live-run.ts";
@@ -57,4 +57,4 @@ export { sizeOfEvent } from "./delta/event-size.ts";
 export { createStateTracker } from "./guard/state-tracker.ts";
 export type { StateTracker } from "./guard/state-tracker.ts";
 export { assertAgent, isReturned } from "./agent/call-agent.ts";
-export { isApproved } from "./tools/answers.ts";
+export { isApproved, toAnswers } from "./tools/approval.ts";

@@ -1,4 +1,3 @@
-import { AgentError } from "@holodeck/agui-core";
 import { toAnswers } from "@holodeck/agui-core/internal";
 import type {
   Clock,
@@ -9,7 +8,9 @@ import type {
   RunAgentInput,
   Session,
 } from "@holodeck/agui-core";
-import { askedIn, believe, withoutForged } from "./believed.ts";
+import { addMessages, keepActivities } from "./add-messages.ts";
+import { assertResume } from "./assert-resume.ts";
+import { believe, withoutForged } from "./believed.ts";
 import type { Believed } from "./believed.ts";
 
 export interface HistoryOptions {
@@ -67,7 +68,7 @@ export function prepareInput(
       : believe(input.messages, session, { serverTools, isKnown });
   const { messages: sent, dropped } = believed;
   const kept = trust ? session.messages : withoutForged(session, serverTools);
-  const messages = isAdded && isKnown ? added(sent, input, { session, kept, trust }) : sent;
+  const messages = isAdded && isKnown ? addMessages(sent, input, { session, kept, trust }) : sent;
   const history = isAdded ? messages : keepActivities(session.messages, sent);
   const state = hasState(input.state) ? input.state : (session.state ?? input.state ?? {});
   return {
@@ -114,33 +115,6 @@ function isSpoken({ role }: Message): boolean {
   return role !== "activity";
 }
 
-/** An approval is worth something only if this server asked for it, in time, and it is used once. */
-function assertResume(
-  { resume }: RunAgentInput,
-  { pending, threadId }: Pick<Session, "pending" | "threadId">,
-  clock: Clock,
-): void {
-  if (resume === undefined || resume.length === 0) return;
-  const used = new Set<string>();
-  for (const { interruptId } of resume) {
-    const asked = pending.find(({ id, kind }) => kind === "interrupt" && id === interruptId);
-    if (asked && !used.has(interruptId) && !isExpired(asked, clock)) {
-      used.add(interruptId);
-      continue;
-    }
-    throw new AgentError(
-      "unknown-interrupt",
-      `Thread "${threadId}" has no open interrupt "${interruptId}".`,
-    );
-  }
-}
-
-function isExpired({ value }: Pending, clock: Clock): boolean {
-  const { expiresAt } = value;
-  // Not a date: nothing that could have passed.
-  return typeof expiresAt === "string" && Date.parse(expiresAt) <= clock.now();
-}
-
 function isAnswered(
   { id, kind }: Pending,
   { resume = [] }: RunAgentInput,
@@ -172,108 +146,6 @@ function claimsIn(
       ? (message.toolCalls ?? []).flatMap(({ id }) => (claims.has(id) ? id : []))
       : [],
   );
-}
-
-interface Thread {
-  readonly session: Session;
-  /** Its messages that are believed. */
-  readonly kept: readonly Message[];
-  readonly trust: boolean;
-}
-
-// Of a request that is added to its thread only the user's new messages and the answers to what waits are taken.
-function added(
-  sent: readonly Message[],
-  input: RunAgentInput,
-  { session, kept, trust }: Thread,
-): readonly Message[] {
-  const base = rewound(kept, input);
-  const known = new Set(session.messages.map(({ id }) => id));
-  if (base !== kept) known.delete(input.messages.at(-1)!.id);
-  const old = session.pruned ? oldMessages(input.messages, session) : known;
-  const called = new Set(
-    base.flatMap((one) => (one.role === "assistant" ? (one.toolCalls ?? []) : [])).map(idOf),
-  );
-  const answered = new Set(base.flatMap((one) => (one.role === "tool" ? one.toolCallId : [])));
-  // The calls that the request answers a question about, and that the store has pruned.
-  const pruned = new Set(
-    input.resume ? askedIn(session).flatMap(({ id }) => (called.has(id) ? [] : id)) : nothing,
-  );
-  const restored =
-    pruned.size === 0
-      ? []
-      : sent.flatMap((one) => (known.has(one.id) ? [] : restoredCalls(one, pruned)));
-  const news = sent.filter((message) => {
-    if (known.has(message.id) || old.has(message.id)) return false;
-    if (message.role === "user") return true;
-    if (message.role === "tool") {
-      // A call that waits may have been pruned; one that was rewound is gone.
-      const isCalled = base === kept || called.has(message.toolCallId);
-      return isCalled && !answered.has(message.toolCallId);
-    }
-    return trust && message.role !== "activity";
-  });
-  return [...base, ...restored, ...news];
-}
-
-// Each once, and nothing else of what a client sends as an assistant's.
-function restoredCalls(message: Message, ids: Set<string>): Message[] {
-  if (message.role !== "assistant") return [];
-  const toolCalls = message.toolCalls?.filter((call) => ids.delete(call.id)) ?? [];
-  return toolCalls.length === 0 ? [] : [{ id: message.id, role: message.role, toolCalls }];
-}
-
-function idOf({ id }: { readonly id: string }): string {
-  return id;
-}
-
-// Who ends with a message of the user's that the thread has had wants another answer, or has edited
-// it: what followed is taken back.
-function rewound(
-  messages: readonly Message[],
-  { messages: sent, resume = [] }: RunAgentInput,
-): readonly Message[] {
-  const last = sent.at(-1);
-  if (last?.role !== "user" || resume.length > 0) return messages;
-  const place = messages.findIndex(({ id, role }) => role === "user" && id === last.id);
-  return place === -1 ? messages : messages.slice(0, place);
-}
-
-// A client that sends everything also sends what the thread has let go of: it stands before what is
-// still here, or before an answer.
-function oldMessages(
-  sent: readonly Message[],
-  { messages, pending }: Session,
-): ReadonlySet<string> {
-  const known = new Set(messages.map(({ id }) => id));
-  const waiting = new Set(pending.flatMap(({ id, kind }) => (kind === "tool" ? id : [])));
-  // The last one is what is asked now, also when it is asked again.
-  const before = sent.at(-1)?.role === "user" ? sent.slice(0, -1) : sent;
-  const here = before.map(({ id }) => known.has(id)).lastIndexOf(true);
-  const end = here === -1 ? before.map(({ role }) => role).lastIndexOf("assistant") : here;
-  return new Set(
-    before
-      .slice(0, end + 1)
-      .flatMap((one) => (one.role === "tool" && waiting.has(one.toolCallId) ? [] : one.id)),
-  );
-}
-
-// Clients do not send activities back. They stay where they were: after the message they followed.
-function keepActivities(before: readonly Message[], sent: readonly Message[]): readonly Message[] {
-  if (!before.some(({ role }) => role === "activity")) return sent;
-  const ids = new Set(sent.map(({ id }) => id));
-  const following = new Map<string | undefined, Message[]>();
-  let anchor: string | undefined;
-  for (const message of before) {
-    if (ids.has(message.id)) anchor = message.id;
-    else if (message.role === "activity") {
-      following.set(anchor, [...(following.get(anchor) ?? []), message]);
-    }
-  }
-  return [
-    ...(following.get(undefined) ?? []),
-    ...sent.flatMap((message) => [message, ...(following.get(message.id) ?? [])]),
-  ];
 }
 
 function hasState(state: unknown): boolean {

@@ -1,6 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Awaitable, Clock, Lease, RunLog, RunRecord } from "@holodeck/agui-core";
-import { isPromise } from "./is-promise.ts";
+import { isPromise } from "../http/is-promise.ts";
 import type { Launch } from "./launch.ts";
 
 /** What happens to a second run on a thread. */

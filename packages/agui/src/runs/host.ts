@@ -1,43 +1,38 @@
 import { AgentError } from "@holodeck/agui-core";
-import { assertReadable, createRunContext, jsonBytes } from "@holodeck/agui-core/internal";
+import { createRunContext } from "@holodeck/agui-core/internal";
 import type {
   ActiveRun,
   Call,
-  Encoder,
-  InputFile,
   Protocol,
   ProtocolHost,
-  Reply,
-  ReplyStream,
   RunRecord,
   RunRequest,
   RunTarget,
 } from "@holodeck/agui-core";
 import type { LiveRun, RunContextInit } from "@holodeck/agui-core/internal";
 import { acquire, threadBusy } from "./acquire.ts";
-import type { LoadedAgent } from "./agents.ts";
+import { toActive } from "./active-run.ts";
 import { answerQuestion } from "./client-tool-answers.ts";
 import { toForeign } from "./foreign-run.ts";
 import { createLauncher } from "./launch.ts";
 import type { Launch } from "./launch.ts";
-import { isPromise } from "./is-promise.ts";
+import { toLaunch } from "./to-launch.ts";
+import { isPromise } from "../http/is-promise.ts";
 import { assertNewMessages } from "../history/new-messages.ts";
 import { createQueue } from "./queue.ts";
 import { runExists } from "./past-run.ts";
 import { readFiles } from "./read-files.ts";
 import { liveId } from "./registry.ts";
 import { repeat } from "./repeat.ts";
-import { noteSubject, requestOf } from "../http/call.ts";
+import { noteSubject } from "../http/call.ts";
 import { stopFirst } from "./stop-first.ts";
 import { stopped } from "./thread-run.ts";
 import type { HostOptions } from "./registry.ts";
 
-const noFiles: readonly InputFile[] = Object.freeze([]);
-
 /** What a protocol may ask of the handler: start a run, attach to one, send it a command. */
 export function createHost(options: HostOptions): (protocol: Protocol) => ProtocolHost {
   const { settings, agents, runs, runSettings, info, discover } = options;
-  const { sessions, limits, logger, debug, tools, clock } = settings;
+  const { sessions, limits, logger, debug, clock } = settings;
   const admitting = settings.handlerMiddleware.filter((one) => one.admit !== undefined);
   const launcher = createLauncher(options);
   const queue = createQueue(settings, runSettings);
@@ -69,7 +64,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     }
     starting++;
     try {
-      const launch = toLaunch(protocol, call, { request, loaded });
+      const launch = toLaunch({ protocol, call, request, loaded }, settings);
       const asserting =
         protocol.history === "server"
           ? undefined
@@ -96,39 +91,6 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     } finally {
       starting--;
     }
-  }
-
-  function toLaunch(
-    protocol: Protocol,
-    call: Call,
-    { request, loaded }: { request: RunRequest; loaded: LoadedAgent },
-  ): Launch {
-    const { threadId, runId } = request.input;
-    const { onUnknownThread = protocol.onUnknownThread } = settings;
-    return {
-      key: { principal: call.principal?.id ?? "", threadId, runId },
-      request,
-      loaded,
-      context: {
-        threadId,
-        runId,
-        agentId: loaded.id,
-        principal: call.principal,
-        requestId: call.requestId,
-        request: requestOf(call),
-        tools,
-        files: request.files ?? noFiles,
-      },
-      // Who sends no history cannot own it.
-      owner: protocol.history === "server" ? "server" : (settings.history ?? "client"),
-      isWhole: protocol.history === "client",
-      mayCreate: request.isNewThread === true || onUnknownThread !== "reject",
-      sentHistory: sentHistoryOf(protocol, call, request),
-      checked: undefined,
-      past: undefined,
-      isRetry: false,
-      replaced: undefined,
-    };
   }
 
   async function begin(
@@ -258,20 +220,6 @@ interface Occupied {
   readonly release: (() => void) | undefined;
 }
 
-// Known from its length as a rule: counting takes a look at all of it.
-function sentHistoryOf(
-  protocol: Protocol,
-  call: Call,
-  { clientKeeps, input, ephemeral }: RunRequest,
-): Launch["sentHistory"] {
-  const keeps = clientKeeps ?? (protocol.history === "server" ? "nothing" : "messages");
-  if (keeps === "nothing" || ephemeral) return undefined;
-  const length = call.header("content-encoding") ? undefined : call.header("content-length");
-  const declared = Number(length ?? Number.NaN);
-  const bytes = declared > 0 ? declared : jsonBytes(call.body);
-  return { bytes, messages: input.messages.length, keepsData: keeps === "data" };
-}
-
 function toRecord({ key, request, loaded }: Launch): RunRecord {
   return {
     principal: key.principal,
@@ -284,49 +232,4 @@ function toRecord({ key, request, loaded }: Launch): RunRecord {
     first: 1,
     last: 0,
   };
-}
-
-function toActive(record: RunRecord, run: LiveRun, call: Call): ActiveRun {
-  return {
-    record,
-    stream(encoder: Encoder, from, headers): Reply {
-      if (from !== "join") {
-        const after = from === "start" || encoder.key === undefined ? 0 : from;
-        assertReadable(record, after);
-      }
-      return {
-        status: 200,
-        headers: { "content-type": encoder.contentType, ...encoder.headers, ...headers },
-        stream: toStream(run, call, new RunStream(run, encoder, from === "start" ? 0 : from)),
-      };
-    },
-    collect: (onEvent) => run.collect(call, onEvent),
-  };
-}
-
-// Where a platform has to be told how long to wait, a copy of the stream has to know it, too.
-function toStream(run: LiveRun, call: Call, stream: RunStream): ReplyStream {
-  const isAwaited = "waitUntil" in requestOf(call);
-  return isAwaited
-    ? Object.defineProperty(stream, "done", { value: run.done, enumerable: true })
-    : stream;
-}
-
-// A class: an object with a getter of its own has a shape of its own, which keeps its run until the next
-// full collection. Its functions are its own, for whoever copies it to put something in front of them.
-class RunStream implements ReplyStream {
-  readonly attach: ReplyStream["attach"];
-  readonly discard: ReplyStream["discard"];
-  readonly #run: LiveRun;
-
-  constructor(run: LiveRun, encoder: Encoder, from: number | "join") {
-    this.#run = run;
-    this.attach = (sink) => run.follow(encoder, sink, from);
-    this.discard = () => run.discard();
-  }
-
-  /** Made on first use, and few ask. */
-  get done(): Promise<unknown> {
-    return this.#run.done;
-  }
 }

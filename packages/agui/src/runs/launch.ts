@@ -1,6 +1,5 @@
-// Longer than our usual file: all that a run needs before its agent is called, in the order it is got.
 import { AgentError, EventType, isAgentError } from "@holodeck/agui-core";
-import { foldRun, LiveRun, serverToolsOf, toPendingAfterLoss } from "@holodeck/agui-core/internal";
+import { LiveRun, serverToolsOf } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
   Awaitable,
@@ -12,18 +11,19 @@ import type {
   RunKey,
   RunRequest,
   Session,
-  TakenCall,
 } from "@holodeck/agui-core";
 import type { RunContextInit } from "@holodeck/agui-core/internal";
 import type { LoadedAgent } from "./agents.ts";
 import { createQuestions } from "./client-tool-answers.ts";
 import { asRead, asStored, isAddedTo, prepareInput } from "../history/trust.ts";
 import type { HistoryOptions, PreparedInput } from "../history/trust.ts";
-import { isPromise } from "./is-promise.ts";
+import { findThread } from "./find-thread.ts";
+import { isPromise } from "../http/is-promise.ts";
 import { findPast, fingerprintOf, givenBack, runExists } from "./past-run.ts";
 import { ephemeralId } from "./registry.ts";
-import { takenBy, withLosses } from "../history/taken-calls.ts";
-import { emptySession, markIncomplete } from "../history/thread-record.ts";
+import { takenBy } from "../history/taken-calls.ts";
+import { emptySession } from "../history/thread-record.ts";
+import { isCutShort, recoverThread } from "./recover-thread.ts";
 import type { HostOptions } from "./registry.ts";
 import { keepUntilDrained, ThreadRun } from "./thread-run.ts";
 
@@ -61,12 +61,6 @@ type RunParts = Pick<
   readonly history: readonly Message[];
 };
 
-/** A thread whose last run was cut short, and the calls of that run that have no result. */
-interface Recovered {
-  readonly session: Session;
-  readonly lost: readonly TakenCall[] | undefined;
-}
-
 const nothing: readonly never[] = Object.freeze([]);
 
 export interface Launcher {
@@ -101,70 +95,6 @@ export function createLauncher(options: HostOptions): Launcher {
     return { owner, isWhole, trust, serverTools: toolsWith(agent), clock };
   }
 
-  function find(asked: Launch): Awaitable<Session> {
-    const found = sessions.get(asked.key);
-    if (isPromise(found)) return found.then((session) => session ?? create(asked));
-    return found ?? create(asked);
-  }
-
-  function create({ key, loaded, request, mayCreate }: Launch): Awaitable<Session> {
-    if (!mayCreate) {
-      throw new AgentError("thread-not-found", `There is no thread "${key.threadId}".`);
-    }
-    const { metadata } = request;
-    const agentId = loaded.id;
-    try {
-      const made = sessions.create(key, metadata ? { agentId, metadata } : { agentId });
-      return isPromise(made)
-        ? made.then(undefined, (error: unknown) => madeMeanwhile(key, error))
-        : made;
-    } catch (error) {
-      return madeMeanwhile(key, error);
-    }
-  }
-
-  // Another request for the same new thread may have been quicker.
-  async function madeMeanwhile(key: RunKey, error: unknown): Promise<Session> {
-    const made = await sessions.get(key);
-    if (made) return made;
-    throw error;
-  }
-
-  // The process that ran the last run died, or the run lost its lease: what its log has is not lost.
-  function isCutShort({ active }: Session, { runId }: RunKey): boolean {
-    return active !== undefined && active.runId !== runId;
-  }
-
-  async function recover(asked: Launch, session: Session, lease: Lease): Promise<Recovered> {
-    const { key, loaded } = asked;
-    const active = session.active!;
-    const record = await sessions.runs.find(key.principal, active.runId);
-    if (!record) {
-      const { messages, lost } = withLosses(session.messages, active.taken);
-      return { session: await sessions.update(key, { messages, active: null }, { lease }), lost };
-    }
-    const { view } = await foldRun(sessions.runs, record, session);
-    const said = markIncomplete(view.messages, session.messages);
-    const { messages, lost } = withLosses(said, active.taken);
-    const { threadId } = key;
-    const serverTools = toolsWith(loaded.agent);
-    logger.warn({ threadId, runId: active.runId }, "A run that was cut short was recovered.");
-    const pending = toPendingAfterLoss(
-      active.runId,
-      { messages, pending: session.pending },
-      (name) => serverTools.has(name),
-    );
-    const { times, state } = view;
-    // Which tools middleware and agents brought into the lost run is unknown: results of its calls are claims.
-    const open = pending.flatMap(({ id, kind, runId }) =>
-      kind === "tool" && runId === active.runId ? id : [],
-    );
-    const claimed = trust ? session.claimed : [...(session.claimed ?? nothing), ...open];
-    const lastRunId = active.runId;
-    const change = { messages, pending, claimed, times, state, lastRunId, active: null };
-    return { session: await sessions.update(key, change, { lease }), lost };
-  }
-
   function isRepeated({ key, isRetry }: Launch, session: Session | undefined): boolean {
     return !isRetry && findPast(session, key.runId) !== undefined;
   }
@@ -173,11 +103,11 @@ export function createLauncher(options: HostOptions): Launcher {
   async function prepare(asked: Launch, lease: Lease): Promise<LiveRun> {
     const { key, request, loaded } = asked;
     const { maxMessages } = request;
-    const finding = find(asked);
+    const finding = findThread(asked, sessions);
     const found = isPromise(finding) ? await finding : finding;
     if (isRepeated(asked, found)) throw runExists(key.runId);
     const { session, lost } = isCutShort(found, key)
-      ? await recover(asked, found, lease)
+      ? await recoverThread(found, lease, { settings, serverTools: toolsWith(loaded.agent) })
       : { session: found, lost: undefined };
     const own = resources && (await resources.of(key, asked.context.principal));
     const agent = own?.agent ?? loaded.agent;
@@ -296,7 +226,7 @@ export function createLauncher(options: HostOptions): Launcher {
         const prepared = prepareInput(request.input, session, historyOf(asked, loaded.agent));
         asked.checked = { session, prepared };
       };
-      const found = find(asked);
+      const found = findThread(asked, sessions);
       return isPromise(found) ? found.then(note) : note(found);
     },
     async confirm(asked) {

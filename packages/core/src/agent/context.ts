@@ -1,23 +1,19 @@
 import type { RunAgentInput } from "@ag-ui/core";
 import { handOut } from "./calls/begun-calls.ts";
-import { dropClaims } from "../tools/claims.ts";
-import type { ClientTools } from "../tools/client-tools.ts";
 import { ContextSession } from "./context-session.ts";
-import type { CallOrigins } from "../guard/calls/earlier-calls.ts";
-import type { BegunParts } from "../guard/parts/begun-parts.ts";
+import type { RequestSource, RunContextInit, RunMode } from "./context-types.ts";
 import { ulid } from "../base/ids.ts";
 import { GivenSignal, LazyAbortController } from "../base/lazy-abort-controller.ts";
 import type { Stopping } from "../base/lazy-abort-controller.ts";
 import { silentLogger } from "../base/logger.ts";
 import { nameCall } from "./calls/late-calls.ts";
-import { settleTools, splitTools } from "../tools/definitions.ts";
+import { splitTools } from "../tools/definitions.ts";
 import { ToolCalls } from "../tools/calls.ts";
 import { RunTools } from "../tools/run-tools.ts";
 import type { AgentOutput } from "./output.ts";
 import type { Json } from "../contract/agent.ts";
 import type {
   AgentRequest,
-  Clock,
   Emit,
   Logger,
   Principal,
@@ -26,61 +22,9 @@ import type {
   RunState,
 } from "../contract/context.ts";
 import type { InputFile } from "../contract/files.ts";
-import type { InterruptAnswer, ServerTool, TakenCall, ToolCallRequest } from "../contract/tools.ts";
+import type { ServerTool, ToolCallRequest } from "../contract/tools.ts";
 
-/** How to get the request of a run; an object that has it needs no function of its own. */
-type RequestSource = (() => AgentRequest) | { readonly request: AgentRequest };
-
-/** What a run knows before its agent starts. */
-export interface RunContextInit {
-  readonly threadId: string;
-  readonly runId: string;
-  readonly agentId?: string;
-  readonly signal?: AbortSignal | undefined;
-  readonly principal?: Principal | undefined;
-  readonly requestId?: string;
-  /** Asked for on first use: building it costs more than most runs need. */
-  readonly request?: RequestSource | undefined;
-  readonly logger?: Logger;
-  readonly files?: readonly InputFile[];
-  readonly tools?: readonly ServerTool[];
-  readonly toolTimeoutMs?: number;
-  /** Absent: tools of the client's cannot be called while the run goes on. */
-  readonly clientTools?: ClientTools | undefined;
-  readonly clock?: Clock;
-  /** The session's metadata. */
-  readonly metadata?: Readonly<Json>;
-  /** What `createSession` made for the thread. */
-  readonly data?: unknown;
-  /** What the server asked in the last run, with the answers of this one. Never what a client claims. */
-  readonly answers?: readonly InterruptAnswer[];
-  /** Calls of an earlier run whose process ended before they had a result. */
-  readonly lost?: readonly TakenCall[] | undefined;
-  /** Ids of the calls in the input that only the client vouches for. */
-  readonly claimed?: readonly string[] | undefined;
-}
-
-/** Pace and mode of the run a context belongs to, for whoever pumps an agent inside it. */
-export interface RunMode extends Partial<CallOrigins> {
-  ready(): Promise<void> | undefined;
-  readonly strict: boolean;
-  /** True while the agent's abort listeners are called. */
-  aborting?(): boolean;
-  /** True once the terminal event was accepted. */
-  readonly ended?: boolean;
-  /** Logs the first call that comes after the end of the run. */
-  reportLate?(call: string): void;
-  /** Takes advice to who wrote the agent. */
-  advise?(advice: string): void;
-  /** What the tools of the run share, made when it is asked for. */
-  desk?(): RunTools;
-  /** Ids of the calls in the input that only the client vouches for. */
-  readonly claimed?: ReadonlySet<string> | undefined;
-  /** Takes note of tools that run on the server besides the handler's. */
-  knowTools?(names: readonly string[]): void;
-  /** Where the agent's own guard takes down what it begins. Absent: no guard follows. */
-  readonly begun?: BegunParts | undefined;
-}
+export type { RunContextInit, RunMode } from "./context-types.ts";
 
 /** What a context carries that is not for agents. */
 interface Inside {
@@ -214,53 +158,17 @@ export function bindContext(
   );
 }
 
-/**
- * The input and context of an agent that brings tools of its own; they stand before the handler's.
- *
- * @example
- * ```ts
- * const own = withTools(input, context, [weather]);
- * await own.context.callTool("weather", { city: "Bern" });
- * ```
- */
-export function withTools(
-  input: RunAgentInput,
+/** The same context for an agent that has other tools, and is given them in another input. */
+export function withToolsOf(
   context: RunContext,
-  tools: readonly ServerTool[],
-): { input: RunAgentInput; context: RunContext } {
-  const { server, client } = splitTools(tools);
-  const names = new Set(tools.map(({ name }) => name));
-  const offered = settleTools(input, { runId: context.runId, tools, logger: context.logger });
-  const isOthers = ({ name }: ServerTool): boolean => !names.has(name);
-  const own = insideOf(context);
-  const settled = settleClaims(
-    offered,
-    context,
-    server.map(({ name }) => name),
-  );
-  const declared = [...client, ...own.declared.filter(isOthers)];
-  if (server.length > 0) deskIn(own).bring(server);
-  const { mode, stopping, calling, desk, request, output } = own;
-  const derived = derive(
-    context,
-    { mode, stopping, calling, desk, declared, request, input: settled, output, calls: undefined },
-    [...server, ...context.tools.filter(isOthers)],
-  );
-  return { input: settled, context: derived };
+  { tools, declared, input }: { tools: readonly ServerTool[] } & Pick<Inside, "declared" | "input">,
+): RunContext {
+  return derive(context, { ...insideOf(context), declared, input, calls: undefined }, tools);
 }
 
-/** The input of an agent that runs these tools itself: what a client claims of them is dropped. */
-export function settleClaims(
-  input: RunAgentInput,
-  context: RunContext,
-  names: readonly string[],
-): RunAgentInput {
-  if (names.length === 0) return input;
-  const mode = modeOf(context);
-  mode.knowTools?.(names);
-  const { claimed } = mode;
-  if (!claimed?.size) return input;
-  return dropClaims(input, { claimed, serverTools: new Set(names) }, context);
+/** What the server declares of the client's tools. */
+export function declaredIn(context: RunContext): readonly ServerTool[] {
+  return insideOf(context).declared;
 }
 
 function derive(context: RunContext, own: Inside, tools: readonly ServerTool[]): RunContext {

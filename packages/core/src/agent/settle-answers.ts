@@ -2,10 +2,11 @@ import { EventType } from "@ag-ui/core";
 import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
 import { openRun, toolCallsOf } from "./context.ts";
 import { AgentError } from "../contract/errors.ts";
+import { answeredIn, callsIn } from "../base/calls-in.ts";
 import { ulid } from "../base/ids.ts";
 import { isEqualJson } from "../json/copy.ts";
 import { createReducer } from "../view/reducer.ts";
-import { toVerdict } from "../tools/answers.ts";
+import { toVerdict } from "../tools/approval.ts";
 import type { SettledCall } from "../tools/answers.ts";
 import type { AnsweredCall, LostCall, ToolCalls } from "../tools/calls.ts";
 import type { Settled, RunTools } from "../tools/run-tools.ts";
@@ -93,8 +94,9 @@ function toAnswered(desk: RunTools, context: RunContext): readonly AnsweredCall[
 
 function toLost({ lost, history }: RunTools): readonly LostCall[] {
   const open = createOpener(history);
+  const answered = answeredIn(history);
   return lost
-    .filter(({ id }) => !hasResult(history, id))
+    .filter(({ id }) => !answered.has(id))
     .map((call): LostCall => ({ ...call, opening: open(call) }));
 }
 
@@ -178,13 +180,7 @@ function isAsMade(shown: { name: string; arguments: string }, made: AskedCall): 
 }
 
 function hasCall(messages: readonly Message[], callId: string): boolean {
-  return messages.some(
-    (message) => message.role === "assistant" && message.toolCalls?.some(({ id }) => id === callId),
-  );
-}
-
-function hasResult(messages: readonly Message[], callId: string): boolean {
-  return messages.some((message) => message.role === "tool" && message.toolCallId === callId);
+  return messages.some((message) => callsIn(message).some(({ id }) => id === callId));
 }
 
 function isPlainIterable(value: unknown): value is Iterable<unknown> {

@@ -41,6 +41,15 @@ export function runStarted(run: NamedRun, parentRunId: string | undefined): Loos
   return { type, threadId, runId, parentRunId, protocolVersion };
 }
 
+/** The agent's own RUN_STARTED: under the ids of this run, and without the input, which only the agent may see. */
+export function adoptStart(event: LooseEvent, run: NamedRun): LooseEvent {
+  const own = withRunIds(event, run);
+  if (own.input === undefined && own.protocolVersion !== undefined) return own;
+  const { input: _, ...rest } = own;
+  rest.protocolVersion ??= PROTOCOL_VERSION;
+  return rest;
+}
+
 /** The agent's own RUN_FINISHED, with what it lacks. */
 export function adoptFinish(event: LooseEvent, run: EndingRun): LooseEvent {
   const own = withRunIds(event, run);
@@ -83,7 +92,7 @@ export interface RunFailure {
 }
 
 /** The event under the ids of this run, on a copy unless it has them. */
-export function withRunIds(event: LooseEvent, run: NamedRun): LooseEvent {
+function withRunIds(event: LooseEvent, run: NamedRun): LooseEvent {
   const { threadId, runId } = run;
   const { threadId: givenThread = threadId, runId: givenRun = runId } = event;
   if (givenThread !== threadId || givenRun !== runId) run.repair("run-ids");

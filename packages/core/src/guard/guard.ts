@@ -1,79 +1,33 @@
-// Longer than our usual file: the one list of what happens to each kind of value; the rules are in guard-*.ts.
-import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
-import type { BaseEvent, Interrupt } from "@ag-ui/core";
-import type { CallOrigins } from "./calls/earlier-calls.ts";
-import type { BegunParts } from "./parts/begun-parts.ts";
+// The one list of what happens to each kind of value; the rules are in the files beside this one.
+import { EventType } from "@ag-ui/core";
+import type { Interrupt } from "@ag-ui/core";
 import { StepsAndSubagents } from "./steps.ts";
 import { CallNames, namesCall } from "./calls/call-names.ts";
 import { Chunks } from "./parts/chunks.ts";
-import { adoptFinish, cancelled, failed, finished, runStarted, withRunIds } from "./ending.ts";
+import { adoptFinish, adoptStart, cancelled, failed, finished, runStarted } from "./ending.ts";
 import type { EndingRun, RunEnding, RunFailure } from "./ending.ts";
 import type { EventSink, LooseEvent } from "./shapes.ts";
 import { FastPath } from "./fast-path.ts";
-import { PartRepairs, withTag } from "./parts/parts.ts";
+import type { Guard, GuardOptions } from "./types.ts";
+import { closeLeftOpen } from "./parts/close-left-open.ts";
+import { withTag } from "./parts/owners.ts";
+import { PartRepairs } from "./parts/parts.ts";
+import { withoutTakenCalls } from "./parts/taken-parts.ts";
 import { Reader } from "./reader.ts";
 import type { ReaderHost } from "./reader.ts";
 import { Violation } from "./repairs.ts";
 import type { RepairKind } from "./repairs.ts";
-import { BudgetError } from "./history/history-budget.ts";
+import { BudgetError } from "./history/budget-error.ts";
 import type { HistoryBudget } from "./history/history-budget.ts";
 import { isOpaqueId } from "../base/ids.ts";
 import { hasLabel } from "../delta/bare-delta.ts";
+import { adoptStateDelta } from "./state-tracker.ts";
 import type { StateTracker } from "./state-tracker.ts";
 
 export type { CallOrigins } from "./calls/earlier-calls.ts";
 export type { RunEnding } from "./ending.ts";
+export type { Guard, GuardOptions } from "./types.ts";
 export type { RepairKind } from "./repairs.ts";
-
-export interface GuardOptions {
-  readonly threadId: string;
-  readonly runId: string;
-  /** The run this one goes on from, told with the start. */
-  readonly parentRunId?: string | undefined;
-  /** Receives the valid run, event by event, synchronously. A delta has its part, its text and nothing else. */
-  readonly emit: (event: BaseEvent, isDelta?: boolean) => void;
-  /** Follows the state events that pass. */
-  readonly state: StateTracker;
-  readonly ending: RunEnding;
-  /** Absent: every call without a result is for the client. */
-  readonly calls?: CallOrigins | undefined;
-  /** The first repair ends the run with RUN_ERROR `protocol-violation`. */
-  readonly strict?: boolean;
-  /** The ids that the agent gives its run in RUN_STARTED, in place of these. By default they are replaced. */
-  readonly adopts?: { readonly threadId: boolean; readonly runId: boolean } | undefined;
-  /** Takes down what the agent begins, for the guard behind the middleware. */
-  readonly begins?: BegunParts | undefined;
-  /** What the agent began before the middleware: what that took out is not started again. */
-  readonly begun?: BegunParts | undefined;
-  /** What a client can send back; more than that ends the run with RUN_ERROR. */
-  readonly budget?: HistoryBudget | undefined;
-}
-
-export interface Guard {
-  /** Starts the run for the server, which sends something before its agent does. */
-  open(): void;
-  /** An event, a string (text) or anything else an agent may say. Never throws. */
-  push(value: unknown): void;
-  /** The agent is done: closes what is open and adds RUN_FINISHED unless a terminal event was sent. */
-  complete(): void;
-  /** Closes what is open and ends with RUN_ERROR. */
-  fail(error: { message: string; code: string }): void;
-  /** Closes what is open and ends with RUN_FINISHED, outcome `cancelled`. */
-  cancel(): void;
-  readonly ended: boolean;
-  /** The calls of this run that are for the client to answer, in order, however the run ends. */
-  pendingCalls(): readonly string[];
-  /** The id under which clients know the call that the agent means by this one. */
-  callId(id: string): string;
-  /** The message that a text would be added to, if it would be told as a delta and nothing else. */
-  readonly textId: string | undefined;
-  /** Whether a value would be told as it is: a delta of what is open, and nothing else. */
-  isDelta(value: unknown): value is BaseEvent;
-  /** How often each repair was made. */
-  readonly repairs: ReadonlyMap<RepairKind, number>;
-  /** The first of them in words: which, and of what. */
-  readonly firstRepair: string | undefined;
-}
 
 /**
  * A synchronous state machine that turns whatever an agent says into a run that AG-UI's verifier
@@ -287,12 +241,7 @@ class RunGuard implements Guard, EndingRun, EventSink, ReaderHost {
     if (this.#started) return this.repair("run-started");
     if (this.#adopts?.threadId && isOpaqueId(event.threadId)) this.threadId = event.threadId;
     if (this.#adopts?.runId && isOpaqueId(event.runId)) this.runId = event.runId;
-    const own = withRunIds(event, this);
-    if (own.input === undefined && own.protocolVersion !== undefined) return this.#start(own);
-    // The input holds what the server added for the agent's eyes only.
-    const { input: _, ...rest } = own;
-    rest.protocolVersion ??= PROTOCOL_VERSION;
-    this.#start(rest);
+    this.#start(adoptStart(event, this));
   }
 
   #pushChunk(event: LooseEvent): boolean {
@@ -353,23 +302,8 @@ class RunGuard implements Guard, EndingRun, EventSink, ReaderHost {
 
   #routeRest(event: LooseEvent): void {
     const parts = this.#parts;
+    if (parts.push(event)) return;
     switch (event.type) {
-      case EventType.TEXT_MESSAGE_START:
-        return parts.start("text", event);
-      case EventType.TEXT_MESSAGE_END:
-        return parts.end("text", event);
-      case EventType.TOOL_CALL_START:
-        return parts.start("tool", event);
-      case EventType.TOOL_CALL_END:
-        return parts.end("tool", event);
-      case EventType.REASONING_START:
-        return parts.start("span", event);
-      case EventType.REASONING_END:
-        return parts.end("span", event);
-      case EventType.REASONING_MESSAGE_START:
-        return parts.start("reasoning", event);
-      case EventType.REASONING_MESSAGE_END:
-        return parts.end("reasoning", event);
       case EventType.REASONING_ENCRYPTED_VALUE:
       case EventType.TOOL_CALL_RESULT:
       case EventType.ACTIVITY_SNAPSHOT:
@@ -387,27 +321,17 @@ class RunGuard implements Guard, EndingRun, EventSink, ReaderHost {
         this.#state.snapshot(event.snapshot);
         return this.send(event);
       case EventType.STATE_DELTA:
-        return this.#sendDelta(event);
+        return this.send(adoptStateDelta(event, this.#state, this));
       default:
         this.send(event);
     }
-  }
-
-  #sendDelta(event: LooseEvent): void {
-    const state = this.#state;
-    if (Array.isArray(event.delta) && state.delta(event.delta)) return this.send(event);
-    this.repair("state-delta");
-    const { delta: _, ...rest } = event;
-    const snapshot = state.value === undefined ? {} : state.value;
-    state.snapshot(snapshot);
-    this.send({ ...rest, type: EventType.STATE_SNAPSHOT, snapshot });
   }
 
   #finish(own?: LooseEvent): void {
     this.#beginEnd();
     this.#closeAll(true);
     const named = own?.outcome === undefined ? own : this.#callNames.applyEnd(own);
-    const kept = named && this.#parts.withoutTaken(named);
+    const kept = named && withoutTakenCalls(named, this.#parts);
     this.#terminate(kept ? adoptFinish(kept, this) : finished(this));
   }
 
@@ -433,7 +357,7 @@ class RunGuard implements Guard, EndingRun, EventSink, ReaderHost {
   }
 
   #closeAll(isFault: boolean, error?: RunFailure): void {
-    this.#parts.closeAll(isFault);
+    closeLeftOpen(this.#parts, this, isFault);
     this.#brackets?.closeAll(isFault, error);
   }
 

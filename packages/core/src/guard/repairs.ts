@@ -1,3 +1,7 @@
+import type { Guard } from "./types.ts";
+import { SafeLogger } from "../base/logger.ts";
+import type { RunContext } from "../contract/context.ts";
+
 /** Everything a guard may have to put right in what an agent says. */
 export type RepairKind =
   /** Came after the end of the run; dropped. */
@@ -56,4 +60,25 @@ export interface Repairer {
 /** Carries the first repair out of whatever was going on in strict mode. */
 export class Violation extends Error {
   override readonly name = "Violation";
+}
+
+/** Logs once per run what had to be repaired, and in which stage. */
+export function reportRepairs(
+  context: RunContext,
+  stage: "agent" | "middleware",
+  guard: Pick<Guard, "repairs" | "firstRepair">,
+): void {
+  // Asked first: a guard that repaired nothing has no book of it.
+  if (guard.firstRepair === undefined) return;
+  new SafeLogger(context.logger).warn(
+    {
+      runId: context.runId,
+      threadId: context.threadId,
+      agentId: context.agentId,
+      stage,
+      repairs: Object.fromEntries(guard.repairs),
+      first: guard.firstRepair,
+    },
+    `Events of the ${stage} were repaired; \`strict: true\` turns this into an error.`,
+  );
 }

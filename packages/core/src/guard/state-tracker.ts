@@ -1,4 +1,7 @@
+import { EventType } from "@ag-ui/core";
 import type { JsonPatch } from "@ag-ui/core";
+import type { Repairer } from "./repairs.ts";
+import type { LooseEvent } from "./shapes.ts";
 import { copyJson } from "../json/copy.ts";
 import { LiveDocument } from "../json/live-document.ts";
 import { PatchError } from "../json/patch.ts";
@@ -21,6 +24,20 @@ export interface LiveStateTracker extends StateTracker {
 /** Follows the state of a run, from what the client sent. No state counts as `{}`, as AG-UI has it. */
 export function createStateTracker(initial: unknown): LiveStateTracker {
   return new Tracker(initial === undefined ? {} : initial);
+}
+
+/** A STATE_DELTA whose patch is applied to the state; a snapshot of the state when it does not apply. */
+export function adoptStateDelta(
+  event: LooseEvent,
+  state: StateTracker,
+  repairer: Repairer,
+): LooseEvent {
+  if (Array.isArray(event.delta) && state.delta(event.delta)) return event;
+  repairer.repair("state-delta");
+  const { delta: _, ...rest } = event;
+  const snapshot = state.value === undefined ? {} : state.value;
+  state.snapshot(snapshot);
+  return { ...rest, type: EventType.STATE_SNAPSHOT, snapshot };
 }
 
 // The document itself, and not something around it: there is one of these per run.

@@ -1,8 +1,8 @@
 import { EventType } from "@ag-ui/core";
 import type { RunFailure } from "./ending.ts";
 import type { EventSink, LooseEvent } from "./shapes.ts";
-import { withTag } from "./parts/parts.ts";
-import { BudgetError } from "./history/history-budget.ts";
+import { withTag } from "./parts/owners.ts";
+import { BudgetError } from "./history/budget-error.ts";
 import type { Owner } from "./parts/known.ts";
 
 interface Step {

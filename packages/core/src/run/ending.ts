@@ -7,7 +7,7 @@ import { AgentError, isAgentError } from "../contract/errors.ts";
 import type { RunResult } from "../contract/protocol.ts";
 import type { RunStatus } from "../contract/run-log.ts";
 import type { SizedEntry } from "../delta/merged-entry.ts";
-import { reportRepairs } from "../guard/report-repairs.ts";
+import { reportRepairs } from "../guard/repairs.ts";
 import type { RunSummary } from "../view/run-summary.ts";
 import type { RunView } from "../view/run-view.ts";
 import type { HostedAgent } from "./hosted-agent.ts";

@@ -1,5 +1,8 @@
 import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
+import { callsIn } from "../base/calls-in.ts";
 import { AgentError } from "../contract/errors.ts";
+import { toVerdict } from "./approval.ts";
+import type { Verdict } from "./approval.ts";
 import { cloneJson, isEqualJson } from "../json/copy.ts";
 import type {
   AskedCall,
@@ -7,14 +10,6 @@ import type {
   ToolCallOutcome,
   ToolCallRequest,
 } from "../contract/tools.ts";
-
-/** What a person said to a call, and the call as it was asked about. */
-export interface Verdict {
-  readonly id: string;
-  readonly args: unknown;
-  readonly isApproved: boolean;
-  readonly reason?: string | undefined;
-}
 
 /** A call that was made on an answer before the agent began. */
 export interface SettledCall {
@@ -113,29 +108,10 @@ export class ToolAnswers {
   }
 }
 
-/** What a person's answer means for the call that they were asked about. */
-export function toVerdict(call: AskedCall, answer: InterruptAnswer): Verdict {
-  return { id: call.id, args: call.args, ...judge(answer) };
-}
-
 function toPast({ call, outcome }: SettledCall): PastCall {
   const { id, name, args } = call;
   const { result, error } = outcome;
   return error ? { id, name, args, error } : { id, name, args, result };
-}
-
-/** Whether a person has allowed the call that they were asked about. */
-export function isApproved(answer: InterruptAnswer): boolean {
-  return judge(answer).isApproved;
-}
-
-// Only a clear yes is one.
-function judge({ status, payload }: InterruptAnswer): Pick<Verdict, "isApproved" | "reason"> {
-  const { approved, reason } = (payload ?? {}) as { approved?: unknown; reason?: unknown };
-  return {
-    isApproved: status === "resolved" && approved === true,
-    reason: typeof reason === "string" && reason !== "" ? reason.slice(0, 500) : undefined,
-  };
 }
 
 // The last message tells whether a turn goes on. Whoever looks for the user's last one instead takes
@@ -155,12 +131,9 @@ function readTurn(messages: readonly Message[]): readonly PastCall[] {
   const answers = new Map(
     turn.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, message]] : [])),
   );
-  return turn.flatMap((message) => {
-    if (message.role !== "assistant") return [];
-    return (message.toolCalls ?? []).flatMap(({ id, function: { name, arguments: text } }) => {
-      const answer = answers.get(id);
-      return answer ? [{ id, name, args: parse(text || "{}"), ...readAnswer(answer) }] : [];
-    });
+  return turn.flatMap(callsIn).flatMap(({ id, function: { name, arguments: text } }) => {
+    const answer = answers.get(id);
+    return answer ? [{ id, name, args: parse(text || "{}"), ...readAnswer(answer) }] : [];
   });
 }
 

@@ -1,14 +1,16 @@
-import { EventType } from "@ag-ui/core";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import type { ClientToolCall } from "./client-tools.ts";
-import { AgentError, isAgentError, isHalted } from "../contract/errors.ts";
+import { AgentError, isAgentError } from "../contract/errors.ts";
 import { nextTurn } from "../base/turns.ts";
 import { toSentId, ulid } from "../base/ids.ts";
 import { inParallel } from "../base/in-parallel.ts";
 import { cloneJson } from "../json/copy.ts";
-import { toResultContent } from "./result-content.ts";
 import { ToolAnswers } from "./answers.ts";
-import type { SettledCall, Verdict } from "./answers.ts";
+import type { SettledCall } from "./answers.ts";
+import { isAllowed, toApprovalRequest } from "./approval.ts";
+import type { Verdict } from "./approval.ts";
+import { findCallFault, toToolError } from "./call-faults.ts";
+import { sendResult } from "./results.ts";
 import type { RunTools } from "./run-tools.ts";
 import { withTimeout } from "./tool-timeout.ts";
 import type { RunContext } from "../contract/context.ts";
@@ -164,7 +166,8 @@ export class ToolCalls {
       ms: Math.max(0, clock.now() - began),
       ...ending,
     });
-    const fault = this.#findFault(name, args);
+    const offered = [...this.#context.tools, ...(this.#input?.tools ?? [])];
+    const fault = findCallFault(offered, name, args);
     if (fault) {
       // The client has seen the call; without a result it would take it for its own.
       if (told !== undefined) await this.#refuse(told, fault);
@@ -206,7 +209,9 @@ export class ToolCalls {
       const definition = tool ?? this.#declared.find((candidate) => candidate.name === name);
       const args = definition?.parse ? await definition.parse(one.args) : one.args;
       if (!tool && !client) return { status: "pending" };
-      if (tool && !(await this.#isAllowed(one, tool, args))) return this.#ask(one, tool);
+      if (tool && !(await isAllowed(tool, one.verdict, { args, context: this.#context }))) {
+        return this.#ask(one, tool);
+      }
       const work = async (signal: AbortSignal): Promise<unknown> =>
         tool
           ? this.#desk.disposers.take(await tool.invoke(args, this.#forCall(signal, id)))
@@ -218,7 +223,8 @@ export class ToolCalls {
         clock: this.#desk.clock,
         signal: this.#context.signal,
       });
-      const sent = await this.#answer(id, toContent(result), { ms: client?.executionTimeMs });
+      const { emit } = this.#context;
+      const sent = await sendResult(emit, id, { result, ms: client?.executionTimeMs });
       one.onResult?.(sent);
       return { status: "done", result };
     } catch (cause) {
@@ -235,73 +241,15 @@ export class ToolCalls {
     }
   }
 
-  async #isAllowed({ name, verdict }: Call, tool: ServerTool, args: unknown): Promise<boolean> {
-    if (verdict?.isApproved) return true;
-    if (verdict) {
-      const why = verdict.reason === undefined ? "." : `: ${verdict.reason}`;
-      throw new AgentError("approval-denied", `The user did not allow "${name}"${why}`);
-    }
-    const { needsApproval = false } = tool;
-    const isNeeded =
-      typeof needsApproval === "function"
-        ? await needsApproval(args, this.#context)
-        : needsApproval;
-    return !isNeeded;
-  }
-
   #ask({ id: toolCallId, name, args }: Call, tool: ServerTool): Ending {
-    const id = this.#context.emit.interrupt({
-      reason: "tool_call",
-      message: `Allow "${name}"?`,
-      toolCallId,
-      responseSchema: {
-        type: "object",
-        properties: { approved: { type: "boolean" }, reason: { type: "string" } },
-        required: ["approved"],
-      },
-    });
+    const id = this.#context.emit.interrupt(toApprovalRequest(toolCallId, name));
     const call = { id: toolCallId, name, args: cloneJson(args).value };
     this.#desk.ask(id, this.#desk.isBrought(tool) ? { ...call, owner: "agent" } : call);
     return { status: "pending" };
   }
 
-  /** Sends a result, and returns it as it is sent. */
-  async #answer(
-    toolCallId: string,
-    content: string | object,
-    { ms, code }: { ms?: number | undefined; code?: string } = {},
-  ): Promise<BaseEvent> {
-    const event: BaseEvent = {
-      type: EventType.TOOL_CALL_RESULT,
-      messageId: ulid(),
-      toolCallId,
-      content: toResultContent(content),
-      role: "tool",
-    };
-    if (ms !== undefined || code !== undefined) {
-      event.metadata = {
-        // Only who ran the tool knows how long it took.
-        ...(ms === undefined ? {} : { executionTimeMs: ms }),
-        // AG-UI has no field for it, and nobody should have to guess from the content.
-        ...(code === undefined ? {} : { error: code }),
-      };
-    }
-    await this.#context.emit.event(event);
-    return event;
-  }
-
-  #refuse(id: string, { code, message }: AgentError, ms?: number): Promise<BaseEvent> {
-    return this.#answer(id, { error: { code, message } }, { ms, code });
-  }
-
-  #findFault(name: string, args: unknown): AgentError | undefined {
-    const all = [...this.#context.tools, ...(this.#input?.tools ?? [])];
-    if (!all.some((tool) => tool.name === name)) {
-      const known = all.map((tool) => `"${tool.name}"`).join(", ") || "none";
-      return new AgentError("unknown-tool", `There is no tool "${name}". Known: ${known}.`);
-    }
-    if (isJson(args)) return undefined;
-    return new AgentError("invalid-arguments", `The arguments of "${name}" are not JSON.`);
+  #refuse(id: string, error: AgentError, ms?: number): Promise<BaseEvent> {
+    return sendResult(this.#context.emit, id, { error, ms });
   }
 
   #forCall(signal: AbortSignal, toolCallId: string): ToolContext {
@@ -310,29 +258,4 @@ export class ToolCalls {
       toolCallId: { value: toolCallId },
     }) as ToolContext;
   }
-}
-
-function isJson(value: unknown): boolean {
-  try {
-    return value === undefined || JSON.stringify(value) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-// Content parts stay what they are; everything else is told as JSON.
-function toContent(result: unknown): string | object {
-  if (typeof result === "string") return result;
-  return typeof result === "object" && result !== null
-    ? result
-    : (JSON.stringify(result) ?? "null");
-}
-
-function toToolError(name: string, cause: unknown): AgentError {
-  if (isHalted(cause)) {
-    const why = `The tool "${name}" made a call that has to wait; only an agent can.`;
-    return new AgentError("tool-error", why, { cause });
-  }
-  if (isAgentError(cause)) return cause;
-  return new AgentError("tool-error", `The tool "${name}" failed.`, { cause });
 }

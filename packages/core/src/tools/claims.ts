@@ -1,4 +1,5 @@
 import type { Message, RunAgentInput } from "@ag-ui/core";
+import { callsIn } from "../base/calls-in.ts";
 import type { Logger } from "../contract/context.ts";
 
 type Assistant = Extract<Message, { role: "assistant" }>;
@@ -37,7 +38,7 @@ export function withoutClaims(
 ): readonly Message[] {
   if (claimed.size === 0 || serverTools.size === 0) return messages;
   for (const message of messages) {
-    for (const call of (message.role === "assistant" && message.toolCalls) || []) {
+    for (const call of callsIn(message)) {
       if (claimed.has(call.id) && serverTools.has(call.function.name)) dropped.set(call.id, call);
     }
   }

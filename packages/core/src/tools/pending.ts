@@ -1,7 +1,7 @@
-import type { Interrupt, Message, RunAgentInput } from "@ag-ui/core";
+import type { Interrupt, Message, ToolCall } from "@ag-ui/core";
+import { answeredIn, callsIn } from "../base/calls-in.ts";
 import type { RunSummary } from "../view/run-summary.ts";
 import type { Pending, Session } from "../contract/session-store.ts";
-import type { AskedCall, InterruptAnswer } from "../contract/tools.ts";
 
 interface Outcome {
   readonly pendingToolCallIds?: readonly string[];
@@ -57,29 +57,6 @@ export function toPendingAfterLoss(
   return [...kept, ...toolsPending(runId, new Set(calls))];
 }
 
-const noAnswers: readonly InterruptAnswer[] = Object.freeze([]);
-
-/** The interrupts that `resume` answers. What is not pending is left out. */
-export function toAnswers(
-  pending: readonly Pending[],
-  resume?: RunAgentInput["resume"],
-): readonly InterruptAnswer[] {
-  if (!resume || resume.length === 0) return noAnswers;
-  return resume.flatMap(({ interruptId, status, payload }): InterruptAnswer[] => {
-    const asked = pending.find(({ id, kind }) => kind === "interrupt" && id === interruptId);
-    if (!asked) return [];
-    const { call } = asked.value as { call?: AskedCall };
-    return [
-      {
-        interrupt: interruptOf(asked),
-        status,
-        ...(payload === undefined ? {} : { payload }),
-        ...(call === undefined ? {} : { call }),
-      },
-    ];
-  });
-}
-
 function toolsPending(runId: string, ids: ReadonlySet<string>): Pending[] {
   return [...ids].map((id) => ({ id, kind: "tool", runId, value: {} }));
 }
@@ -93,17 +70,7 @@ function stillPending(earlier: readonly Pending[], messages: readonly Message[])
   return tools.filter(({ id }) => open.has(id));
 }
 
-type Call = NonNullable<Extract<Message, { role: "assistant" }>["toolCalls"]>[number];
-
-function callsIn(messages: readonly Message[]): Call[] {
-  return messages.flatMap((message) =>
-    message.role === "assistant" ? (message.toolCalls ?? []) : [],
-  );
-}
-
-function openCalls(messages: readonly Message[]): Call[] {
-  const answered = new Set(
-    messages.flatMap((message) => (message.role === "tool" ? message.toolCallId : [])),
-  );
-  return callsIn(messages).filter(({ id }) => !answered.has(id));
+function openCalls(messages: readonly Message[]): ToolCall[] {
+  const answered = answeredIn(messages);
+  return messages.flatMap(callsIn).filter(({ id }) => !answered.has(id));
 }

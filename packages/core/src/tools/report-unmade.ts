@@ -1,6 +1,7 @@
 import type { Message } from "@ag-ui/core";
+import { answeredIn, callsIn } from "../base/calls-in.ts";
 import { SafeLogger } from "../base/logger.ts";
-import { isApproved } from "./answers.ts";
+import { isApproved } from "./approval.ts";
 import type { RunTools } from "./run-tools.ts";
 import type { RunContext } from "../contract/context.ts";
 import type { InterruptAnswer } from "../contract/tools.ts";
@@ -33,15 +34,6 @@ function unmadeTool(
   const id = call?.id ?? interrupt.toolCallId;
   if (!asksForCall || id === undefined || !isApproved(answer)) return undefined;
   if (desk?.settled.has(id) || desk?.used.has(id)) return undefined;
-  const hasResult = messages.some((one) => one.role === "tool" && one.toolCallId === id);
-  return hasResult ? undefined : (call?.name ?? nameOf(messages, id));
-}
-
-function nameOf(messages: readonly Message[], callId: string): string | undefined {
-  for (const message of messages) {
-    if (message.role !== "assistant") continue;
-    const found = message.toolCalls?.find(({ id }) => id === callId);
-    if (found) return found.function.name;
-  }
-  return undefined;
+  if (answeredIn(messages).has(id)) return undefined;
+  return call?.name ?? messages.flatMap(callsIn).find((one) => one.id === id)?.function.name;
 }

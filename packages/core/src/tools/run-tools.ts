@@ -4,7 +4,7 @@ import { systemClock } from "../base/ticker.ts";
 import { defaultLimits } from "../contract/limits.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { SettledCall, SettledCalls, UsedAnswers } from "./answers.ts";
-import { Disposers } from "./disposers.ts";
+import type { Awaitable } from "../contract/agent.ts";
 import type { Clock, Logger } from "../contract/context.ts";
 import type { AskedCall, InterruptAnswer, ServerTool, TakenCall } from "../contract/tools.ts";
 
@@ -99,4 +99,71 @@ export class RunTools {
   get disposers(): Disposers {
     return (this.#disposers ??= new Disposers(this.#logger));
   }
+}
+
+// By a name that every copy of this package knows.
+const disposer = Symbol.for("@holodeck/agui.dispose");
+
+interface Disposing {
+  readonly result: unknown;
+  readonly [disposer]: () => Awaitable<void>;
+}
+
+/**
+ * A tool's result together with what has to be tidied up when the run ends, however it ends.
+ *
+ * @example
+ * ```ts
+ * execute: async ({ path }) => {
+ *   const file = await open(path);
+ *   return withDispose(await file.stat(), () => file.close());
+ * }
+ * ```
+ */
+export function withDispose(result: unknown, dispose: () => Awaitable<void>): unknown {
+  if (typeof dispose !== "function") {
+    throw new TypeError("withDispose(result, dispose) takes a function as its second argument.");
+  }
+  return { result, [disposer]: dispose } satisfies Disposing;
+}
+
+/** What the tools of one run leave to be tidied up. */
+export class Disposers {
+  readonly #logger: Logger;
+  #kept: (() => Awaitable<void>)[] | undefined;
+  #isOver = false;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** The bare result. What came with it is kept, or tidied up at once if the run is over. */
+  take(returned: unknown): unknown {
+    if (!isDisposing(returned)) return returned;
+    if (this.#isOver) void this.#dispose(returned[disposer]);
+    else (this.#kept ??= []).push(returned[disposer]);
+    return returned.result;
+  }
+
+  /** Tidies up, the newest first, each once. */
+  run(): void {
+    this.#isOver = true;
+    if (this.#kept) void this.#disposeAll(this.#kept);
+  }
+
+  async #disposeAll(kept: (() => Awaitable<void>)[]): Promise<void> {
+    for (let one = kept.pop(); one; one = kept.pop()) await this.#dispose(one);
+  }
+
+  async #dispose(one: () => Awaitable<void>): Promise<void> {
+    try {
+      await one();
+    } catch (error) {
+      this.#logger.error({ error }, "What a tool left could not be tidied up.");
+    }
+  }
+}
+
+function isDisposing(value: unknown): value is Disposing {
+  return typeof value === "object" && value !== null && disposer in value;
 }

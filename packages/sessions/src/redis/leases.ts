@@ -4,7 +4,8 @@ import { createOwnLease } from "../kit/own-lease.ts";
 import type { RedisConnection } from "./client/connection.ts";
 import { encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
-import { renewScript, runScriptKeys } from "./scripts/run-scripts.ts";
+import { renewScript } from "./scripts/owner-scripts.ts";
+import { runScriptKeys } from "./scripts/prelude.ts";
 import type { Tail, TailRow } from "./tail/tail.ts";
 
 /** A run that this process owns. */

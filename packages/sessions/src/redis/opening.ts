@@ -4,7 +4,8 @@ import type { RedisConnection } from "./client/connection.ts";
 import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
 import type { LogReader } from "./reader.ts";
-import { claimScript, openScript, runScriptKeys, undoScript } from "./scripts/run-scripts.ts";
+import { claimScript, openScript, undoScript } from "./scripts/owner-scripts.ts";
+import { runScriptKeys } from "./scripts/prelude.ts";
 
 interface RunInit {
   readonly agentId: string;

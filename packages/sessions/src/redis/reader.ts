@@ -4,7 +4,8 @@ import type { RedisConnection } from "./client/connection.ts";
 import { encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
 import { unpackEntries } from "./pack.ts";
-import { loseScript, peekScript, readScript, runScriptKeys } from "./scripts/run-scripts.ts";
+import { runScriptKeys } from "./scripts/prelude.ts";
+import { loseScript, peekScript, readScript } from "./scripts/run-scripts.ts";
 
 /** A run as the server has it now. */
 export interface FoundRun {

@@ -18,14 +18,9 @@ import { createLeases } from "./leases.ts";
 import { packEntries } from "./pack.ts";
 import { createOpening } from "./opening.ts";
 import { createLogReader } from "./reader.ts";
-import {
-  appendScript,
-  closeScript,
-  deleteScript,
-  runScriptKeys,
-  sendScript,
-  watchScript,
-} from "./scripts/run-scripts.ts";
+import { appendScript, closeScript } from "./scripts/owner-scripts.ts";
+import { runScriptKeys } from "./scripts/prelude.ts";
+import { deleteScript, sendScript, watchScript } from "./scripts/run-scripts.ts";
 import { createTails } from "./tail/tails.ts";
 
 export interface RedisLogOptions {

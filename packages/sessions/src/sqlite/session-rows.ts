@@ -1,43 +1,13 @@
 import { AgentError } from "@holodeck/agui-core";
-import type {
-  Message,
-  ActiveFold,
-  HistoryOwner,
-  Pending,
-  Session,
-  SessionChange,
-  ThreadKey,
-} from "@holodeck/agui-core";
+import type { Session, SessionChange, ThreadKey } from "@holodeck/agui-core";
 import type { PruneOptions } from "../kit/prune-messages.ts";
 import { changeSession, newSession } from "../kit/session-record.ts";
 import type { Database } from "./database.ts";
 import { fromText, toKeyText } from "./key-text.ts";
-
-interface SessionRow {
-  readonly id: number;
-  readonly principal: string;
-  readonly thread_id: string;
-  readonly agent_id: string;
-  readonly version: number;
-  readonly created_at: number;
-  readonly last_activity: number;
-  readonly message_count: number;
-  readonly state: string | null;
-  readonly metadata: string;
-  readonly pending: string;
-  readonly last_run_id: string | null;
-  readonly active: string | null;
-  readonly times: string | null;
-  readonly history_owner: HistoryOwner | null;
-  readonly pruned: string | null;
-  readonly past_runs: string | null;
-  readonly claimed: string | null;
-}
-
-interface MessageRow {
-  readonly position: number;
-  readonly value: string;
-}
+import { compareMessages } from "./compare-messages.ts";
+import type { MessageRow } from "./compare-messages.ts";
+import { fromCursor, toCursor, toSession } from "./session-row.ts";
+import type { SessionRow } from "./session-row.ts";
 
 /** When a session counts as expired: used last at or before `deadline`, without a run alive at `now`. */
 export interface Expiry {
@@ -105,7 +75,7 @@ export function createSessionRows(db: Database): SessionRows {
     before: readonly MessageRow[],
     after: readonly string[],
   ): void {
-    const { changed, added, removed } = difference(before, after);
+    const { changed, added, removed } = compareMessages(before, after);
     const remove = db.sql("DELETE FROM messages WHERE session = ? AND position = ?");
     for (const position of removed) remove.run(id, position);
     const change = db.sql("UPDATE messages SET value = ? WHERE session = ? AND position = ?");
@@ -219,81 +189,4 @@ export function createSessionRows(db: Database): SessionRows {
       return { items, next: rows.length > limit && last ? toCursor(last) : undefined };
     },
   };
-}
-
-function toSession(row: SessionRow, messages: readonly MessageRow[]): Session {
-  return {
-    principal: fromText(row.principal),
-    threadId: fromText(row.thread_id),
-    agentId: row.agent_id,
-    version: row.version,
-    createdAt: row.created_at,
-    lastActivity: row.last_activity,
-    messageCount: row.message_count,
-    messages: messages.map(({ value }) => JSON.parse(value) as Message),
-    state: parsed<unknown>(row.state),
-    metadata: JSON.parse(row.metadata) as Session["metadata"],
-    pending: JSON.parse(row.pending) as Pending[],
-    lastRunId: row.last_run_id === null ? undefined : fromText(row.last_run_id),
-    active: parsed<ActiveFold>(row.active),
-    times: parsed<Session["times"]>(row.times),
-    historyOwner: row.history_owner ?? undefined,
-    pruned: parsed<Session["pruned"]>(row.pruned),
-    pastRuns: parsed<Session["pastRuns"]>(row.past_runs),
-    claimed: parsed<Session["claimed"]>(row.claimed),
-  };
-}
-
-function parsed<T>(json: string | null): T | undefined {
-  return json === null ? undefined : (JSON.parse(json) as T);
-}
-
-/**
- * What has to be written so that the rows say `after`. A history mostly grows at its end, loses its
- * oldest messages or has one replaced: those are found; from anything else on, all is written anew.
- */
-function difference(
-  before: readonly MessageRow[],
-  after: readonly string[],
-): { changed: MessageRow[]; added: readonly string[]; removed: number[] } {
-  const changed: MessageRow[] = [];
-  const removed: number[] = [];
-  let old = 0;
-  let next = 0;
-  while (old < before.length && next < after.length) {
-    const { position } = before[old]!;
-    const value = after[next]!;
-    let same = old;
-    while (same < before.length && before[same]!.value !== value) same++;
-    if (same === before.length) {
-      // Only the one at its place can be the same message, said anew.
-      if (idOf(before[old]!.value) !== idOf(value)) break;
-      changed.push({ position, value });
-      old++;
-    } else {
-      for (; old < same; old++) removed.push(before[old]!.position);
-      old++;
-    }
-    next++;
-  }
-  for (; old < before.length; old++) removed.push(before[old]!.position);
-  return { changed, added: after.slice(next), removed };
-}
-
-function idOf(message: string): unknown {
-  return (JSON.parse(message) as { id?: unknown }).id;
-}
-
-function toCursor(row: SessionRow): string {
-  return Buffer.from(JSON.stringify([row.last_activity, row.thread_id])).toString("base64url");
-}
-
-function fromCursor(cursor: string): { at: number; id: string } {
-  try {
-    const [at, id] = JSON.parse(String(Buffer.from(cursor, "base64url"))) as [unknown, unknown];
-    if (typeof at === "number" && typeof id === "string") return { at, id };
-  } catch {
-    // Told below, like a cursor of another shape.
-  }
-  throw new AgentError("invalid-request", "The cursor is not one that a list has given.");
 }

@@ -10,20 +10,22 @@ import { toLaterCallId } from "../../base/ids.ts";
 
 const none: readonly NamedCall[] = [];
 
-/** The events that name a call. */
-const namingTypes: ReadonlySet<EventType> = new Set([
-  EventType.TOOL_CALL_START,
-  EventType.TOOL_CALL_ARGS,
-  EventType.TOOL_CALL_END,
-  EventType.TOOL_CALL_CHUNK,
-  EventType.TOOL_CALL_RESULT,
-  EventType.REASONING_ENCRYPTED_VALUE,
-  EventType.SUBAGENT_STARTED,
-  EventType.MESSAGES_SNAPSHOT,
-]);
+/** The events that name a call, and where; a snapshot has the ids in its messages. */
+const places = {
+  [EventType.TOOL_CALL_START]: "toolCallId",
+  [EventType.TOOL_CALL_ARGS]: "toolCallId",
+  [EventType.TOOL_CALL_END]: "toolCallId",
+  [EventType.TOOL_CALL_CHUNK]: "toolCallId",
+  [EventType.TOOL_CALL_RESULT]: "toolCallId",
+  [EventType.REASONING_ENCRYPTED_VALUE]: "entityId",
+  [EventType.SUBAGENT_STARTED]: "parentToolCallId",
+  [EventType.MESSAGES_SNAPSHOT]: "messages",
+} as const;
+
+type NamingType = keyof typeof places;
 
 export function namesCall({ type }: LooseEvent): boolean {
-  return namingTypes.has(type);
+  return type in places;
 }
 
 /**
@@ -45,59 +47,44 @@ export class CallNames implements CallBook {
 
   /** An event that names a call, with the id that clients know, on a copy unless it has that. */
   apply(event: LooseEvent): LooseEvent {
-    switch (event.type) {
-      case EventType.TOOL_CALL_START:
-        return withId(event, "toolCallId", (id) => this.#begin(id, event));
-      case EventType.TOOL_CALL_CHUNK:
-        return event.toolCallName === undefined
-          ? this.#continue(event)
-          : withId(event, "toolCallId", (id) => this.#begin(id, event));
-      case EventType.TOOL_CALL_ARGS:
-        return withId(event, "toolCallId", (id) => this.#proceed(id, event));
-      case EventType.TOOL_CALL_END:
-        return this.#continue(event);
-      case EventType.REASONING_ENCRYPTED_VALUE:
-        return event.subtype === "tool-call"
-          ? withId(event, "entityId", (id) => this.idOf(id))
-          : event;
-      case EventType.SUBAGENT_STARTED:
-        return withId(event, "parentToolCallId", (id) => this.idOf(id));
-      case EventType.MESSAGES_SNAPSHOT: {
-        const sent = event.messages as readonly Message[];
-        const messages = restate(sent, this);
-        return messages === sent ? event : { ...event, messages };
-      }
-      default:
-        return withId(event, "toolCallId", (id) => this.idOf(id));
+    const place = places[event.type as NamingType];
+    if (place === "messages") {
+      const sent = event.messages as readonly Message[];
+      const messages = restate(sent, this);
+      return messages === sent ? event : { ...event, messages };
     }
+    const given = event[place];
+    if (typeof given !== "string") return event;
+    if (place === "entityId" && event.subtype !== "tool-call") return event;
+    const id = this.#nameIn(event, given);
+    if (id === given) return event;
+    const named: LooseEvent = { ...event };
+    named[place] = id;
+    return named;
   }
 
   /** The agent's own end of its run, with the ids that clients know. */
   applyEnd(event: LooseEvent): LooseEvent {
-    const outcome = event.outcome as
-      | { pendingToolCallIds?: readonly string[]; interrupts?: readonly Interrupt[] }
-      | undefined;
-    if (outcome?.pendingToolCallIds) {
-      const pendingToolCallIds = outcome.pendingToolCallIds.map((id) => this.idOf(id));
-      if (pendingToolCallIds.every((id, at) => id === outcome.pendingToolCallIds![at])) {
-        return event;
-      }
+    const outcome = (event.outcome ?? {}) as {
+      pendingToolCallIds?: readonly string[];
+      interrupts?: readonly Interrupt[];
+    };
+    const { pendingToolCallIds: ids, interrupts } = outcome;
+    if (ids) {
+      const pendingToolCallIds = mapChanged(ids, (id) => this.idOf(id));
+      if (pendingToolCallIds === ids) return event;
       return { ...event, outcome: { ...outcome, pendingToolCallIds } };
     }
-    if (!outcome?.interrupts) return event;
-    const interrupts = this.withCalls(outcome.interrupts);
-    if (interrupts === outcome.interrupts) return event;
-    return { ...event, outcome: { ...outcome, interrupts } };
+    const named = interrupts && this.withCalls(interrupts);
+    return named === interrupts ? event : { ...event, outcome: { ...outcome, interrupts: named } };
   }
 
   /** Questions about calls, with the ids that clients know. */
   withCalls(interrupts: readonly Interrupt[]): readonly Interrupt[] {
-    const isAsGiven = ({ toolCallId }: Interrupt): boolean =>
-      toolCallId === undefined || this.idOf(toolCallId) === toolCallId;
-    if (interrupts.every(isAsGiven)) return interrupts;
-    return interrupts.map((one) =>
-      isAsGiven(one) ? one : { ...one, toolCallId: this.idOf(one.toolCallId!) },
-    );
+    return mapChanged(interrupts, (one) => {
+      const toolCallId = one.toolCallId && this.idOf(one.toolCallId);
+      return toolCallId === one.toolCallId ? one : { ...one, toolCallId };
+    });
   }
 
   /** The id under which clients know the call that the agent means by this one. */
@@ -129,53 +116,65 @@ export class CallNames implements CallBook {
     return this.#parts.origins?.earlierCalls();
   }
 
-  // Goes on with what was begun.
-  #continue(event: LooseEvent): LooseEvent {
-    return this.#now ? withId(event, "toolCallId", (id) => this.#now!.get(id) ?? id) : event;
+  #nameIn(event: LooseEvent, id: string): string {
+    const { type, toolCallName } = event;
+    if (type === EventType.TOOL_CALL_START) return this.#begin(id, event);
+    if (type === EventType.TOOL_CALL_ARGS) return this.#proceed(id, event);
+    if (type === EventType.TOOL_CALL_CHUNK && toolCallName !== undefined) {
+      return this.#begin(id, event);
+    }
+    // Goes on with what was begun.
+    const goesOn = type === EventType.TOOL_CALL_CHUNK || type === EventType.TOOL_CALL_END;
+    return goesOn ? this.#begunAs(id) : this.idOf(id);
+  }
+
+  #begunAs(id: string): string {
+    return this.#now?.get(id) ?? id;
   }
 
   // Arguments of what was not begun begin it.
   #proceed(id: string, event: LooseEvent): string {
-    const now = this.#now?.get(id) ?? id;
+    const now = this.#begunAs(id);
     if (this.#parts.hasStarted(now) || !this.#earlier?.isAnswered(now)) return now;
     return this.#begin(id, event);
   }
 
-  #begin(id: string, { toolCallName, parentMessageId }: LooseEvent): string {
+  #begin(id: string, event: LooseEvent): string {
+    return this.#note(id, this.#nameNew(id, event), event.parentMessageId);
+  }
+
+  #nameNew(id: string, { toolCallName, parentMessageId }: LooseEvent): string {
     const parts = this.#parts;
+    const earlier = this.#earlier;
     const now = this.idOf(id);
     const isOther = this.#isAnswered(now) && !parts.isOpen("tool", now);
-    if (!isOther) return this.#note(id, now, parentMessageId);
+    if (!isOther) return now;
     // The server has made it on a person's answer, and the agent makes it again.
-    if (!parts.hasStarted(now) && this.#parts.origins?.isSettledCall(now, toolCallName ?? "")) {
-      return this.#note(id, now, parentMessageId);
-    }
+    if (!parts.hasStarted(now) && parts.origins?.isSettledCall(now, toolCallName ?? "")) return now;
     // Replayed as the thread has it.
     const again = this.callsOf(id).find(
-      (call) => call.messageId === parentMessageId && this.#earlier?.has(call.id),
+      (call) => call.messageId === parentMessageId && earlier?.has(call.id),
     );
-    if (again && this.#earlier?.find(again.id)?.name === toolCallName) {
-      return this.#note(id, again.id, parentMessageId);
-    }
-    return this.#note(id, this.#rename(id), parentMessageId);
+    const isSame = again && earlier?.find(again.id)?.name === toolCallName;
+    return isSame ? again.id : this.#rename(id);
   }
 
   // A result that nothing called for is none of a call.
   #isAnswered(id: string): boolean {
-    const earlier = this.#earlier;
-    if (earlier?.isAnswered(id)) return true;
-    const isCall = this.#parts.callName(id) !== undefined || earlier?.has(id) === true;
-    return isCall && this.#parts.isAnswered(id);
+    if (this.#earlier?.isAnswered(id)) return true;
+    return this.#isCall(id) && this.#parts.isAnswered(id);
   }
 
   #rename(id: string): string {
     this.#run.repair("reused-call");
-    const isUsed = (name: string): boolean =>
-      this.#parts.callName(name) !== undefined || this.#earlier?.has(name) === true;
     for (let count = 1; ; count++) {
       const name = toLaterCallId(id, this.#run.runId, count);
-      if (!isUsed(name)) return name;
+      if (!this.#isCall(name)) return name;
     }
+  }
+
+  #isCall(id: string): boolean {
+    return this.#parts.callName(id) !== undefined || this.#earlier?.has(id) === true;
   }
 
   #note(agentId: string, id: string, parentMessageId: string | undefined): string {
@@ -189,16 +188,8 @@ export class CallNames implements CallBook {
   }
 }
 
-function withId(
-  event: LooseEvent,
-  key: "toolCallId" | "entityId" | "parentToolCallId",
-  toId: (id: string) => string,
-): LooseEvent {
-  const before = event[key];
-  if (typeof before !== "string") return event;
-  const after = toId(before);
-  if (after === before) return event;
-  const named: LooseEvent = { ...event };
-  named[key] = after;
-  return named;
+/** The list itself when no item changes. */
+function mapChanged<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
+  const changed = list.map(change);
+  return changed.every((one, at) => one === list[at]) ? list : changed;
 }

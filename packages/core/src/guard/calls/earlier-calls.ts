@@ -1,4 +1,5 @@
 import type { Message } from "@ag-ui/core";
+import { answeredIn, callsIn } from "../../base/calls-in.ts";
 import { originalCallId } from "../../base/ids.ts";
 
 /** A call that a thread had before a run. */
@@ -31,12 +32,9 @@ export class EarlierCalls {
 
   constructor(messages: readonly Message[]) {
     this.#messages = messages;
-    const answered = new Set(
-      messages.flatMap((message) => (message.role === "tool" ? message.toolCallId : [])),
-    );
+    const answered = answeredIn(messages);
     for (const message of messages) {
-      if (message.role !== "assistant") continue;
-      for (const { id, function: called } of message.toolCalls ?? []) {
+      for (const { id, function: called } of callsIn(message)) {
         if (this.#calls.has(id)) continue;
         const { name } = called;
         this.#add({ id, name, messageId: message.id, isAnswered: answered.has(id) });

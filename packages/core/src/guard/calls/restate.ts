@@ -1,4 +1,5 @@
 import type { Message } from "@ag-ui/core";
+import { callsIn } from "../../base/calls-in.ts";
 
 /** A call under the id that clients know, and the message that it is in. */
 export interface NamedCall {
@@ -60,8 +61,7 @@ function namesIn(messages: readonly Message[], book: CallBook): Map<string, stri
 function placesIn(messages: readonly Message[]): Places {
   const places = new Map<string, string[]>();
   for (const message of messages) {
-    if (message.role !== "assistant") continue;
-    for (const { id } of message.toolCalls ?? []) {
+    for (const { id } of callsIn(message)) {
       const found = places.get(id);
       if (found) found.push(message.id);
       else places.set(id, [message.id]);

@@ -1,14 +1,16 @@
 import { EventType } from "@ag-ui/core";
 import type { EventSink, LooseEvent } from "../shapes.ts";
+import { asides, boundaries, chunkKinds } from "./chunk-kinds.ts";
+import type { ChunkKind } from "./chunk-kinds.ts";
 import type { Owner } from "./known.ts";
-import { withTag } from "./parts.ts";
+import { withTag } from "./owners.ts";
 import type { PartRepairs } from "./parts.ts";
 import { ulid } from "../../base/ids.ts";
 import type { Json } from "../../contract/agent.ts";
 
 interface Stream {
   readonly lane: Owner;
-  readonly kind: "text" | "reasoning" | "tool";
+  readonly kind: ChunkKind["kind"];
   readonly id: string;
   /** Its id is ours, so the agent did not have one message in mind and asides do not end it. */
   readonly implicit: boolean;
@@ -16,64 +18,6 @@ interface Stream {
   /** The first chunk, which later ones must not contradict. */
   readonly opener: Json;
 }
-
-interface ChunkKind {
-  readonly kind: Stream["kind"];
-  readonly key: "messageId" | "toolCallId";
-  readonly start: EventType;
-  readonly content: EventType;
-  /** What belongs to the start alone. */
-  readonly own: readonly string[];
-}
-
-const chunkKinds: Readonly<Record<string, ChunkKind>> = {
-  [EventType.TEXT_MESSAGE_CHUNK]: {
-    kind: "text",
-    key: "messageId",
-    start: EventType.TEXT_MESSAGE_START,
-    content: EventType.TEXT_MESSAGE_CONTENT,
-    own: ["role", "name"],
-  },
-  [EventType.REASONING_MESSAGE_CHUNK]: {
-    kind: "reasoning",
-    key: "messageId",
-    start: EventType.REASONING_MESSAGE_START,
-    content: EventType.REASONING_MESSAGE_CONTENT,
-    own: [],
-  },
-  [EventType.TOOL_CALL_CHUNK]: {
-    kind: "tool",
-    key: "toolCallId",
-    start: EventType.TOOL_CALL_START,
-    content: EventType.TOOL_CALL_ARGS,
-    own: ["toolCallName", "parentMessageId"],
-  },
-};
-
-// The official client lets these pass between two chunks of one message.
-const asides: ReadonlySet<EventType> = new Set([
-  EventType.RAW,
-  EventType.ACTIVITY_SNAPSHOT,
-  EventType.ACTIVITY_DELTA,
-  EventType.REASONING_ENCRYPTED_VALUE,
-]);
-
-// Ours for text without an id: only what begins something else ends it.
-const boundaries: ReadonlySet<EventType> = new Set([
-  EventType.TEXT_MESSAGE_START,
-  EventType.REASONING_START,
-  EventType.REASONING_MESSAGE_START,
-  EventType.REASONING_MESSAGE_CONTENT,
-  EventType.REASONING_MESSAGE_END,
-  EventType.REASONING_END,
-  EventType.TOOL_CALL_START,
-  EventType.TOOL_CALL_RESULT,
-  EventType.STEP_STARTED,
-  EventType.STEP_FINISHED,
-  EventType.SUBAGENT_STARTED,
-  EventType.SUBAGENT_FINISHED,
-  EventType.SUBAGENT_ERROR,
-]);
 
 const startExtras = ["timestamp", "metadata"] as const;
 

@@ -44,6 +44,9 @@ export const kinds: Readonly<Record<PartKind, Kind>> = {
   },
 };
 
+/** In the order in which they are closed at the end of a run. */
+export const partKinds: readonly PartKind[] = ["text", "reasoning", "span", "tool"];
+
 /** A part while it is open, in a chain with the others. */
 export interface UnclosedPart {
   readonly kind: PartKind;

@@ -1,4 +1,3 @@
-// Longer than our usual file: one conversation, whose actions share its signals and its one run at a time.
 import type { Interrupt, Message, RunAgentInput } from "@ag-ui/core";
 import { ulid } from "@holodeck/agui-core";
 import { isEqualJson } from "@holodeck/agui-core/internal";
@@ -19,6 +18,8 @@ import type { Answers } from "./answers.ts";
 import type { Memory } from "./memory.ts";
 import { pageTools } from "./page-tools.ts";
 import { planIn } from "./plan.ts";
+import type { Question } from "./title-of.ts";
+import { titleOf } from "./title-of.ts";
 
 type ChatStatus = "idle" | "loading" | "running" | "reconnecting" | "stopping";
 
@@ -50,8 +51,6 @@ export interface Chat extends Answers {
   openThread(threadId: string, agentId: string): Promise<void>;
   dismissFailure(): void;
 }
-
-type Question = Extract<Message, { role: "user" }>["content"];
 
 export interface ChatOptions {
   /** The address of the page's folder, with a slash at its end. */
@@ -290,13 +289,4 @@ export function createChat({ base, memory }: ChatOptions): Chat {
       failure.value = cause.value = undefined;
     },
   };
-}
-
-function titleOf(content: Question): string {
-  const text =
-    typeof content === "string"
-      ? content
-      : content.map((part) => (part.type === "text" ? part.text : "")).join(" ");
-  const line = text.trim().replaceAll(/\s+/g, " ");
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line || "Files";
 }

@@ -1,10 +1,12 @@
-import { AgentError, EventType, ulid } from "@holodeck/agui-core";
+import { AgentError, EventType } from "@holodeck/agui-core";
 import type { Clock, LogEntry, RunKey } from "@holodeck/agui-core";
 import type { RedisConnection } from "../client/connection.ts";
 import type { Keys } from "../keys.ts";
 import { entriesAfter } from "../pack.ts";
 import type { FoundRun, LogReader } from "../reader.ts";
 import { watchScript } from "../scripts/run-scripts.ts";
+import { catchUp, createFollower, fallBehind, queueLength } from "./follower.ts";
+import type { Follower } from "./follower.ts";
 import type { Tail, TailRow } from "./tail.ts";
 
 /** Live tails of runs, wherever they run: all followers of a run in this process share what is read. */
@@ -35,18 +37,6 @@ interface FollowedRun {
   failures: number;
 }
 
-interface Follower {
-  readonly id: string;
-  queue: { readonly entries: readonly LogEntry[]; readonly isEnd: boolean }[];
-  length: number;
-  /** The log has more than the queue: it is read first. */
-  isBehind: boolean;
-  failed: AgentError | undefined;
-  wake: () => void;
-}
-
-// A follower that does not keep up reads the log again instead of a queue that grows.
-const queueLength = 1024 * 1024;
 // A process that died is counted as a watcher for so long.
 const watchMs = 60_000;
 
@@ -230,32 +220,6 @@ export function createFollowers(options: FollowersOptions): TailFollowers {
       }
     },
   };
-}
-
-function createFollower(): Follower {
-  return {
-    id: ulid(),
-    queue: [],
-    length: 0,
-    isBehind: true,
-    failed: undefined,
-    wake: () => undefined,
-  };
-}
-
-function fallBehind(follower: Follower): void {
-  const hasAll = !follower.isBehind && follower.queue.at(-1)?.isEnd === true;
-  if (hasAll) return;
-  follower.isBehind = true;
-  follower.queue = [];
-  follower.length = 0;
-  follower.wake();
-}
-
-function catchUp(follower: Follower): void {
-  follower.isBehind = false;
-  follower.queue = [];
-  follower.length = 0;
 }
 
 /** What ends a run whose owner is gone, where no log can say it. */

@@ -1,11 +1,26 @@
 import type { Message, MessagesSnapshotEvent } from "@ag-ui/core";
-import type { Slot } from "./message-list.ts";
+import type { FoldTarget } from "./fold-target.ts";
+import type { Slot } from "../message-list.ts";
+import { callsIn } from "../../base/calls-in.ts";
+import { isRecord } from "../../guard/fields.ts";
+import { sizeOf } from "../../json/size.ts";
+
+/** Takes the messages of a snapshot, and charges for those of the run again. */
+export function takeSnapshot(fold: FoldTarget, event: MessagesSnapshotEvent): void {
+  const merged = mergeSnapshot(fold.list.slots, event);
+  const stayed = new Set(merged.flatMap(namesIn));
+  fold.isReordered ||= fold.list.slots.flatMap(namesIn).some((name) => !stayed.has(name));
+  fold.list.reset(merged);
+  fold.bytes = 0;
+  for (const { message, isHistory } of fold.list.slots)
+    if (!isHistory) fold.bytes += sizeOf(message);
+}
 
 /**
  * What MESSAGES_SNAPSHOT leaves: known ids are replaced in place, unknown ones follow, absent ones
  * go. Reasoning and activities stay when the snapshot says nothing about them.
  */
-export function mergeSnapshot(slots: readonly Slot[], event: MessagesSnapshotEvent): Slot[] {
+function mergeSnapshot(slots: readonly Slot[], event: MessagesSnapshotEvent): Slot[] {
   const told = new Map(event.messages.map((message) => [message.id, message]));
   const ownsReasoning = event.messages.some(({ role }) => role === "reasoning");
   const ownsActivity = ownedActivities(event);
@@ -49,6 +64,7 @@ function own(value: unknown, key: string): unknown {
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** The ids of a message and of its calls. */
+function namesIn({ message }: Slot): string[] {
+  return [message.id, ...callsIn(message).map(({ id }) => id)];
 }

@@ -1,0 +1,79 @@
+import type { Awaitable, Call, Exchange, Reply } from "@holodeck/agui-core";
+import { authenticate } from "./authenticate.ts";
+import { toCall } from "./call.ts";
+import type { RequestFindings } from "./call.ts";
+import { notAllowed, notUnderstood } from "./choose-route.ts";
+import { toAgentError } from "./problem.ts";
+import { isMultipart, readJson } from "./read-json.ts";
+import type { MountedRoute, RouteMatch } from "./router.ts";
+import type { Settings } from "../options/options.ts";
+
+/** A request and what may answer it. */
+export interface AskedRequest extends RequestFindings {
+  readonly exchange: Exchange;
+  readonly routes: readonly MountedRoute[];
+  readonly match: RouteMatch;
+  readonly requestId: string;
+  /** Which protocol answers, once that is known. */
+  protocol: string | undefined;
+}
+
+interface AnswerOptions {
+  readonly settings: Settings;
+  /** Lets a request in, or throws why not. */
+  admit(): Promise<void> | void;
+  /** The reply to an error. */
+  explain(exchange: Exchange, requestId: string, error: unknown): Reply;
+}
+
+/** The reply of the route that a request is for: admission, authentication, body, then the route. */
+export async function answerRequest(asked: AskedRequest, options: AnswerOptions): Promise<Reply> {
+  const { exchange, routes, match, requestId } = asked;
+  const { settings, explain } = options;
+  let call: Call | undefined;
+  let chosen: MountedRoute | undefined;
+  try {
+    chosen = routes.length === 1 ? routes[0] : undefined;
+    const entry = chosen?.isAlways ? undefined : options.admit();
+    if (entry) await entry;
+    if (routes.length === 0) {
+      const refuse = (error: unknown): Reply => explain(exchange, requestId, error);
+      return notAllowed(exchange.method, match.allow, refuse);
+    }
+    const isPublic = !settings.authenticate || routes.every(({ route }) => route.public);
+    const principal = isPublic ? undefined : await authenticate(exchange.request, settings);
+    const body = hasBody(routes) ? await readBody(exchange, routes, settings) : undefined;
+    const { params } = match;
+    call = toCall(exchange, { params, body, principal, requestId, findings: asked });
+    chosen ??= routes.find(({ route }) => route.claims?.(body) ?? true);
+    if (!chosen) throw notUnderstood(exchange, routes);
+    asked.protocol = chosen.owner;
+    return await chosen.route.handle(call);
+  } catch (error) {
+    const fail = chosen?.route.fail;
+    if (!fail || !call) return explain(exchange, requestId, error);
+    const { logger, debug } = settings;
+    return fail(toAgentError(error, { logger, requestId, debug }), call);
+  }
+}
+
+function hasBody(routes: readonly MountedRoute[]): boolean {
+  for (const { route } of routes) if (route.body !== undefined) return true;
+  return false;
+}
+
+function readBody(
+  exchange: Exchange,
+  routes: readonly MountedRoute[],
+  { limits }: Settings,
+): Awaitable<unknown> {
+  let takesMultipart = false;
+  let isOptional = false;
+  for (const { route } of routes) {
+    if (route.body !== undefined && route.body !== "json") takesMultipart = true;
+    if (route.body === "optional-json") isOptional = true;
+  }
+  // Uploads are streamed to the route, which knows their limits.
+  if (takesMultipart && isMultipart(exchange)) return undefined;
+  return readJson(exchange, limits, isOptional);
+}

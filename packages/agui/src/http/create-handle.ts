@@ -1,0 +1,79 @@
+import type { Exchange, ExchangeHandler, Reply } from "@holodeck/agui-core";
+import { answerRequest } from "./answer-request.ts";
+import type { AskedRequest } from "./answer-request.ts";
+import { stripBase, toRequestId } from "./call.ts";
+import { notFound, wantedOf } from "./choose-route.ts";
+import { problemReply, toAgentError } from "./problem.ts";
+import { RequestLayers } from "./request-layers.ts";
+import type { Router } from "./router.ts";
+import { sendReply } from "./send-reply.ts";
+import type { Settings } from "../options/options.ts";
+
+interface HandleOptions {
+  readonly settings: Settings;
+  readonly router: Router;
+  /** Lets a request in, or throws why not. */
+  admit(): Promise<void> | void;
+}
+
+/** The way of one request through a handler: its route, the middleware around it, the reply. */
+export function createHandle({
+  settings,
+  router,
+  admit,
+}: HandleOptions): ExchangeHandler["handle"] {
+  const { basePath, logger, debug } = settings;
+  const layers = new RequestLayers({ middleware: settings.handlerMiddleware, explain });
+  const answering = { settings, admit, explain };
+
+  function explain(exchange: Exchange, requestId: string, error: unknown): Reply {
+    return problemReply(toAgentError(error, { logger, requestId, debug }), {
+      // As the client asked for it, with the prefix that a framework has stripped.
+      instance: exchange.request.url.pathname,
+      requestId,
+      typeBase: settings.problemTypeBase,
+    });
+  }
+
+  function answer(asked: AskedRequest): Promise<Reply> {
+    if (layers.isEmpty) return answerRequest(asked, answering);
+    return layers.run(asked, () => answerRequest(asked, answering));
+  }
+
+  // A path that cannot be decoded or has no route; middleware sees its refusal like any other.
+  async function refuse(exchange: Exchange, requestId: string, error: unknown): Promise<Reply> {
+    const refusal = explain(exchange, requestId, error);
+    return layers.isEmpty ? refusal : layers.run({ exchange, requestId }, async () => refusal);
+  }
+
+  function send(exchange: Exchange, requestId: string, reply: Reply): void {
+    try {
+      sendReply(exchange, reply, requestId);
+    } catch (error) {
+      // For example invalid response headers; the run behind the response must not wait for a
+      // client.
+      reply.stream?.discard();
+      logger.error({ error, requestId }, "An answer could not be sent.");
+      throw error;
+    }
+  }
+
+  return async (exchange) => {
+    const path = stripBase(exchange.path, basePath);
+    if (path === undefined && !exchange.isLast) return false;
+    const requestId = toRequestId(exchange.header("x-request-id"));
+    let reply: Reply;
+    try {
+      const match = path === undefined ? undefined : router.match(exchange.method, path);
+      const routes = match && wantedOf(match.routes, exchange);
+      if (!routes && !exchange.isLast) return false;
+      if (!match || !routes) throw notFound(exchange);
+      const protocol = routes.length === 1 ? routes[0]!.owner : undefined;
+      reply = await answer({ exchange, routes, match, requestId, protocol });
+    } catch (error) {
+      reply = await refuse(exchange, requestId, error);
+    }
+    send(exchange, requestId, reply);
+    return true;
+  };
+}

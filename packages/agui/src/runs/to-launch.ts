@@ -1,0 +1,57 @@
+import { jsonBytes } from "@holodeck/agui-core/internal";
+import type { Call, InputFile, Protocol, RunRequest } from "@holodeck/agui-core";
+import type { LoadedAgent } from "./agents.ts";
+import type { Launch } from "./launch.ts";
+import { requestOf } from "../http/call.ts";
+import type { Settings } from "../options/options.ts";
+
+interface AskedRun {
+  readonly protocol: Protocol;
+  readonly call: Call;
+  readonly request: RunRequest;
+  readonly loaded: LoadedAgent;
+}
+
+const noFiles: readonly InputFile[] = Object.freeze([]);
+
+/** A run that a protocol asks for, with what the settings add to it. */
+export function toLaunch(asked: AskedRun, settings: Settings): Launch {
+  const { protocol, call, request, loaded } = asked;
+  const { threadId, runId } = request.input;
+  const { onUnknownThread = protocol.onUnknownThread } = settings;
+  return {
+    key: { principal: call.principal?.id ?? "", threadId, runId },
+    request,
+    loaded,
+    context: {
+      threadId,
+      runId,
+      agentId: loaded.id,
+      principal: call.principal,
+      requestId: call.requestId,
+      request: requestOf(call),
+      tools: settings.tools,
+      files: request.files ?? noFiles,
+    },
+    // Who sends no history cannot own it.
+    owner: protocol.history === "server" ? "server" : (settings.history ?? "client"),
+    isWhole: protocol.history === "client",
+    mayCreate: request.isNewThread === true || onUnknownThread !== "reject",
+    sentHistory: sentHistoryOf(asked),
+    checked: undefined,
+    past: undefined,
+    isRetry: false,
+    replaced: undefined,
+  };
+}
+
+// Known from its length as a rule: counting takes a look at all of it.
+function sentHistoryOf({ protocol, call, request }: AskedRun): Launch["sentHistory"] {
+  const { clientKeeps, input, ephemeral } = request;
+  const keeps = clientKeeps ?? (protocol.history === "server" ? "nothing" : "messages");
+  if (keeps === "nothing" || ephemeral) return undefined;
+  const length = call.header("content-encoding") ? undefined : call.header("content-length");
+  const declared = Number(length ?? Number.NaN);
+  const bytes = declared > 0 ? declared : jsonBytes(call.body);
+  return { bytes, messages: input.messages.length, keepsData: keeps === "data" };
+}

@@ -1,0 +1,68 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { ActiveFold, HistoryOwner, Message, Pending, Session } from "@holodeck/agui-core";
+import type { MessageRow } from "./compare-messages.ts";
+import { fromText } from "./key-text.ts";
+
+/** A session without its messages, as the database has it. */
+export interface SessionRow {
+  readonly id: number;
+  readonly principal: string;
+  readonly thread_id: string;
+  readonly agent_id: string;
+  readonly version: number;
+  readonly created_at: number;
+  readonly last_activity: number;
+  readonly message_count: number;
+  readonly state: string | null;
+  readonly metadata: string;
+  readonly pending: string;
+  readonly last_run_id: string | null;
+  readonly active: string | null;
+  readonly times: string | null;
+  readonly history_owner: HistoryOwner | null;
+  readonly pruned: string | null;
+  readonly past_runs: string | null;
+  readonly claimed: string | null;
+}
+
+export function toSession(row: SessionRow, messages: readonly MessageRow[]): Session {
+  return {
+    principal: fromText(row.principal),
+    threadId: fromText(row.thread_id),
+    agentId: row.agent_id,
+    version: row.version,
+    createdAt: row.created_at,
+    lastActivity: row.last_activity,
+    messageCount: row.message_count,
+    messages: messages.map(({ value }) => JSON.parse(value) as Message),
+    state: parsed<unknown>(row.state),
+    metadata: JSON.parse(row.metadata) as Session["metadata"],
+    pending: JSON.parse(row.pending) as Pending[],
+    lastRunId: row.last_run_id === null ? undefined : fromText(row.last_run_id),
+    active: parsed<ActiveFold>(row.active),
+    times: parsed<Session["times"]>(row.times),
+    historyOwner: row.history_owner ?? undefined,
+    pruned: parsed<Session["pruned"]>(row.pruned),
+    pastRuns: parsed<Session["pastRuns"]>(row.past_runs),
+    claimed: parsed<Session["claimed"]>(row.claimed),
+  };
+}
+
+function parsed<T>(json: string | null): T | undefined {
+  return json === null ? undefined : (JSON.parse(json) as T);
+}
+
+/** Where a list goes on after this row. */
+export function toCursor(row: SessionRow): string {
+  return Buffer.from(JSON.stringify([row.last_activity, row.thread_id])).toString("base64url");
+}
+
+export function fromCursor(cursor: string): { at: number; id: string } {
+  try {
+    const [at, id] = JSON.parse(String(Buffer.from(cursor, "base64url"))) as [unknown, unknown];
+    if (typeof at === "number" && typeof id === "string") return { at, id };
+  } catch {
+    // Told below, like a cursor of another shape.
+  }
+  throw new AgentError("invalid-request", "The cursor is not one that a list has given.");
+}
