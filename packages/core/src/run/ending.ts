@@ -34,12 +34,6 @@ export interface EndingHost {
   finished(): void;
 }
 
-/** The other parts of the run. */
-export interface EndingParts {
-  readonly agent: HostedAgent;
-  readonly intake: Intake;
-}
-
 /**
  * The end of a run: it is saved, then its log is closed, then the clients receive it. If the store fails, the
  * clients still receive an end. Also the promises of the end, which are made on demand: most runs are followed
@@ -52,7 +46,8 @@ export class Ending {
   /** When the store was asked to save the end. */
   storingSince: number | undefined = undefined;
   readonly #run: EndingHost;
-  readonly #parts: EndingParts;
+  readonly #agent: HostedAgent;
+  readonly #intake: Intake;
   /** Why the store failed. */
   #storeError: AgentError | undefined = undefined;
   #result: RunResult | undefined = undefined;
@@ -62,9 +57,10 @@ export class Ending {
   #idle: Promise<void> | undefined = undefined;
   #resolveIdle: (() => void) | undefined = undefined;
 
-  constructor(run: EndingHost, parts: EndingParts) {
+  constructor(run: EndingHost, agent: HostedAgent, intake: Intake) {
     this.#run = run;
-    this.#parts = parts;
+    this.#agent = agent;
+    this.#intake = intake;
   }
 
   /** Resolves when the terminal event was delivered. Never rejects. */
@@ -131,7 +127,8 @@ export class Ending {
 
   #summarise(terminal: BaseEvent): RunSummary {
     const { view, context } = this.#run;
-    const { agent, intake } = this.#parts;
+    const agent = this.#agent;
+    const calls = this.#intake.guarded.pendingCalls();
     return {
       status: this.status,
       terminal,
@@ -140,7 +137,7 @@ export class Ending {
       times: view.times,
       metadata: changesOf(context),
       asked: agent.asked,
-      pendingCalls: agent.answerable(intake.guarded.pendingCalls()),
+      pendingCalls: agent.answerable(calls),
       hasBegun: agent.hasBegun,
     };
   }
@@ -150,7 +147,8 @@ export class Ending {
     if (run.isEndDelivered) return;
     this.storingSince = undefined;
     run.deliverEnd(terminal);
-    const { agent, intake } = this.#parts;
+    const agent = this.#agent;
+    const intake = this.#intake;
     const stage = agent.begun ? "middleware" : "agent";
     reportRepairs(run.context, stage, intake.guarded);
     if (this.status === "finished") agent.reportUnmade();

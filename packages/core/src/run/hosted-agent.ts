@@ -1,8 +1,10 @@
 import type { Message, RunAgentInput } from "@ag-ui/core";
 import { startAgent, toRun } from "../agent/call-agent.ts";
 import { warnLate } from "../agent/calls/late-calls.ts";
+import { createRunContext } from "../agent/context.ts";
 import type { RunMode } from "../agent/context.ts";
 import type { ContextSession } from "../agent/context-session.ts";
+import type { AgentOutput } from "../agent/output.ts";
 import { pump } from "../agent/pump.ts";
 import type { Pumping } from "../agent/pump.ts";
 import { LazyAbortController } from "../base/lazy-abort-controller.ts";
@@ -45,7 +47,7 @@ export class HostedAgent implements RunMode, CallOrigins {
   readonly claimed: ReadonlySet<string> | undefined;
   /** What its thread held before; a list that is not changed. */
   readonly history: readonly Message[];
-  readonly stopping: LazyAbortController = new LazyAbortController();
+  readonly #stopping = new LazyAbortController();
   readonly #run: AgentHost;
   readonly #input: RunAgentInput;
   /** Whether the client named its tools. */
@@ -76,6 +78,28 @@ export class HostedAgent implements RunMode, CallOrigins {
     this.#clientTools = questions && new ClientToolBroker({ runId, tools: input.tools, questions });
   }
 
+  // Each member by its name: a copy made by spreading takes a kilobyte more per run.
+  createContext(init: RunInit["context"], output: AgentOutput): RunContext {
+    return createRunContext(
+      {
+        threadId: init.threadId,
+        runId: init.runId,
+        agentId: init.agentId,
+        principal: init.principal,
+        requestId: init.requestId,
+        request: init.request,
+        files: init.files,
+        tools: init.tools,
+        metadata: init.metadata,
+        data: init.data,
+        answers: init.answers,
+        lost: init.lost,
+        logger: this.#run.settings.logger,
+      },
+      { mode: this, output, stopping: this.#stopping },
+    );
+  }
+
   // ── Starting and stopping it ─────────────────────────────────────────────────────────────────
 
   get hasBegun(): boolean {
@@ -85,9 +109,11 @@ export class HostedAgent implements RunMode, CallOrigins {
   start(intake: Intake): void {
     const init = this.#init!;
     this.#init = undefined;
-    const { prologue = [] } = init;
-    if (prologue.length > 0) intake.open();
-    for (const event of prologue) intake.push(event);
+    const { prologue } = init;
+    if (prologue && prologue.length > 0) {
+      intake.open();
+      for (const event of prologue) intake.push(event);
+    }
     try {
       this.#pumping = pump(this.#call(init), intake.output);
     } catch (error) {
@@ -117,7 +143,7 @@ export class HostedAgent implements RunMode, CallOrigins {
   /** Aborts its signal, and releases it. */
   stop(reason: AgentError | undefined): void {
     this.#isAborting = true;
-    this.stopping.abort(reason);
+    this.#stopping.abort(reason);
     this.#isAborting = false;
     this.release();
   }
@@ -126,7 +152,7 @@ export class HostedAgent implements RunMode, CallOrigins {
   finish(error: AgentError | undefined): void {
     // A run that failed by itself (the agent's own RUN_ERROR, a violation) has no use for its agent: that
     // runs its `finally` blocks, and in the next turn its signal aborts.
-    if (error && !this.stopping.aborted) {
+    if (error && !this.#stopping.aborted) {
       this.release();
       nextMacrotask(() => this.stop(error));
     } else {

@@ -1,5 +1,4 @@
 import type { BaseEvent } from "@ag-ui/core";
-import { createRunContext } from "../agent/context.ts";
 import type { RunContext } from "../contract/context.ts";
 import { AgentError } from "../contract/errors.ts";
 import type { Encoder, Sink } from "../contract/exchange.ts";
@@ -64,11 +63,10 @@ export class LiveRun {
     this.#turns = turns;
     this.#intake = intake;
     this.clients = new Followers(this);
-    const { stopping, history: messages } = agent;
     const { state } = init.input;
-    this.view = createRunView({ messages, state, maxBytes: limits.runLogBytes });
-    const owner = { mode: agent, output: intake.output, stopping };
-    this.context = createRunContext({ ...init.context, logger }, owner);
+    const maxBytes = limits.runLogBytes;
+    this.view = createRunView({ messages: agent.history, state, maxBytes });
+    this.context = agent.createContext(init.context, intake.output);
     if (init.log) onLost(init.log.lease, () => this.ending.leaseLost());
     // From now on, not from its beginning: the client that asked for it may never follow it.
     this.#handle = ticker.add(this);
@@ -148,7 +146,7 @@ export class LiveRun {
   // ── Its end ──────────────────────────────────────────────────────────────────────────────────
 
   get ending(): Ending {
-    return (this.#ending ??= new Ending(this, { agent: this.#agent, intake: this.#intake }));
+    return (this.#ending ??= new Ending(this, this.#agent, this.#intake));
   }
 
   get status(): RunStatus {
