@@ -1,17 +1,25 @@
 import { AgentError, toProblem } from "@holodeck/agui-core";
 import type { Chunk, Exchange, ExchangeHandler, Sink } from "@holodeck/agui-core";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { RequiredMembers } from "./required-members.ts";
 
 /** An exchange with nothing but what the contract asks for: one more member would not compile. */
 type SmallestExchange = RequiredMembers<Exchange>;
 
+/** Other members for an exchange, to break it. */
+export type ChangeExchange = (exchange: Exchange, res: ServerResponse) => Partial<Exchange>;
+
 /** A binding for `node:http` that implements the required members of `Exchange` and no others. */
-export function smallestBinding(
+function smallestBinding(
   handler: Pick<ExchangeHandler, "handle">,
+  change?: ChangeExchange,
 ): (req: IncomingMessage, res: ServerResponse) => void {
   return (req, res) => {
-    const exchange = toExchange(req, res);
+    const smallest = toExchange(req, res);
+    const exchange = change ? { ...smallest, ...change(smallest, res) } : smallest;
     const handled = Promise.resolve().then(() => handler.handle(exchange));
     handled.then(
       (isOurs) => {
@@ -22,6 +30,23 @@ export function smallestBinding(
         else refuse(exchange, error);
       },
     );
+  };
+}
+
+/** Serves a handler through the smallest binding, on a free port. */
+export async function listenSmallest(
+  handler: Pick<ExchangeHandler, "handle">,
+  change?: ChangeExchange,
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const server = createServer(smallestBinding(handler, change)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
   };
 }
 

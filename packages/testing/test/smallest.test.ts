@@ -1,30 +1,13 @@
 import { createAgentHandler } from "@holodeck/agui";
 import type { AgentHandler } from "@holodeck/agui";
 import type { AgentFunction, Protocol, RunAgentInput } from "@holodeck/agui-core";
-import { once } from "node:events";
-import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { runInput } from "../src/index.ts";
 import { testBinding } from "../src/vitest/index.ts";
-import { smallestBinding } from "./smallest-binding.ts";
+import { listenSmallest } from "./smallest-binding.ts";
 
-type Handle = Parameters<typeof smallestBinding>[0];
-
-async function listen(handler: Handle): Promise<{ url: string; close: () => Promise<void> }> {
-  const server = createServer(smallestBinding(handler)).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
-
-testBinding("with the required members only", listen);
+testBinding("with the required members only", (handler) => listenSmallest(handler));
 
 /** Answers with a result, and shows the query it was asked with. */
 const results: Protocol = {
@@ -57,7 +40,7 @@ describe("a handler behind a binding with the required members only", () => {
       protocols: [results],
       limits: { bodyBytes: 10_000 },
     });
-    served = await listen(handler);
+    served = await listenSmallest(handler);
   }
 
   const ask = (path: string, input: object): Promise<Response> =>

@@ -71,6 +71,23 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
       "lets clients in everywhere while the run goes on",
     ],
     "protocol: does not stop": ["stops a run"],
+    "binding: loses the query, and reports whoever closes a connection": [
+      "shows the path after the mount, still encoded, and the whole URL",
+      "is reported at once to a listener of `onLeave` that comes later",
+      "is not reported when the answer had ended",
+    ],
+    "binding: is careless with what comes in one piece": [
+      "is undefined when it is larger than allowed, and the server goes on",
+      "is nothing, with status and headers",
+      "is plain text, with status and headers",
+      "is other text, with status and headers",
+      "is a long text, with status and headers",
+      "is bytes, with status and headers",
+      "has no body when HEAD asked for it, nor with status 204",
+    ],
+    "run log: does not report a loss to who listens late": [
+      "that comes back too late is told through every listener, the late ones at once",
+    ],
     "run log: takes what fits of a batch": [
       "refuses a batch whose first entry is a repeat, and keeps nothing of it",
       "refuses a batch that starts over, and keeps nothing of it",
@@ -106,6 +123,7 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
       "that died is found out by whoever looks for its run",
       "that died is found out by whoever follows its run",
       "that comes back too late is told, and cannot write any more",
+      "that comes back too late is told through every listener, the late ones at once",
     ],
     "session store: reads, changes and writes": [
       "appends messages by id, and replaces the one it has",

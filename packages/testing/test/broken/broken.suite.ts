@@ -2,10 +2,18 @@ import { createAgentHandler } from "@holodeck/agui";
 import { EventType } from "@holodeck/agui-core";
 import type { Encoder, Lease, LogEntry, RunStatus, ThreadKey } from "@holodeck/agui-core";
 import { runInput } from "../../src/index.ts";
-import { testEncoder, testProtocol, testRunLog, testSessionStore } from "../../src/vitest/index.ts";
+import {
+  testBinding,
+  testEncoder,
+  testProtocol,
+  testRunLog,
+  testSessionStore,
+} from "../../src/vitest/index.ts";
 import { ndjson, ndjsonEncoder, post, readLines } from "../ndjson.ts";
 import { breakStore, readUncut, sharedStores } from "../shared-store.ts";
 import type { SharedStores } from "../shared-store.ts";
+import { listenSmallest } from "../smallest-binding.ts";
+import type { ChangeExchange } from "../smallest-binding.ts";
 
 const good = ndjsonEncoder();
 
@@ -89,6 +97,27 @@ testBroken("starts over", ndjsonEncoder, {
 testBroken("does not stop", ndjsonEncoder, {
   stop: () => new Request("http://localhost/agui/info"),
 });
+
+function testBrokenBinding(name: string, change: ChangeExchange): void {
+  testBinding(name, (handler) => listenSmallest(handler, change));
+}
+
+testBrokenBinding("loses the query, and reports whoever closes a connection", (_, res) => ({
+  query: "",
+  onLeave: (listener) => void res.once("close", listener),
+}));
+testBrokenBinding("is careless with what comes in one piece", (exchange) => ({
+  async readAll() {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of exchange.body()) pieces.push(piece);
+    return Buffer.concat(pieces);
+  },
+  respond(_status, headers, body) {
+    const sink = exchange.reply(200, headers);
+    sink.write(body);
+    sink.end();
+  },
+}));
 
 function testBrokenLog(name: string, { create, second }: SharedStores): void {
   testRunLog(name, create, { second });
@@ -177,6 +206,23 @@ testBrokenLog(
       },
     };
   }),
+);
+testBrokenLog(
+  "does not report a loss to who listens late",
+  breakStore(sharedStores(), ({ runs }) => ({
+    runs: {
+      async open(key, init) {
+        const opened = await runs.open(key, init);
+        if ("busy" in opened) return opened;
+        let isLost = false;
+        opened.onLost(() => (isLost = true));
+        const onLost: Lease["onLost"] = (listener) => {
+          if (!isLost) opened.onLost(listener);
+        };
+        return { ...opened, onLost };
+      },
+    },
+  })),
 );
 const owners = new Map<string, Lease>();
 testBrokenLog(
