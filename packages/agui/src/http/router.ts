@@ -1,6 +1,5 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Route } from "@holodeck/agui-core";
-import { RecentMatches } from "./recent-matches.ts";
 
 /** A route and where it came from. */
 export interface MountedRoute {
@@ -42,7 +41,6 @@ export function createRouter(routes: readonly MountedRoute[]): Router {
   const mountedRoutes = routes.filter((mounted) => add(patterns, mounted));
   const fixed = new Map<string, Pattern>();
   const open: Pattern[] = [];
-  const recent = new RecentMatches();
   for (const [path, pattern] of patterns) {
     pattern.methods.forEach((list, method) => assertDistinct(`${method} ${path}`, list));
     if (pattern.segments.some((segment) => segment.startsWith(":"))) open.push(pattern);
@@ -56,14 +54,10 @@ export function createRouter(routes: readonly MountedRoute[]): Router {
       const exact = fixed.get(path);
       if (exact) return fixedMatch(exact, method);
       if (open.length === 0) return undefined;
-      const known = recent.get(method, path);
-      if (known) return known;
       const segments = path.split("/");
       for (const pattern of open) {
         const params = matchSegments(pattern, segments);
-        if (params) {
-          return recent.add(method, path, toMatch(pattern, method, Object.freeze(params)));
-        }
+        if (params) return toMatch(pattern, method, Object.freeze(params));
       }
       return undefined;
     },
