@@ -52,7 +52,7 @@ describe("docs/reference/repairs.md", () => {
   test("has a row for every kind of repair, and for no other", () => {
     const source = read("packages/core/src/guard/repairs.ts");
     const union = between(source, "export type RepairKind =", ";\n\n");
-    const kinds = [...union.matchAll(/^\s*\| "([a-z-]+)"/gm)].map(([, kind]) => kind);
+    const kinds = [...union.matchAll(/^\s*\| "([a-z-]+)"/gm)].map(([, kind]) => kind!);
     expect(kinds.length).toBeGreaterThan(0);
     const documented = [...readRows("docs/reference/repairs.md").keys()];
     expect(documented.toSorted()).toEqual(kinds.toSorted());
@@ -76,9 +76,14 @@ describe("docs/limits.md", () => {
 describe("a page", () => {
   const packages = readdirSync(join(root, "packages"));
   const pages = [
-    ...["README.md", "CONTRIBUTING.md", "AGENTS.md", "bench/README.md"],
+    "README.md",
+    "CONTRIBUTING.md",
+    "AGENTS.md",
+    "bench/README.md",
+    "examples/README.md",
     ...pagesUnder("docs"),
     ...packages.map((name) => `packages/${name}/README.md`),
+    ...readdirSync(join(root, "examples")).map((name) => `examples/${name}/README.md`),
   ].filter((path) => existsSync(join(root, path)));
 
   // Being split off on other branches; this list goes when they are merged.
@@ -115,6 +120,16 @@ describe("a page", () => {
     const targets = [...prose.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)];
     const broken = targets.filter(([, target]) => !isThere(page, target!));
     expect(broken.map(([, target]) => target)).toEqual([]);
+  });
+
+  // The rules of AGENTS.md, "Prose". The requirements quote names of tests.
+  test.for(
+    pages.filter((page) => page !== "AGENTS.md" && page !== "docs/contributing/requirements.md"),
+  )("is plain technical English of today: %s", (page) => {
+    const prose = read(page).replaceAll(/^```[^]*?^```|`[^`\n]*`/gm, "");
+    const words =
+      /\b(?:told|tells|hears|whoever|nobody|somebody|anew|no longer|first design|founding \w+)\b/gi;
+    expect(prose.match(words) ?? []).toEqual([]);
   });
 
   function isThere(page: string, target: string): boolean {
