@@ -9,10 +9,13 @@ const { values } = parseArgs({ options: { check: { type: "boolean", default: fal
 const record = readRecord();
 const made = { ...sections(record), simulation: `\`\`\`text\n${showSimulation(record)}\n\`\`\`` };
 const at = (path) => new URL(`../${path}`, import.meta.url);
-const pages = ["docs/performance.md", "docs/scaling.md", "README.md"].map((path) => [
-  path,
-  fillMarkers(readFileSync(at(path), "utf8"), made),
-]);
+const paths = [
+  "docs/performance.md",
+  "docs/contributing/bench-results.md",
+  "docs/scaling.md",
+  "README.md",
+];
+const pages = paths.map((path) => [path, fillMarkers(readFileSync(at(path), "utf8"), made)]);
 const stale = [];
 for (const [path, text] of [["docs/bench.svg", chart(record)], ...pages]) {
   if (!values.check) writeFileSync(at(path), text);

@@ -20,9 +20,11 @@ describe("pages", () => {
   });
 
   test("have a place for every scenario and for the goals", () => {
-    const page = readFileSync(new URL("../../docs/performance.md", import.meta.url), "utf8");
-    const places = [...page.matchAll(/<!-- bench:([\w-]+) -->/g)].map(([, name]) => name);
+    const paths = ["../../docs/performance.md", "../../docs/contributing/bench-results.md"];
+    const text = paths.map((path) => readFileSync(new URL(path, import.meta.url), "utf8")).join("");
+    const places = [...text.matchAll(/<!-- bench:([\w-]+) -->/g)].map(([, name]) => name);
     const names = scenarios.map(({ name }: { name: string }) => name);
+    expect(places).toHaveLength(new Set(places).size);
     expect(new Set(places)).toEqual(new Set([...names, "goals", "versions"]));
   });
 
