@@ -44,7 +44,6 @@ export type { PartHead, PartListener } from "./http/upload/multipart-parser.ts";
 export type { OpenKind, OpenPart } from "./view/open-parts.ts";
 export { interruptOf, toPending, toPendingAfterLoss } from "./tools/pending.ts";
 export { assertReadable, collectReplay, replayReply } from "./run/replay.ts";
-export { entryOfDelta } from "./delta/merged-entry.ts";
 export { LiveRun } from "./run/live-run.ts";
 export type { RunFold, RunInit, RunPersistence, RunLease, RunSettings } from "./run/types.ts";
 export type { RunSummary } from "./view/run-summary.ts";

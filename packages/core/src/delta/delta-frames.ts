@@ -1,9 +1,12 @@
-import type { BaseEvent } from "@ag-ui/core";
+import { EventType } from "@ag-ui/core";
 import type { Encoder } from "../contract/exchange.ts";
 import type { LogEntry } from "../contract/run-log.ts";
 import { escapeText, needsEscape } from "../json/escape.ts";
 import { isBareDelta, partOf } from "./bare-delta.ts";
 import { entryOfDelta } from "./merged-entry.ts";
+
+// Not undefined, which is the type of what has none.
+const none: unique symbol = Symbol("none");
 
 /** What stands around the text of a delta, from the first byte of its frame to the last. */
 export interface DeltaFrame {
@@ -60,47 +63,58 @@ export function createDeltaFrames(options: DeltaFramesOptions): DeltaFrames {
   const { frame: frameOf, encode: encodeRest, textOnly, numbered, skipEmpty } = options;
   const isLasting = options.lasts === "always";
   const isTimed = options.lasts === "time";
-  let lastType: unknown;
+  let isCall = false;
+  let lastType: unknown = none;
   let lastPart: string | undefined;
   let lastAt = 0;
   let head = "";
   let tail = "";
 
-  // Whether a delta has a frame, which is `head` and `tail` then.
-  function hasFrame(entry: LogEntry, part: string): boolean {
-    const { event, at } = entry;
-    if (part === lastPart && event.type === lastType && (!isTimed || at === lastAt)) return true;
-    const frame = frameOf(entry);
+  // Whether the text of a delta is all there is to write.
+  function isFramed({ to, event }: LogEntry): boolean {
+    return (textOnly === true || isBareDelta(event)) && (!numbered || to > 0);
+  }
+
+  // Whether the frame of the last delta is that of this one too.
+  function isSame({ event, at }: LogEntry): boolean {
+    if (event.type !== lastType || (isTimed && at !== lastAt)) return false;
+    return (isCall ? event.toolCallId : event.messageId) === lastPart;
+  }
+
+  // Whether there is a frame, which is `head` and `tail` then.
+  function hasFrame(entry: LogEntry): boolean {
+    if (isSame(entry)) return true;
+    const { event } = entry;
+    const part = partOf(event);
+    const frame = part === undefined ? undefined : frameOf(entry);
     if (frame === undefined) return false;
     lastType = event.type;
     lastPart = part;
-    lastAt = at;
+    lastAt = entry.at;
+    isCall = lastType === EventType.TOOL_CALL_ARGS;
     ({ head, tail } = frame);
     return true;
   }
 
   function encodeOther(entry: LogEntry): string {
-    if (!isLasting) lastPart = undefined;
+    if (!isLasting) lastType = none;
     return encodeRest(entry);
   }
 
   function encode(entry: LogEntry): string {
-    const { to, event } = entry;
-    const part = framedPart(event, textOnly);
-    if (part === undefined || (numbered && to <= 0) || !hasFrame(entry, part)) {
-      return encodeOther(entry);
-    }
-    const text = event.delta as string;
+    const { event } = entry;
+    const text = event.delta;
+    if (typeof text !== "string" || !isFramed(entry) || !hasFrame(entry)) return encodeOther(entry);
     if (skipEmpty && text === "") return "";
     const json = escapeText(text);
     // Few pieces, since each that is added makes another string.
-    return numbered ? `id: ${to}${head}${json}${tail}` : `${head}${json}${tail}`;
+    return numbered ? `id: ${entry.to}${head}${json}${tail}` : `${head}${json}${tail}`;
   }
 
   function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
     const { from, event } = line;
-    const part = framedPart(event, textOnly);
-    let isReady = part !== undefined && hasFrame(line, part);
+    const canFrame = isFramed(line);
+    let isReady = canFrame && hasFrame(line);
     // One look at all of them finds out that none needs escaping.
     const isPlain = !needsEscape.test(event.delta as string);
     let frames = "";
@@ -108,7 +122,7 @@ export function createDeltaFrames(options: DeltaFramesOptions): DeltaFrames {
       const text = deltas[index]!;
       if (!isReady) {
         frames += encodeOther(entryOfDelta(line, index, text));
-        isReady = part !== undefined && hasFrame(line, part);
+        isReady = canFrame && hasFrame(line);
       } else if (!skipEmpty || text !== "") {
         const json = isPlain ? text : escapeText(text);
         frames += numbered ? `id: ${from + index}${head}${json}${tail}` : `${head}${json}${tail}`;
@@ -118,10 +132,4 @@ export function createDeltaFrames(options: DeltaFramesOptions): DeltaFrames {
   }
 
   return { encode, encodeDeltas };
-}
-
-// The part of a delta whose text is all there is to write.
-function framedPart(event: BaseEvent, textOnly: boolean | undefined): string | undefined {
-  const isFramed = textOnly ? typeof event.delta === "string" : isBareDelta(event);
-  return isFramed ? partOf(event) : undefined;
 }
