@@ -29,7 +29,7 @@ const wanted = [...positionals, ...options.scenario.flatMap((names) => names.spl
 const unknown = wanted.filter((name) => !scenarios.some((one) => one.name === name));
 if (unknown.length > 0 || !(rounds >= 1)) {
   const names = scenarios.map(({ name }) => name).join(", ");
-  console.error(`No scenario "${unknown.join('", "')}". There are: ${names}.`);
+  console.error(`No scenario "${unknown.join('", "')}". Expected one of: ${names}.`);
   process.exit(1);
 }
 const only = options.subjects?.split(";");

@@ -178,7 +178,7 @@ export function createAgentHandler(
     } catch (error) {
       // Headers that nobody can send, say; the run behind the answer must not wait for a client.
       reply.stream?.discard();
-      logger.error({ error, requestId }, "An answer could not be sent.");
+      logger.error({ error, requestId }, "A response could not be sent.");
       throw error;
     }
     return true;
@@ -268,7 +268,7 @@ export function createAgentHandler(
     const asked = settings.authenticate?.(exchange.request);
     const principal = await (isPromise(asked) ? inTime(asked) : asked);
     if (principal) return assertPrincipal(principal);
-    throw new AgentError("authentication-required", "This server wants to know who you are.", {
+    throw new AgentError("authentication-required", "Authentication is required.", {
       headers: { "www-authenticate": "Bearer" },
     });
   }
@@ -277,7 +277,7 @@ export function createAgentHandler(
   async function inTime<T>(work: PromiseLike<T>): Promise<T> {
     let timer: unknown;
     const late = new Promise<never>((_, reject) => {
-      const message = "It could not be found out in time who is asking.";
+      const message = "Authentication timed out.";
       const error = new AgentError("timeout", message, { status: 503, retryAfter: 5 });
       timer = clock.setTimeout(() => reject(error), limits.authenticateMs);
     });

@@ -91,7 +91,7 @@ export function createLifecycle(options: {
 
   function begin(): Promise<void> {
     if (!hasWarned && !settings.authenticate && isProduction()) {
-      logger.warn({}, "No authenticate: whoever knows the id of a thread can read it.");
+      logger.warn({}, "No authenticate option: anyone who knows a thread's id can read it.");
     }
     hasWarned = true;
     starting ??= prepare().catch((error: unknown) => {
@@ -156,7 +156,7 @@ export function createLifecycle(options: {
     try {
       await Promise.race([work, timeout]);
     } catch (error) {
-      logger.error({ error }, "Shutting down met an error.");
+      logger.error({ error }, "An error occurred during shutdown.");
     } finally {
       clock.clearTimeout(timer);
     }

@@ -35,7 +35,10 @@ export async function loadBodies(): Promise<typeof schemas> {
 }
 
 /** A body as its schema has it; a wrong one is refused with everything that is wrong with it. */
-export async function checkBody<K extends keyof Bodies>(kind: K, body: unknown): Promise<Bodies[K]> {
+export async function checkBody<K extends keyof Bodies>(
+  kind: K,
+  body: unknown,
+): Promise<Bodies[K]> {
   const { [kind]: schema } = await loadBodies();
   const { data, error } = schema.safeParse(body);
   if (error === undefined) return data;
@@ -43,5 +46,7 @@ export async function checkBody<K extends keyof Bodies>(kind: K, body: unknown):
     const at = path.map(String).join(".");
     return { path: at, message: at === "" ? message : `${at}: ${message}` };
   });
-  throw new AgentError("invalid-request", `This is not valid: ${errors[0]?.message}`, { errors });
+  throw new AgentError("invalid-request", `The body is not valid: ${errors[0]?.message}`, {
+    errors,
+  });
 }

@@ -53,7 +53,7 @@ export async function openEnvelope(call: Call, host: ProtocolHost): Promise<Repl
     const known = Object.keys(methods).join(", ");
     throw new AgentError(
       "invalid-request",
-      `There is no method ${quote(method)}; there are: ${known}.`,
+      `Unknown method ${quote(method)}; expected one of: ${known}.`,
     );
   }
   return handle(deriveCall(call, { params: strings(params), body }), host);

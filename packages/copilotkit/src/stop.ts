@@ -16,6 +16,6 @@ export async function stop(call: Call, host: ProtocolHost): Promise<Reply> {
   if (isMeant && (await host.send(call, target, { type: "stop" }))) {
     return { status: 200, body: { stopped: true, threadId, ...target } };
   }
-  const message = `Thread "${threadId}" has no such run going.`;
+  const message = `Thread "${threadId}" has no such active run.`;
   return { status: 200, body: { stopped: false, message } };
 }

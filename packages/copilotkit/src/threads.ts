@@ -58,7 +58,7 @@ export async function requestThreads(call: Call, host: ProtocolHost): Promise<Re
     if (params)
       return route.handle(deriveCall(call, { params, query: new URLSearchParams(search) }));
   }
-  throw new AgentError("not-found", `There is no ${httpMethod} ${JSON.stringify(pathname)} here.`);
+  throw new AgentError("not-found", `No route matches ${httpMethod} ${JSON.stringify(pathname)}.`);
 }
 
 function match(path: string, segments: readonly string[]): Record<string, string> | undefined {
@@ -79,14 +79,14 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (cause) {
-    const message = `The path segment "${segment}" is not encoded rightly.`;
+    const message = `The path segment "${segment}" is not valid percent-encoding.`;
     throw new AgentError("invalid-request", message, { cause });
   }
 }
 
 async function list(call: Call, host: ProtocolHost): Promise<Reply> {
   if (!call.principal) {
-    const message = "Threads are listed only for somebody; this server does not authenticate.";
+    const message = "Listing threads requires authentication, which this server does not have.";
     throw new AgentError("authentication-required", message, { status: 403 });
   }
   const read = (name: string): string | undefined => call.query.get(name) ?? undefined;

@@ -36,12 +36,12 @@ export function bearerAuth(options: BearerAuthOptions): BearerAuth {
   const { verify, realm } = options;
   if (typeof verify !== "function") {
     throw new TypeError(
-      `bearerAuth wants { verify: (token) => ({ id }) or null }, not ${describeValue(verify)}.`,
+      `bearerAuth expects { verify: (token) => ({ id }) or null }, not ${describeValue(verify)}.`,
     );
   }
   if (realm !== undefined && (typeof realm !== "string" || !/^[ !#-[\]-~]+$/.test(realm))) {
     throw new TypeError(
-      `bearerAuth's realm is plain text without quotes, not ${describeValue(realm)}.`,
+      `bearerAuth's realm must be plain text without quotes, not ${describeValue(realm)}.`,
     );
   }
 
@@ -60,7 +60,7 @@ export function bearerAuth(options: BearerAuthOptions): BearerAuth {
     const header = request.headers.get("authorization");
     // RFC 6750, section 3.1: whoever brought no token is not told of an error.
     if (header === null || !/^Bearer\b/i.test(header)) {
-      throw refusal("This server wants an Authorization header with a bearer token.");
+      throw refusal("An Authorization header with a bearer token is required.");
     }
     const token = credentials.exec(header)?.[1];
     const principal = token === undefined ? null : await verify(token, request);

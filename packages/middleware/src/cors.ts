@@ -64,7 +64,7 @@ export function cors(
   }
   if (typeof maxAgeSeconds !== "number" || !(maxAgeSeconds >= 0)) {
     throw new TypeError(
-      `cors's maxAgeSeconds is a number of seconds, not ${describeValue(maxAgeSeconds)}.`,
+      `cors's maxAgeSeconds must be a number of seconds, not ${describeValue(maxAgeSeconds)}.`,
     );
   }
   const allowMethods = toList("methods", methods);
@@ -132,7 +132,7 @@ function toRule(origins: unknown): Rule {
   const list = typeof origins === "string" ? origins.split(",").map((one) => one.trim()) : origins;
   if (!Array.isArray(list) || list.length === 0) {
     throw new TypeError(
-      `cors's origins are "*", a list like ["https://app.example.com"] or a function, ` +
+      `cors's origins must be "*", a list like ["https://app.example.com"] or a function, ` +
         `not ${Array.isArray(list) ? "an empty list" : describeValue(origins)}.`,
     );
   }
@@ -146,8 +146,8 @@ function toRule(origins: unknown): Rule {
 function assertOrigin(value: unknown): void {
   if (typeof value === "string" && toOrigin(value) === value) return;
   throw new TypeError(
-    `cors's origins are scheme and host, like "https://app.example.com", ` +
-      `not ${describeValue(value)}. For a pattern give a function.`,
+    `cors's origins must be scheme and host, like "https://app.example.com", ` +
+      `not ${describeValue(value)}. For a pattern, pass a function.`,
   );
 }
 
@@ -165,7 +165,7 @@ function toList(option: string, names: unknown): string {
     return names.join(", ");
   }
   throw new TypeError(
-    `cors's ${option} are a list of names, like ["X-Trace"], not ${JSON.stringify(names)}.`,
+    `cors's ${option} must be a list of names, like ["X-Trace"], not ${JSON.stringify(names)}.`,
   );
 }
 

@@ -81,7 +81,7 @@ export function injectContext(
         try {
           if ("value" in outcome) return toItems(name, outcome.value);
           if ("error" in outcome) throw outcome.error;
-          if (outcome.reason === "timeout") skip(context, name, `It took over ${ms} ms.`);
+          if (outcome.reason === "timeout") skip(context, name, `It took longer than ${ms} ms.`);
         } catch (error) {
           skip(context, name, "It failed.");
           // What it threw may quote what it read; that is for those who debug.
@@ -128,7 +128,7 @@ function toItems(name: string, value: ProvidedContext): ContextItem[] {
       return { description, value: said };
     }
     throw new TypeError(
-      "A context provider returns a string or { description, value } of strings.",
+      "A context provider must return a string or { description, value } of strings.",
     );
   });
 }
@@ -149,7 +149,7 @@ function toSources(providers: unknown, timeoutMs: number): Source[] {
     const provide: unknown = typeof provider === "function" ? provider : toProvide(provider);
     if (typeof provide !== "function") {
       throw new TypeError(
-        `injectContext's provider "${key}" is a function, like ${example}, ` +
+        `injectContext's provider "${key}" must be a function, like ${example}, ` +
           `not ${describeValue(provider)}.`,
       );
     }
@@ -167,6 +167,6 @@ function toProvide(provider: unknown): unknown {
 function assertTime(value: unknown): void {
   if (typeof value === "number" && value > 0) return;
   throw new TypeError(
-    `injectContext's timeoutMs is a number above 0, not ${describeValue(value)}.`,
+    `injectContext's timeoutMs must be a number above 0, not ${describeValue(value)}.`,
   );
 }

@@ -12,7 +12,7 @@ export interface RateLimitOptions {
    * says. By default the principal's, and the address's of those who are not known.
    */
   by?: "principal" | "address" | "thread" | ((input: RunAgentInput, context: RunContext) => string);
-  /** Tells several limits of one store apart. By default `runs`. */
+  /** Distinguishes several limits in one store. By default `runs`. */
   name?: string;
   /** Who counts. By default the handler's session store, so that all its processes count together. */
   sessions?: AdmitHost["sessions"];
@@ -37,17 +37,17 @@ export function rateLimit(
   if (!Number.isFinite(runs) || runs < 1) throw wrong("runs", "at least 1", runs);
   if (!Number.isFinite(perMs) || perMs <= 0) throw wrong("perMs", "above 0", perMs);
   if (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name)) {
-    throw new TypeError(`rateLimit's name is a short word, not ${describeValue(name)}.`);
+    throw new TypeError(`rateLimit's name must be a short word, not ${describeValue(name)}.`);
   }
   if (by !== undefined && typeof by !== "function" && !kinds.includes(by)) {
-    throw unknownName("what rateLimit counts by", describeValue(by), kinds);
+    throw unknownName("a key that rateLimit counts by", describeValue(by), kinds);
   }
 
   async function admit(input: RunAgentInput, context: RunContext, host?: AdmitHost): Promise<void> {
     const store = sessions ?? host?.sessions;
     if (!store) {
       throw new TypeError(
-        "rateLimit counts in the session store of a handler; without one give it " +
+        "rateLimit counts in the handler's session store; without one, pass " +
           "{ sessions: memorySessions() }.",
       );
     }
@@ -103,5 +103,7 @@ function toNetwork(ip: string): string {
 }
 
 function wrong(option: string, rule: string, value: unknown): TypeError {
-  return new TypeError(`rateLimit's ${option} is a number ${rule}, not ${describeValue(value)}.`);
+  return new TypeError(
+    `rateLimit's ${option} must be a number ${rule}, not ${describeValue(value)}.`,
+  );
 }

@@ -57,7 +57,7 @@ export function suggestQuestions(
   const { timeoutMs = 5_000, clock = systemClock } = options;
   if (typeof timeoutMs !== "number" || !(timeoutMs > 0)) {
     throw new TypeError(
-      `suggestQuestions's timeoutMs is a number above 0, not ${describeValue(timeoutMs)}.`,
+      `suggestQuestions's timeoutMs must be a number above 0, not ${describeValue(timeoutMs)}.`,
     );
   }
 
@@ -85,7 +85,7 @@ export function suggestQuestions(
             observer.next({ type: EventType.CUSTOM, name: "suggested_questions", value });
           }
         } else {
-          const why = "reason" in outcome ? `It took over ${timeoutMs} ms.` : "It failed.";
+          const why = "reason" in outcome ? `It took longer than ${timeoutMs} ms.` : "It failed.";
           logger.warn({ runId, why }, "No questions were suggested.");
           if ("error" in outcome) logger.debug({ runId, error: outcome.error }, "suggestQuestions");
         }

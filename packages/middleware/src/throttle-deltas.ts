@@ -32,7 +32,7 @@ export function throttleDeltas(options: ThrottleDeltasOptions = {}): Middleware 
   const { ms = 50, clock = systemClock } = options;
   if (typeof ms !== "number" || !(ms > 0)) {
     throw new TypeError(
-      `throttleDeltas's ms is a number of milliseconds above 0, not ${describeValue(ms)}.`,
+      `throttleDeltas's ms must be a number of milliseconds above 0, not ${describeValue(ms)}.`,
     );
   }
 

@@ -219,7 +219,7 @@ function toTest(
     return (name) => set.has(name);
   }
   throw new TypeError(
-    `toolFilter's ${option} is a list of names or a function, like { ${option}: ["search"] }, ` +
+    `toolFilter's ${option} must be a list of names or a function, like { ${option}: ["search"] }, ` +
       `not ${JSON.stringify(names)}.`,
   );
 }

@@ -55,9 +55,13 @@ export function readWhole(req: NodeRequest, maxBytes: number): Promise<Uint8Arra
 
 /** Said of a body that never came to its end. */
 export function leftEarly({ errored }: Pick<Readable, "errored">): AgentError {
-  return new AgentError("disconnected", "The client left before its request was complete.", {
-    cause: errored ?? undefined,
-  });
+  return new AgentError(
+    "disconnected",
+    "The client disconnected before its request was complete.",
+    {
+      cause: errored ?? undefined,
+    },
+  );
 }
 
 function ignore(): void {}

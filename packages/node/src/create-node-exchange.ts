@@ -131,7 +131,7 @@ class NodeExchange implements Exchange {
 
   #assertUnanswered(): void {
     if (!this.#isAnswered) return;
-    throw new Error("An exchange is answered once; `reply` was called again.");
+    throw new Error("`reply` was called twice; an exchange has one response.");
   }
 
   #isBodyless(status: number): boolean {

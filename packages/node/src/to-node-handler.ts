@@ -62,7 +62,7 @@ const alone: NodeExchangeOptions = { isLast: true };
 const amongOthers: NodeExchangeOptions = { isLast: false };
 
 function notFound({ method, path }: Exchange): AgentError {
-  return new AgentError("not-found", `Nothing answers ${method} ${path} here.`);
+  return new AgentError("not-found", `No route matches ${method} ${path}.`);
 }
 
 function refuse(exchange: Exchange, error: unknown): void {

@@ -146,7 +146,7 @@ function readOffset(call: Call): number | undefined {
   if (/^\d{1,15}$/.test(given)) return Number(given);
   throw new AgentError(
     "invalid-request",
-    `An offset is a whole number, as in \`id:\`, not ${JSON.stringify(given.slice(0, 40))}.`,
+    `An offset must be a whole number, as in \`id:\`, not ${JSON.stringify(given.slice(0, 40))}.`,
   );
 }
 
@@ -168,6 +168,6 @@ function chooseEncoder(
   const binding = negotiate(accept, { binary: options.protocolVersion !== undefined });
   if (binding === "proto") return loadProtoEncoder();
   if (binding === "sse") return aguiSseEncoder(options);
-  const message = `This server answers with text/event-stream or ${protoMediaType}; Accept refuses both.`;
+  const message = `This server responds with text/event-stream or ${protoMediaType}; Accept excludes both.`;
   throw new AgentError("not-acceptable", message);
 }

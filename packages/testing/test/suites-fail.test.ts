@@ -56,7 +56,7 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
     ],
     "encoder: cannot be read": ["makes what its clients can read"],
     "protocol: ends twice": [
-      "tells a run with every kind of event",
+      "sends a run with every kind of event",
       "ends once when the agent says nothing",
       "ends once when the agent throws at once",
       "ends once when the agent throws in mid-sentence",
@@ -64,10 +64,10 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
       "ends once when the agent speaks after the end",
       "ends once when the agent leaves things open",
     ],
-    "protocol: speaks when idle": ["keeps an idle client alive without telling it anything"],
-    "protocol: is silent when idle": ["keeps an idle client alive without telling it anything"],
+    "protocol: speaks when idle": ["keeps an idle client alive without sending it events"],
+    "protocol: is silent when idle": ["keeps an idle client alive without sending it events"],
     "protocol: starts over": [
-      "tells a finished run again from everywhere",
+      "sends a finished run again from every offset",
       "lets clients in everywhere while the run goes on",
     ],
     "protocol: does not stop": ["stops a run"],
@@ -109,7 +109,7 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
     ],
     "session store: reads, changes and writes": [
       "appends messages by id, and replaces the one it has",
-      "replaces all messages when told to",
+      "replaces all messages on demand",
       "takes its turn: a hundred at once keep their order",
       "takes its turn: a hundred at once in two processes lose nothing",
     ],

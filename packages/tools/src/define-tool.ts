@@ -125,7 +125,7 @@ function assertName(name: unknown, pattern = /^[a-zA-Z_][a-zA-Z0-9_]*$/): void {
   if (typeof name === "string" && name.length <= 128 && pattern.test(name)) return;
   throw new TypeError(
     `The name of a tool must match ${String(pattern)}, not ${describeValue(name)}. ` +
-      `Another pattern is namePattern of defineTool.`,
+      `To allow other names, pass namePattern to defineTool.`,
   );
 }
 
@@ -134,7 +134,7 @@ function assertExecute(name: string, location: string, execute: unknown): void {
     throw wrong(`execute of "${name}"`, "a function (args, context) => result", execute);
   }
   if (location === "client" && execute !== undefined) {
-    throw new TypeError(`The tool "${name}" runs in the client; there is nothing to execute here.`);
+    throw new TypeError(`The tool "${name}" runs in the client; remove execute.`);
   }
 }
 

@@ -69,7 +69,7 @@ class Scanner {
   #scanRecord(record: Record<string, unknown>, path: string, depth: number): number {
     const members: string[] = [];
     for (const name of Object.keys(record)) {
-      if (hasLoneSurrogate(name)) return this.#fail(path, "has a name that is no Unicode text");
+      if (hasLoneSurrogate(name)) return this.#fail(path, "has a name that is not valid Unicode");
       const number = this.scan(record[name], inside(path, name), depth + 1);
       if (this.#repeated) members.push(`${JSON.stringify(name)}:${number}`);
     }

@@ -50,8 +50,8 @@ export function toolFromFunction(
   const names = readFunctionParameters(callable);
   if (!names) {
     throw new TypeError(
-      `The parameters of "${name}" cannot be read from its source. ` +
-        `Name them one by one, or use defineTool({ parameters, execute }).`,
+      `The parameters of "${name}" cannot be read from its source code. ` +
+        `List them, or use defineTool({ parameters, execute }).`,
     );
   }
   const parameters = names

@@ -42,7 +42,7 @@ export function assertStreamOptions(call: string, options: StreamOptions): void 
   assertOneOf(`${call}({ sdkVersion`, options.sdkVersion, [5, 6, 7]);
   const { onError } = options;
   if (onError === undefined || typeof onError === "function") return;
-  throw new TypeError(`${call}({ onError }) is a function, not ${describeValue(onError)}.`);
+  throw new TypeError(`${call}({ onError }) must be a function, not ${describeValue(onError)}.`);
 }
 
 function assertOneOf(name: string, value: unknown, known: readonly unknown[]): void {

@@ -190,7 +190,10 @@ async function resume(call: Call, wanted: Wanted): Promise<Reply> {
   const { host, wire } = wanted;
   const threadId = call.params.id ?? call.query.get("chatId");
   if (!threadId) {
-    throw new AgentError("invalid-request", "Say which chat to resume: ?chatId=<id of the chat>.");
+    throw new AgentError(
+      "invalid-request",
+      "Pass the id of the chat to resume: ?chatId=<id of the chat>.",
+    );
   }
   const active = await host.attach(call, { threadId });
   const continues = active && continuedBy(active.record.runId);

@@ -160,7 +160,7 @@ function askForApproval(part: Json, context: AdapterContext | undefined): void {
   if (part.isAutomatic === true) return;
   if (!context) {
     throw new TypeError(
-      "A tool needs approval, and asking takes the run's context: fromAiSdk(stream, context).",
+      "A tool needs approval, which requires the run's context: fromAiSdk(stream, context).",
     );
   }
   const { toolCallId, toolName } = toRecord(part.toolCall);

@@ -35,5 +35,5 @@ function toError({ name, cause }: { name: string; cause: unknown }): AgentError 
   const isUnknown = cause instanceof Error && cause.name === "AI_NoSuchToolError";
   return isUnknown
     ? new AgentError("unknown-tool", `There is no tool "${name}".`, { cause })
-    : new AgentError("invalid-arguments", `The arguments of "${name}" are wrong.`, { cause });
+    : new AgentError("invalid-arguments", `The arguments of "${name}" are not valid.`, { cause });
 }

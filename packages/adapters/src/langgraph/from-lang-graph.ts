@@ -84,7 +84,7 @@ async function toGraphInput(
   }
   if (!options.command) {
     throw new TypeError(
-      "The graph was interrupted, and going on takes a command: " +
+      "The graph was interrupted, and resuming it requires a command: " +
         "fromLangGraph(graph, { command: (resume) => new Command({ resume }) }).",
     );
   }

@@ -169,7 +169,7 @@ export function healthRoutes(parts: {
     }),
     probe(readyPath, tellReady, {
       id: "getReadiness",
-      summary: "Whether the server takes requests.",
+      summary: "Whether the server accepts requests.",
       schema: readySchema,
     }),
     probe(agentPath, tellAgents, {

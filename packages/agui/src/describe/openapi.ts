@@ -81,7 +81,7 @@ export function openApiRoute(
       tags: ["discovery"],
       responses: {
         "200": {
-          description: "OpenAPI 3.1 of what is mounted here.",
+          description: "The OpenAPI 3.1 description of this server.",
           content: { "application/json": { schema: { type: "object", required: ["openapi"] } } },
         },
       },

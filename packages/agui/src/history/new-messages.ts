@@ -57,7 +57,7 @@ function findRefused(
   if (inlineBytes <= inlineFileBytes) return undefined;
   return new AgentError(
     "payload-too-large",
-    `The files in the messages have ${inlineBytes} bytes; this server accepts ${inlineFileBytes}.`,
+    `The files in the messages have ${inlineBytes} bytes; this server accepts at most ${inlineFileBytes}.`,
   );
 }
 
@@ -68,14 +68,14 @@ function checkMessage(
 ): AgentError | undefined {
   const { text, files } = split(content);
   if (files.length === 0 && !/\S/.test(text)) {
-    return invalid(`${path}.content`, "cannot be blank; a user's message has text or a file.");
+    return invalid(`${path}.content`, "must not be blank; a user message needs text or a file.");
   }
   if (text.length > limits.messageChars) {
-    const message = `has ${text.length} characters of text; this server accepts ${limits.messageChars}.`;
+    const message = `has ${text.length} characters of text; this server accepts at most ${limits.messageChars}.`;
     return invalid(`${path}.content`, message);
   }
   if (files.length > limits.files) {
-    const message = `has ${files.length} files; this server accepts ${limits.files}.`;
+    const message = `has ${files.length} files; this server accepts at most ${limits.files}.`;
     return invalid(`${path}.content`, message);
   }
   if (hasProcessor) return undefined;
@@ -112,7 +112,7 @@ function checkFile(
     });
   }
   if (source.type === "file") {
-    const message = `There is no file "${clip(source.value)}": this server keeps no uploads.`;
+    const message = `There is no file "${clip(source.value)}": this server stores no uploads.`;
     return new AgentError("file-not-found", message, { status: 400, errors: [{ path, message }] });
   }
   if (source.type !== "data") return undefined;

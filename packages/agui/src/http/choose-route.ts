@@ -29,7 +29,7 @@ function isChoosy({ route }: MountedRoute): boolean {
 }
 
 export function notFound({ method, path }: Exchange): AgentError {
-  return new AgentError("not-found", `Nothing answers ${method} ${path} here.`);
+  return new AgentError("not-found", `No route matches ${method} ${path}.`);
 }
 
 export function notUnderstood(
@@ -37,7 +37,7 @@ export function notUnderstood(
   routes: readonly MountedRoute[],
 ): AgentError {
   const names = routes.map(({ owner }) => owner).join(" and ");
-  const message = `No protocol here understands this body; ${names} answer ${method} ${path}.`;
+  const message = `No protocol recognizes this body; ${method} ${path} is served by ${names}.`;
   return new AgentError("invalid-request", message);
 }
 
@@ -49,7 +49,7 @@ export function notAllowed(
   const headers = { allow: allow.join(", ") };
   if (method === "OPTIONS") return { status: 204, headers };
   return explain(
-    new AgentError("method-not-allowed", `${method} is not answered here; ${headers.allow} are.`, {
+    new AgentError("method-not-allowed", `${method} is not allowed here; use ${headers.allow}.`, {
       headers,
     }),
   );

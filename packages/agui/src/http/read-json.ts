@@ -37,8 +37,8 @@ function emptiness(exchange: Exchange): string {
     Number(exchange.header("content-length") ?? 0) > 0 ||
     exchange.header("transfer-encoding") !== undefined;
   return isAnnounced
-    ? "The body was read before it came here: a body parser consumed it and left nothing in its place. " +
-        "Mount this handler before the parser, or let the parser put the JSON on the request."
+    ? "The body was already read: a body parser consumed it and did not store the result. " +
+        "Mount this handler before the parser, or use a parser that sets the JSON on the request."
     : "The body is empty; send a JSON object.";
 }
 
@@ -90,7 +90,7 @@ function assertJsonType(contentType: string | undefined): void {
   if (type === "application/json" || /^application\/[\w.+-]+\+json$/.test(type)) return;
   throw new AgentError(
     "unsupported-media-type",
-    `The body must be application/json, not ${type === "" ? "without a content-type" : `"${type}"`}.`,
+    `The body must be application/json, ${type === "" ? "but it has no content-type" : `not "${type}"`}.`,
   );
 }
 

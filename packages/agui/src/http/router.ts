@@ -105,7 +105,7 @@ function assertDistinct(place: string, list: MountedRoute[]): void {
   if (rest.length > 1) {
     const names = rest.map(({ owner }) => `"${owner}"`).join(" and ");
     throw new TypeError(
-      `${names} both answer ${place} and neither says with claims(body) which bodies are its own. ` +
+      `${names} both serve ${place}, and neither selects its requests with claims(body). ` +
         `Give one of them another path.`,
     );
   }
@@ -158,7 +158,7 @@ function decode(segment: string): string {
   } catch (cause) {
     throw new AgentError(
       "invalid-request",
-      `The path segment "${segment}" is not encoded rightly.`,
+      `The path segment "${segment}" is not valid percent-encoding.`,
       {
         cause,
       },

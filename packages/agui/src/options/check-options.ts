@@ -103,7 +103,11 @@ const checks: Record<keyof AgentHandlerOptions, Check> = {
   },
   problemTypeBase: (value, name) => {
     if (typeof value === "string" && URL.canParse(value)) return;
-    throw wrong(name, 'a URL that a code is put behind, like "https://example.com/errors/"', value);
+    throw wrong(
+      name,
+      'a URL that error codes are appended to, like "https://example.com/errors/"',
+      value,
+    );
   },
   clock: (value, name) => {
     const methods = ["now", "setTimeout", "clearTimeout"];

@@ -109,7 +109,7 @@ export function createEnvReader(env: Readonly<Record<string, unknown>>): EnvRead
     assertNoFaults() {
       if (faults.length === 0) return;
       const list = faults.map(({ message }) => `- ${message}`).join("\n");
-      throw new TypeError(`The environment cannot be used:\n${list}`, { cause: faults });
+      throw new TypeError(`The environment is not valid:\n${list}`, { cause: faults });
     },
   };
 }

@@ -214,7 +214,7 @@ function toAuthenticate(
   );
   if (given.length + (authenticate ? 1 : 0) > 1) {
     const names = [...(authenticate ? ["authenticate"] : []), ...given.map(({ name }) => name)];
-    throw new TypeError(`Only one may say who is asking, not ${names.join(" and ")}.`);
+    throw new TypeError(`Only one of these may authenticate requests: ${names.join(", ")}.`);
   }
   const [one] = given;
   return authenticate ?? (one && ((request) => one.authenticate!(request)));

@@ -102,14 +102,17 @@ async function explain(
   if (!isKnown) return unknown(toolCallId);
   return new AgentError(
     "already-answered",
-    `Execution "${toolCallId}" has been answered, or is no longer waited for.`,
+    `Execution "${toolCallId}" was already answered or has ended.`,
   );
 }
 
 function unknown(toolCallId: string): AgentError {
-  return new AgentError("unknown-execution", `No execution "${toolCallId}" waits for a result.`);
+  return new AgentError(
+    "unknown-execution",
+    `No execution "${toolCallId}" is waiting for a result.`,
+  );
 }
 
 function gone(id: string): AgentError {
-  return new AgentError("run-lost", `The thread of execution "${id}" is gone.`);
+  return new AgentError("run-lost", `The thread of execution "${id}" was deleted.`);
 }

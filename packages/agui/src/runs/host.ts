@@ -63,7 +63,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     if (runs.live.size + starting >= limits.maxConcurrentRuns) {
       throw new AgentError(
         "capacity-exceeded",
-        `No more than ${limits.maxConcurrentRuns} runs at once.`,
+        `The server is at its limit of ${limits.maxConcurrentRuns} concurrent runs.`,
         { retryAfter: 5 },
       );
     }

@@ -148,7 +148,7 @@ export function createLauncher(options: HostOptions): Launcher {
     const { messages, lost } = withLosses(said, active.taken);
     const { threadId } = key;
     const serverTools = toolsWith(loaded.agent);
-    logger.warn({ threadId, runId: active.runId }, "A run that was cut short was recovered.");
+    logger.warn({ threadId, runId: active.runId }, "An interrupted run was recovered.");
     const pending = toPendingAfterLoss(
       active.runId,
       { messages, pending: session.pending },
@@ -249,7 +249,7 @@ export function createLauncher(options: HostOptions): Launcher {
     if (dropped.length === 0) return;
     logger.warn(
       { threadId, runId, dropped },
-      "Messages that a client cannot vouch for were dropped; see trustClientHistory.",
+      "Dropped client messages that could not be verified; see trustClientHistory.",
     );
   }
 
@@ -274,7 +274,7 @@ export function createLauncher(options: HostOptions): Launcher {
   async function giveBack(lease: Lease, error: unknown): Promise<void> {
     const event = {
       type: EventType.RUN_ERROR,
-      message: "The run did not begin.",
+      message: "The run could not start.",
       code: "internal",
     };
     const terminal = { from: 1, to: 1, at: clock.now(), event };
@@ -283,7 +283,10 @@ export function createLauncher(options: HostOptions): Launcher {
     try {
       await sessions.runs.close(lease, terminal, isCopy ? "failed" : givenBack);
     } catch (second) {
-      logger.error({ error: second, cause: error, runId: lease.runId }, "A lease was not freed.");
+      logger.error(
+        { error: second, cause: error, runId: lease.runId },
+        "A lease could not be released.",
+      );
     }
   }
 
@@ -346,7 +349,7 @@ export function createLauncher(options: HostOptions): Launcher {
 
 // The process stood still between taking the thread and storing the request.
 function tooLate(cause: AgentError): AgentError {
-  return new AgentError("run-lost", "The run was lost before it began.", {
+  return new AgentError("run-lost", "The run was lost before it started.", {
     status: 503,
     retryAfter: 1,
     cause,

@@ -147,5 +147,5 @@ export function stopped(): AgentError {
 }
 
 function replaced(): AgentError {
-  return new AgentError("replaced", "A new run took its thread.");
+  return new AgentError("replaced", "A new run on the thread replaced this one.");
 }

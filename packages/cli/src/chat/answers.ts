@@ -63,7 +63,7 @@ async function askYesOrNo(interrupt: Interrupt, asking: Asking): Promise<ResumeE
 
 async function askFreely(interrupt: Interrupt, asking: Asking): Promise<ResumeEntry | undefined> {
   const { id: interruptId, message = interrupt.reason } = interrupt;
-  const line = await ask(`${toSafeText(message)} (JSON or text; nothing cancels) `, asking);
+  const line = await ask(`${toSafeText(message)} (JSON or text; an empty line cancels) `, asking);
   if (line === undefined) return undefined;
   if (line.trim() === "") return { interruptId, status: "cancelled" };
   const payload: unknown = isJson(line) ? JSON.parse(line) : line;

@@ -45,7 +45,7 @@ export async function promptLoop(
     } else if (word === "/tools") {
       await offerTools(conversation, { file: rest.join(" "), cwd: io.cwd }, printer.line);
     } else if (word.startsWith("/")) {
-      printer.line(`There is no ${word}. There are: ${help}`);
+      printer.line(`Unknown command ${word}. Commands: ${help}`);
     } else {
       await takeTurn(chat, conversation, { text: line, signal: interrupts.next() });
     }

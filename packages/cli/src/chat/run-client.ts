@@ -75,7 +75,7 @@ async function attach(
     } catch (error) {
       if (signal.aborted || error instanceof DroppedError) throw error;
       if (attempt === attempts) {
-        throw new DroppedError("The connection was lost, and the server is gone.", {
+        throw new DroppedError("The connection was lost, and the server is not reachable.", {
           cause: error,
         });
       }
@@ -114,7 +114,7 @@ function parse(data: string): BaseEvent {
   try {
     return JSON.parse(data) as BaseEvent;
   } catch (error) {
-    const message = `The server sent something that is no event: ${data.slice(0, 200)}`;
+    const message = `The server sent something that is not an event: ${data.slice(0, 200)}`;
     throw new DroppedError(message, { cause: error });
   }
 }

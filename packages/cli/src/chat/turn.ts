@@ -58,7 +58,7 @@ async function follow(
     onEvent?.(event);
     printer.show(event);
   });
-  const onDrop = (): void => printer.line("The connection was lost; asking for the rest.");
+  const onDrop = (): void => printer.line("The connection was lost; resuming.");
   try {
     for await (const event of requestRun(target, fold.input, { signal, onDrop })) fold.push(event);
     return end;
@@ -80,5 +80,5 @@ function describe(error: unknown, { url }: ChatTarget): string {
   if (error instanceof RefusedError || error instanceof DroppedError) return error.message;
   const { message, cause } = error as Error & { cause?: { message?: string; code?: string } };
   const reason = cause?.message || cause?.code || message;
-  return `Nothing answers at ${url.href}: ${reason}`;
+  return `No server responded at ${url.href}: ${reason}`;
 }

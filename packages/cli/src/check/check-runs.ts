@@ -101,6 +101,7 @@ async function checkProto(probe: Probe, prompt: string): Promise<void> {
 }
 
 function seenOf(answer: Parameters<typeof describeAnswer>[0]): string {
-  if (answer instanceof NoAnswer || mediaTypeOf(answer) !== protoType) return describeAnswer(answer);
+  if (answer instanceof NoAnswer || mediaTypeOf(answer) !== protoType)
+    return describeAnswer(answer);
   return `Content-Type: ${protoType}`;
 }

@@ -74,7 +74,7 @@ export function examineRun(run: AnsweredRun, findings: Findings, path: string): 
   const examined = examineEvents(events, { input, report: strict, path });
   examineEnd(answer, examined.terminal, report);
   if (events.length > 0 && reader.version === undefined) {
-    findings.exempt("version", "It speaks 0.0.x, which has no version.");
+    findings.exempt("version", "It uses 0.0.x, which has no version.");
   }
   const pace = paceOf(answer, madeOf(frames.map(({ data }) => data)));
   return { ...examined, version: reader.version, pace };

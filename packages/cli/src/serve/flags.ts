@@ -87,7 +87,7 @@ function explain(code: string, message: string): string {
   }
   const name = /--([\w-]+)/.exec(message)?.[1] ?? "";
   const known = Object.hasOwn(options, name) ? options[name as keyof typeof options] : undefined;
-  if (known?.type === "boolean") return `--${name} takes no value; say it alone: --${name}.`;
+  if (known?.type === "boolean") return `--${name} takes no value; use it alone: --${name}.`;
   return `--${name} needs a value, like ${examples[name] ?? `--${name}=value`}.`;
 }
 
@@ -118,7 +118,7 @@ function readProtocols(given: readonly string[]): readonly ProtocolName[] {
   const unknown = names.find((name) => name !== "all" && !isProtocol(name));
   if (unknown !== undefined) {
     throw usageError(
-      `There is no protocol "${unknown}"; choose of ${protocolNames.join(", ")} and all, like --protocol ag-ui,rest.`,
+      `There is no protocol "${unknown}"; choose from ${protocolNames.join(", ")} and all, like --protocol ag-ui,rest.`,
     );
   }
   if (names.includes("all")) return protocolNames;

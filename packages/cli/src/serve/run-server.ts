@@ -127,7 +127,7 @@ async function announce(
   io.out.write(banner);
   if (isWildcard(settings.host)) {
     io.err.write(
-      `Warning: it listens on ${settings.host}. Anybody on the network can talk to the agent; --host 127.0.0.1 keeps it to this machine.\n`,
+      `Warning: listening on ${settings.host}. Anyone on the network can use the agent; --host 127.0.0.1 keeps it to this machine.\n`,
     );
   }
   if (flags.open && withPage) openBrowser(`${url}/`, io);

@@ -26,7 +26,7 @@ export async function untilSignal(
     out.write("Stopped.\n");
     return 0;
   } catch (error) {
-    err.write(`It did not stop well: ${(error as Error).message}\n`);
+    err.write(`The server did not stop cleanly: ${(error as Error).message}\n`);
     return 1;
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);

@@ -28,7 +28,7 @@ export async function openStore(where: string, options: OpenStoreOptions): Promi
   if (where.startsWith("sqlite:")) return openSqlite(where.slice("sqlite:".length), options);
   if (/^rediss?:\/\//.test(where)) return openRedis(where, options);
   throw usageError(
-    `"${where}" is nowhere to keep sessions; say memory, sqlite:PATH or redis://HOST:PORT, like --sessions sqlite:./threads.db.`,
+    `"${where}" is not a session store; use memory, sqlite:PATH or redis://HOST:PORT, like --sessions sqlite:./threads.db.`,
   );
 }
 
@@ -82,7 +82,7 @@ async function openSqlite(path: string, options: OpenStoreOptions): Promise<Open
 
 async function openRedis(url: string, options: OpenStoreOptions): Promise<OpenStore> {
   if (!URL.canParse(url)) {
-    throw usageError(`"${url}" is not the address of a Redis, like redis://127.0.0.1:6379.`);
+    throw usageError(`"${url}" is not a Redis URL, like redis://127.0.0.1:6379.`);
   }
   const name = withoutSecrets(url);
   const [{ createClient }, { redisSessions }] = await Promise.all([

@@ -73,7 +73,7 @@ function toTool(
     if (parameters !== undefined) {
       report.add(
         [...path, "parameters"],
-        "The tool of the module has parameters of its own; leave these out.",
+        "The module's tool already has parameters; remove these.",
       );
     }
     if (found.location === "client") {
@@ -89,7 +89,10 @@ function toTool(
     return undefined;
   }
   if (description === undefined) {
-    report.add(path, "description is missing; the model decides by it whether to call the tool.");
+    report.add(
+      path,
+      "description is missing; the model uses it to decide whether to call the tool.",
+    );
     return undefined;
   }
   return reported({ path: [...path, "parameters"], report }, () =>

@@ -95,7 +95,7 @@ function toAddress(
   const read = (key: string, value: string): string => {
     const path = ["model", key];
     const address = environment.expand(value, path);
-    if (!URL.canParse(address)) report.add(path, `model.${key} is no address.`);
+    if (!URL.canParse(address)) report.add(path, `model.${key} is not a URL.`);
     return address.replace(/\/+$/, "");
   };
   const { base_url: baseUrl } = config;

@@ -249,7 +249,7 @@ export function assertAgent(agent: unknown, name = "An agent"): asserts agent is
 }
 
 function hint(agent: unknown): string {
-  if (isClass(agent)) return "Pass an object of it, made with new.";
+  if (isClass(agent)) return "Pass an instance, created with new.";
   if (isReturned(agent)) {
     return "That is what calling an agent returns. Pass the function itself: agent, not agent().";
   }

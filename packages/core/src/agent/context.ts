@@ -113,7 +113,8 @@ export function createRunContext(
 ): RunContext {
   const { threadId, runId, agentId = "default", principal, request } = init;
   const { logger = silentLogger, requestId = runId, files = noFiles } = init;
-  const stopping = init.stopping ?? (init.signal ? new GivenSignal(init.signal) : new LazyAbortController());
+  const stopping =
+    init.stopping ?? (init.signal ? new GivenSignal(init.signal) : new LazyAbortController());
   const session = new ContextSession(init, stopping, mode);
   const { server: tools, client: declared } = splitTools(init.tools);
   const desk = mode.desk ? undefined : new RunTools(init, session.answers);
@@ -192,7 +193,11 @@ class Context implements RunContext {
 }
 
 /** The same context, speaking with another output. `calling` stops the tools that are called with it. */
-export function bindContext(context: RunContext, output: AgentOutput, calling: Stopping): RunContext {
+export function bindContext(
+  context: RunContext,
+  output: AgentOutput,
+  calling: Stopping,
+): RunContext {
   const { mode, desk, declared, request, stopping: outer } = insideOf(context);
   const { input } = output;
   // A run stops with a reason; outside of one there is only the subscription.

@@ -52,7 +52,11 @@ export function sealDeltas(entry: OpenEntry): void {
 }
 
 /** What one delta of a line would be by itself. */
-export function entryOfDelta({ from, at, event }: LogEntry, index: number, delta: string): LogEntry {
+export function entryOfDelta(
+  { from, at, event }: LogEntry,
+  index: number,
+  delta: string,
+): LogEntry {
   const offset = from + index;
   return { from: offset, to: offset, at, event: { ...event, delta } };
 }

@@ -9,7 +9,7 @@ export interface Problem {
 }
 
 export interface ProblemOptions {
-  /** The path that was asked for. */
+  /** The requested path. */
   instance?: string;
   /** By default a new id. */
   requestId?: string;
@@ -46,7 +46,7 @@ export function toProblem(error: unknown, options: ProblemOptions = {}): Problem
 }
 
 function masked(cause: unknown): AgentError {
-  return new AgentError("internal", "The server failed to answer this request.", { cause });
+  return new AgentError("internal", "The server failed to handle this request.", { cause });
 }
 
 function title(code: string): string {

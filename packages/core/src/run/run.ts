@@ -64,7 +64,9 @@ const turnBytes = 64 * 1024;
 const cancelling = new Set<string>(["stopped", "disconnected", "replaced"]);
 
 // Each server has one of these per open stream, so what a run may never need is made when it does.
-export class LiveRun implements OutputListener, RunMode, CallOrigins, FollowersHost, TurnMember, BudgetedRun {
+export class LiveRun
+  implements OutputListener, RunMode, CallOrigins, FollowersHost, TurnMember, BudgetedRun
+{
   readonly settings: RunSettings;
   readonly context: RunContext;
   status: RunStatus = "running";

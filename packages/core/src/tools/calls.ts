@@ -91,7 +91,10 @@ export class ToolCalls {
     if (outcome.status === "failed") throw outcome.error;
     // Calls that were made at the same time are told before the agent ends over this one.
     await nextTurn();
-    throw new AgentError("halted", `"${name}" waits for its answer; the next run brings it.`);
+    throw new AgentError(
+      "halted",
+      `"${name}" is waiting for an answer, which arrives with the next run.`,
+    );
   }
 
   callTools(calls: readonly ToolCallRequest[]): Promise<readonly ToolCallOutcome[]> {
@@ -152,7 +155,7 @@ export class ToolCalls {
     const settled = this.#answers.settled(request);
     if (settled) return settled;
     if (this.#answers.isOpen(request)) {
-      const error = new AgentError("tool-error", `The call of "${name}" is being made.`);
+      const error = new AgentError("tool-error", `The call of "${name}" is in progress.`);
       return { id: told!, name, args: request.args, ms: 0, status: "failed", error };
     }
     const tool = this.#context.tools.find((candidate) => candidate.name === name);
@@ -225,7 +228,7 @@ export class ToolCalls {
       const error = toToolError(name, cause);
       if (this.#context.signal.aborted) return { status: "failed", error };
       const log = { error: cause, tool: name, runId: this.#context.runId };
-      if (isAgentError(cause)) this.#context.logger.debug(log, "A tool refused.");
+      if (isAgentError(cause)) this.#context.logger.debug(log, "A tool rejected its call.");
       else this.#context.logger.error(log, "A tool failed.");
       const sent = await this.#refuse(id, error, client?.executionTimeMs);
       one.onResult?.(sent);
@@ -330,7 +333,7 @@ function toContent(result: unknown): string | object {
 
 function toToolError(name: string, cause: unknown): AgentError {
   if (isHalted(cause)) {
-    const why = `The tool "${name}" made a call that has to wait; only an agent can.`;
+    const why = `The tool "${name}" made a call that waits for the client; only an agent can do that.`;
     return new AgentError("tool-error", why, { cause });
   }
   if (isAgentError(cause)) return cause;

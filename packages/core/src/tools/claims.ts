@@ -61,7 +61,7 @@ export function dropClaims(
   if (dropped.size === 0) return input;
   logger.warn(
     { runId, dropped: [...dropped.values()].map(describeCall) },
-    "Calls of server tools that the server did not make were dropped, with their results.",
+    "Dropped calls of server tools that the server did not make, with their results.",
   );
   return { ...input, messages: [...messages] };
 }

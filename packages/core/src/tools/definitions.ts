@@ -28,7 +28,7 @@ export function assertTools(option: string, tools: unknown): asserts tools is Se
     const first = names.get(name);
     if (first !== undefined) {
       throw new TypeError(
-        `${at} is called "${name}", as ${option}[${first}] is; a name means one tool.`,
+        `${at} is named "${name}", like ${option}[${first}]; tool names must be unique.`,
       );
     }
     names.set(name, index);
@@ -68,7 +68,7 @@ export function settleTools(
   if (taken.length > 0) {
     logger.warn(
       { runId, tools: taken },
-      "The client offered tools that the server has itself; the server's count.",
+      "The client sent tools with the names of server tools; the server's are used.",
     );
   }
   if (taken.length === 0 && client.length === 0) return input;

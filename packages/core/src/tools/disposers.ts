@@ -59,7 +59,7 @@ export class Disposers {
     try {
       await one();
     } catch (error) {
-      this.#logger.error({ error }, "What a tool left could not be tidied up.");
+      this.#logger.error({ error }, "The dispose function of a tool result failed.");
     }
   }
 }

@@ -183,6 +183,6 @@ function toError(name: string, answer: Exclude<ExtractAnswer, { text: string }>)
   if ("error" in answer) return new Error(`${quote(name)} could not be read: ${answer.error}`);
   const { missing } = answer;
   return new Error(
-    `Reading ${quote(name)} takes the package ${missing}, which is not installed: npm install ${missing}.`,
+    `Reading ${quote(name)} requires the package ${missing}, which is not installed: npm install ${missing}.`,
   );
 }

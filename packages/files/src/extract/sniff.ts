@@ -78,7 +78,7 @@ export function typeOf({ name, mimeType }: Claim, bytes: Uint8Array): string {
   const isTrue =
     isText(bytes) && claimed.startsWith("text/") ? !isBinary(found) : found === claimed;
   if (!isKnown || isTrue) return claimed;
-  const message = `${quote(name)} is said to be ${claimed}, but its bytes are ${describe(found)}.`;
+  const message = `${quote(name)} is declared as ${claimed}, but its content is ${describe(found)}.`;
   throw new FileError(name, "mismatch", message);
 }
 
@@ -87,8 +87,8 @@ function isBinary(found: string | undefined): boolean {
 }
 
 function describe(type: string | undefined): string {
-  if (type === undefined) return "of no type that is known here";
-  return type === "text/plain" ? "text" : `of ${type}`;
+  if (type === undefined) return "of an unknown type";
+  return type === "text/plain" ? "text" : type;
 }
 
 function packageType(bytes: Uint8Array): string {
@@ -106,7 +106,7 @@ function oldOffice(name: string, bytes: Uint8Array): FileError {
     : new FileError(
         name,
         "unsupported",
-        `${quote(name)} is of an old Office format; save it as .docx, .xlsx or .pptx.`,
+        `${quote(name)} has an old Office format; save it as .docx, .xlsx or .pptx.`,
       );
 }
 

@@ -45,7 +45,7 @@ export async function fetchUrl(
     }
     if (statusCode !== 200) {
       response.destroy();
-      throw new Error(`it answers ${statusCode}`);
+      throw new Error(`it responded with ${statusCode}`);
     }
     const bytes = await readAll(response, maxBytes);
     const mimeType = headers["content-type"];
@@ -139,7 +139,7 @@ function isIn(
 }
 
 function notPublic(): Error {
-  return new Error("its address is not one of the internet");
+  return new Error("it resolves to a private or reserved address");
 }
 
 async function readAll(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {

@@ -39,7 +39,7 @@ export async function resolvePart(
     case "url": {
       const fetched = await byUrl(source.value, settings, { ...context, job });
       if (!fetched)
-        throw unresolved(name, `the address ${quote(source.value)} is not fetched here`);
+        throw unresolved(name, `this server does not fetch the address ${quote(source.value)}`);
       return keep(fetched, { name: given === undefined ? undefined : name, ...source }, job);
     }
     default: {

@@ -33,7 +33,12 @@ export function uploadRoutes({ path, store, limits, check }: UploadRoutesOptions
   const { fileBytes } = limits;
   return [
     { method: "POST", path, handle: upload, operation: () => uploadOperation },
-    { method: "DELETE", path: `${path}/:id`, handle: forget, operation: () => deleteUploadOperation },
+    {
+      method: "DELETE",
+      path: `${path}/:id`,
+      handle: forget,
+      operation: () => deleteUploadOperation,
+    },
   ];
 
   async function upload(call: Call): Promise<Reply> {

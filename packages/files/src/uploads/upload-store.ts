@@ -92,6 +92,6 @@ export function uploadTooLarge(maxBytes: number): AgentError {
 }
 
 function full(): AgentError {
-  const message = "There is no room for more uploads.";
+  const message = "The upload store is full.";
   return new AgentError("capacity-exceeded", message, { retryAfter: 60 });
 }

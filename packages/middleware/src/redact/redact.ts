@@ -36,16 +36,18 @@ export function redact(options: RedactOptions = {}): Middleware {
   const { replacement = "[redacted]" } = options;
   if (!Array.isArray(patterns) || !patterns.every((one) => one instanceof RegExp)) {
     throw new TypeError(
-      `redact's patterns are a list, like [/\\d{16}/], not ${describeValue(patterns)}.`,
+      `redact's patterns must be a list, like [/\\d{16}/], not ${describeValue(patterns)}.`,
     );
   }
   if (typeof replacement !== "string" && typeof replacement !== "function") {
     throw new TypeError(
-      `redact's replacement is a string or a function, not ${describeValue(replacement)}.`,
+      `redact's replacement must be a string or a function, not ${describeValue(replacement)}.`,
     );
   }
   if (!Number.isInteger(window) || window < 0) {
-    throw new TypeError(`redact's window is a number of characters, not ${describeValue(window)}.`);
+    throw new TypeError(
+      `redact's window must be a number of characters, not ${describeValue(window)}.`,
+    );
   }
 
   return (input, context, next) => ({

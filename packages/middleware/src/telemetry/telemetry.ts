@@ -30,7 +30,7 @@ export function telemetry(options: TelemetryOptions = {}): Middleware {
   assertOptions("telemetry", options, ["api", "provider", "exposeTraceId"]);
   if (options.api !== undefined && !isApi(options.api)) {
     throw new TypeError(
-      `telemetry's api is the module @opentelemetry/api, not ${describeValue(options.api)}.`,
+      `telemetry's api must be the module @opentelemetry/api, not ${describeValue(options.api)}.`,
     );
   }
   let api = options.api as Api | undefined;

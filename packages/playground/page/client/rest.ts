@@ -80,9 +80,7 @@ function createRestMapper(): (name: string, data: Json) => BaseEvent[] {
     if (!open.delete(toolCallId)) return [];
     const isFailure = status === "error";
     // REST says whether a call failed, and nothing else of its end.
-    const content = isFailure
-      ? "It failed."
-      : "REST tells no result, nor whether a person is asked.";
+    const content = isFailure ? "It failed." : "REST sends neither tool results nor approvals.";
     return [
       { type: EventType.TOOL_CALL_END, toolCallId },
       {

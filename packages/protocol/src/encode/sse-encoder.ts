@@ -48,7 +48,8 @@ export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
     const { from, event } = line;
     let text = "";
     if (isSnake || !isDelta(event)) {
-      for (const [index, delta] of deltas.entries()) text += encode(entryOfDelta(line, index, delta));
+      for (const [index, delta] of deltas.entries())
+        text += encode(entryOfDelta(line, index, delta));
       return text;
     }
     choosePrefix(event);

@@ -40,7 +40,8 @@ export function pick(value: Json, shape: Shape, notes: Notes): Json {
   const picked: Json = {};
   for (const key of Object.keys(value)) {
     const name = names.get(key);
-    if (name === undefined) warn(notes, `${shape.label}${quoteText(key)} is unknown and was ignored.`);
+    if (name === undefined)
+      warn(notes, `${shape.label}${quoteText(key)} is unknown and was ignored.`);
     else if (name === key || !Object.hasOwn(value, name)) picked[name] = value[key];
   }
   for (const name of shape.optional) if (picked[name] === null) delete picked[name];

@@ -47,6 +47,6 @@ export function deleteOperation(operationId: string): Json {
     operationId,
     summary: "Forgets a session.",
     tags,
-    responses: { "204": { description: "There is no such session any more." } },
+    responses: { "204": { description: "The session does not exist." } },
   };
 }

@@ -9,7 +9,7 @@ import type { ToolStatus } from "../shared/tool-call-info.ts";
 
 /** Which request the stream answers; an `error` event names it. */
 export interface RestSseEncoderOptions {
-  /** The path that was asked for. */
+  /** The requested path. */
   instance?: string | undefined;
   /** By default the id of the run. */
   requestId?: string | undefined;
@@ -151,7 +151,8 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
       for (const delta of deltas) if (delta !== "") frames += tellDelta(delta, isPlain);
       return frames;
     }
-    for (const [index, delta] of deltas.entries()) frames += encode(entryOfDelta(line, index, delta));
+    for (const [index, delta] of deltas.entries())
+      frames += encode(entryOfDelta(line, index, delta));
     return frames;
   }
 

@@ -99,7 +99,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
     const content = await compose(message, files, {
       maxChars: limits.messageChars,
       inlineBytes: limits.inlineFileBytes,
-      onTruncate: () => logger.warn({ requestId }, "The text of the files was cut."),
+      onTruncate: () => logger.warn({ requestId }, "The text of the files was truncated."),
     });
     return { content, sessionId, files };
   }

@@ -8,7 +8,10 @@ import type { ThreadIdFormat } from "./threads-settings.ts";
  * The body of `POST /chat` that says something, perhaps in a thread, and no more. Nearly every one is such,
  * and a glance costs a third of the schema. Nothing: it takes that, which has the words for what is wrong.
  */
-export function decodePlainChat(body: unknown, idFormat: ThreadIdFormat): DecodedThreadChat | undefined {
+export function decodePlainChat(
+  body: unknown,
+  idFormat: ThreadIdFormat,
+): DecodedThreadChat | undefined {
   if (!isRecord(body) || !hasOnlyMembers(body)) return undefined;
   const { message, thread_id: given, stream = true } = body;
   if (typeof message !== "string" || typeof stream !== "boolean") return undefined;

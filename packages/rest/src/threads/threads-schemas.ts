@@ -84,7 +84,10 @@ function createSchemas(z: Zod, idFormat: ThreadIdFormat): ThreadSchemas {
   };
 }
 
-function createRequests(z: Zod, idFormat: ThreadIdFormat): Pick<ThreadSchemas, "chat" | "toolResult"> {
+function createRequests(
+  z: Zod,
+  idFormat: ThreadIdFormat,
+): Pick<ThreadSchemas, "chat" | "toolResult"> {
   const text = (name: string) =>
     z.string({
       error: ({ input }) =>
@@ -143,7 +146,7 @@ function createRequests(z: Zod, idFormat: ThreadIdFormat): Pick<ThreadSchemas, "
     })
     .refine((body) => body.stream || isEmpty(body.tools), {
       path: ["tools"],
-      error: "tools need stream: true, since their calls are asked for in the stream",
+      error: "tools need stream: true, because their calls are sent in the stream",
       when: isObject,
     });
 

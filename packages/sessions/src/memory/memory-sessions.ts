@@ -116,9 +116,13 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
         if (!runs.isActive(session)) return void remove(session);
       }
     }
-    throw new AgentError("capacity-exceeded", `No more than ${maxSessions} sessions fit.`, {
-      retryAfter: 5,
-    });
+    throw new AgentError(
+      "capacity-exceeded",
+      `The store is at its limit of ${maxSessions} sessions.`,
+      {
+        retryAfter: 5,
+      },
+    );
   }
 
   function put(session: Session): Session {
@@ -144,7 +148,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     get: live,
     create(key, init) {
       if (live(key)) {
-        throw new AgentError("run-exists", `There is a session "${key.threadId}" already.`);
+        throw new AgentError("run-exists", `Session "${key.threadId}" already exists.`);
       }
       makeRoom();
       return put(newSession(key, init, clock.now()));
@@ -220,6 +224,6 @@ function writeCursor({ lastActivity, threadId: id }: Place): string {
 
 function readCursor(cursor: string): Place {
   const [, time, id] = /^(\d+):(.+)$/s.exec(cursor) ?? [];
-  if (!time || !id) throw new AgentError("invalid-request", `There is no page "${cursor}".`);
+  if (!time || !id) throw new AgentError("invalid-request", `The cursor "${cursor}" is not valid.`);
   return { lastActivity: Number(time), threadId: id };
 }

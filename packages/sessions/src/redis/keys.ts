@@ -34,7 +34,8 @@ export interface Keys {
 
 /** Builds keys of encoded parts: no id can reach another thread's key or move its own to another slot. */
 export function createKeys(prefix: string): Keys {
-  if (/[{}]/.test(prefix)) throw new TypeError("A prefix has no braces: they choose the slot.");
+  if (/[{}]/.test(prefix))
+    throw new TypeError("A prefix must not contain braces: they select the hash slot.");
   const tag = (key: ThreadKey): string =>
     `${prefix}:{${encodePart(key.principal)}:${encodePart(key.threadId)}}`;
   return {

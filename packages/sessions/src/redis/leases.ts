@@ -91,7 +91,10 @@ export function createLeases(options: LeasesOptions): Leases {
 
   function lose(lease: Lease): AgentError {
     const run = find(lease);
-    const reason = new AgentError("run-lost", `Run "${lease.runId}" was taken from its process.`);
+    const reason = new AgentError(
+      "run-lost",
+      `Run "${lease.runId}" was taken over by another process.`,
+    );
     release(lease);
     run?.controller.abort(reason);
     return reason;

@@ -167,7 +167,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
         // Those before it have not been answered for so long: Redis is away, and it would wait in vain.
         if (clock.now() - since < options.commandMs) return write(lease, entries);
         leases.wrote(lease, "refused");
-        throw new AgentError("store-unavailable", "The store does not answer.", { retryAfter: 2 });
+        throw new AgentError("store-unavailable", "The store does not respond.", { retryAfter: 2 });
       });
     },
     async close(lease, terminal, status) {

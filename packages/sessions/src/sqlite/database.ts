@@ -63,7 +63,7 @@ function guarded<T>(work: () => T): T {
     return work();
   } catch (cause) {
     if (resultCode(cause) === undefined) throw cause;
-    throw new AgentError("store-unavailable", "The session database did not answer.", { cause });
+    throw new AgentError("store-unavailable", "The session database did not respond.", { cause });
   }
 }
 

@@ -40,7 +40,7 @@ function prepare(connection: SqliteConnection): Database {
   checkVersion(db);
   const { journal_mode } = db.sql("PRAGMA journal_mode = WAL").get() as { journal_mode: string };
   if (journal_mode !== "wal") {
-    throw new AgentError("store-unavailable", "The file system of the database knows no WAL.");
+    throw new AgentError("store-unavailable", "The database's file system does not support WAL.");
   }
   // Safe against a killed process; a power cut may take the last moments, and never corrupts.
   connection.exec("PRAGMA synchronous = NORMAL");
@@ -51,7 +51,7 @@ function prepare(connection: SqliteConnection): Database {
 }
 
 /**
- * Conversations are nobody else's business; SQLite gives its side files the same rights. Only a new file
+ * Conversations belong to one principal business; SQLite gives its side files the same rights. Only a new file
  * is touched, and in one go: closing a handle of a file that SQLite has open in this process would drop
  * SQLite's locks on it.
  */
@@ -75,7 +75,8 @@ async function explain(path: string, error: unknown): Promise<AgentError> {
 
 async function reasonOf(path: string, error: unknown): Promise<string> {
   if (await stat(path).then((found) => found.isDirectory(), never)) return "is a directory";
-  if (!(await stat(dirname(path)).catch(() => undefined))) return "is in a folder that is absent";
+  if (!(await stat(dirname(path)).catch(() => undefined)))
+    return "is in a folder that does not exist";
   if (await isForbidden(path)) return "cannot be written";
   if (await isForbidden(dirname(path))) return "is in a folder that cannot be written";
   const code = resultCode(error);

@@ -145,7 +145,7 @@ export function checkVersion(db: Database, steps: readonly string[] = migrations
     if (version > steps.length) {
       throw new AgentError(
         "store-unavailable",
-        `The session database has version ${version}; this release knows up to ${steps.length}.`,
+        `The session database has version ${version}; this release supports up to ${steps.length}.`,
       );
     }
     return version;

@@ -85,7 +85,9 @@ export function createSessionRows(db: Database): SessionRows {
   function find(key: ThreadKey, { deadline, now }: Expiry): SessionRow | undefined {
     return db
       .sql(`SELECT * FROM sessions WHERE principal = ? AND thread_id = ? AND ${isLive}`)
-      .get(toKeyText(key.principal), toKeyText(key.threadId), deadline, now) as SessionRow | undefined;
+      .get(toKeyText(key.principal), toKeyText(key.threadId), deadline, now) as
+      | SessionRow
+      | undefined;
   }
 
   function messagesOf(id: number): MessageRow[] {
@@ -293,5 +295,5 @@ function fromCursor(cursor: string): { at: number; id: string } {
   } catch {
     // Told below, like a cursor of another shape.
   }
-  throw new AgentError("invalid-request", "The cursor is not one that a list has given.");
+  throw new AgentError("invalid-request", "The cursor is not valid.");
 }

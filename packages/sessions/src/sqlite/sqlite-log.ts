@@ -90,7 +90,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
   function closeLost(row: RunRow): void {
     const runId = fromText(row.run_id);
     const offset = row.last + 1;
-    const message = "The process that ran the agent is gone.";
+    const message = "The process that ran the agent has ended.";
     const event = { type: EventType.RUN_ERROR, message, code: "run-lost" };
     const terminal = { from: offset, to: offset, at: clock.now(), event };
     rows.append(

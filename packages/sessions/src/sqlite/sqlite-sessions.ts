@@ -113,7 +113,9 @@ function toPath(path: string | URL): string {
   if (path instanceof URL) return fileURLToPath(path);
   // SQLite would take both for a database that vanishes with the process.
   if (path === "" || path === ":memory:") {
-    throw new TypeError("sqliteSessions needs the path of a file; memorySessions needs none.");
+    throw new TypeError(
+      "sqliteSessions needs a file path; use memorySessions to store nothing on disk.",
+    );
   }
   return resolve(path);
 }

@@ -1,5 +1,10 @@
 import { EventType } from "@holodeck/agui-core";
-import { assertOptions, describeValue, needsEscape, entryOfDelta } from "@holodeck/agui-core/internal";
+import {
+  assertOptions,
+  describeValue,
+  needsEscape,
+  entryOfDelta,
+} from "@holodeck/agui-core/internal";
 import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
 import { convertText } from "./convert.ts";
 import { DataStreamLines } from "./data-stream-lines.ts";

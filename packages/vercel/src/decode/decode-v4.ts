@@ -64,7 +64,11 @@ function readMessages(body: Json, runId: string, findings: DecodeFaults): Sent[]
   }
   const { messages: most } = findings.limits;
   if (list.length > most) {
-    addFault(findings, "messages", `has ${list.length} entries; this server accepts ${most}.`);
+    addFault(
+      findings,
+      "messages",
+      `has ${list.length} entries; this server accepts at most ${most}.`,
+    );
     return [];
   }
   // These clients keep their ids to themselves; the place in the list is the same in every request.
@@ -133,7 +137,7 @@ function decodeUser({ id, body, path }: Sent, isNew: boolean, findings: DecodeFa
     addFault(
       findings,
       `${path}.content`,
-      `has ${text.length} characters; this server accepts ${limits.messageChars}.`,
+      `has ${text.length} characters; this server accepts at most ${limits.messageChars}.`,
     );
   }
   const { fileBytes } = findings;
@@ -141,7 +145,11 @@ function decodeUser({ id, body, path }: Sent, isNew: boolean, findings: DecodeFa
   // What came before was accepted here.
   if (!isNew) findings.fileBytes = fileBytes;
   if (isNew && files.length > limits.files) {
-    addFault(findings, path, `has ${files.length} files; this server accepts ${limits.files}.`);
+    addFault(
+      findings,
+      path,
+      `has ${files.length} files; this server accepts at most ${limits.files}.`,
+    );
   }
   if (files.length === 0) return { id, role: "user", content: text };
   const parts = [...(text === "" ? [] : [{ type: "text", text }]), ...files];

@@ -30,7 +30,7 @@ export function addMessages(
   for (const message of more) {
     messages.push(message);
     if (messages.length <= most) continue;
-    const text = `hold more than ${most} messages, counting each tool call's result; this server accepts ${most}.`;
+    const text = `hold more than ${most} messages, counting each tool call's result; this server accepts at most ${most}.`;
     return addFault(findings, "messages", text);
   }
 }
@@ -44,6 +44,6 @@ export function assertFaultless({ faults, fileBytes, limits }: DecodeFaults): vo
   if (fileBytes <= limits.inlineFileBytes) return;
   throw new AgentError(
     "payload-too-large",
-    `The files in the messages have ${fileBytes} bytes; this server accepts ${limits.inlineFileBytes}.`,
+    `The files in the messages have ${fileBytes} bytes; this server accepts at most ${limits.inlineFileBytes}.`,
   );
 }

@@ -83,7 +83,11 @@ export function ask(question: ProbeRequest): Promise<Answer> {
   });
 }
 
-function collect(message: IncomingMessage, question: ProbeRequest, started: number): Promise<Answer> {
+function collect(
+  message: IncomingMessage,
+  question: ProbeRequest,
+  started: number,
+): Promise<Answer> {
   const pieces: Piece[] = [];
   const stream = decoded(message);
   return new Promise((resolve) => {

@@ -6,7 +6,10 @@ import { toShownText } from "../types.ts";
 import type { ReadEvent, CheckReport } from "../types.ts";
 
 /** Keeps the state and the activities as a client would, and reports patches that do not apply. */
-export function createDocuments(state: unknown, report: CheckReport): { take(read: ReadEvent): void } {
+export function createDocuments(
+  state: unknown,
+  report: CheckReport,
+): { take(read: ReadEvent): void } {
   const activities = new Map<string, unknown>();
 
   function patch(id: CheckId, document: unknown, operations: unknown): unknown {

@@ -24,7 +24,10 @@ const passing: ReadonlySet<string> = new Set([
 ]);
 
 /** Follows streams of chunks: one per subagent, ended by whatever else is said there. */
-export function createChunks(parts: Parts, report: CheckReport): { take(read: ReadEvent): Lane | void } {
+export function createChunks(
+  parts: Parts,
+  report: CheckReport,
+): { take(read: ReadEvent): Lane | void } {
   const lanes = new Map<unknown, Lane>();
   return {
     take({ event, line }) {
@@ -47,7 +50,7 @@ export function createChunks(parts: Parts, report: CheckReport): { take(read: Re
         return report.break("chunks", `A first chunk without toolCallName: ${line}`);
       }
       if (parts.isOpen(kind, toShownText(id))) {
-        return report.break("chunks", `What was begun with START goes on as a chunk: ${line}`);
+        return report.break("chunks", `A part opened with START continues as a chunk: ${line}`);
       }
       const lane = { kind, id: toShownText(id) };
       lanes.set(owner, lane);

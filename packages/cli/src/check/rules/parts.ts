@@ -108,13 +108,14 @@ export function createParts(report: CheckReport): Parts {
     const id = idOf(kind, event);
     if (!part) {
       const isElsewhere = kind === "step" && isOpenBySomebody(id);
-      if (isElsewhere) report.break("subagents", `The step "${id}" is not its own: ${line}`);
+      if (isElsewhere)
+        report.break("subagents", `The step "${id}" belongs to another owner: ${line}`);
       else report.break(checks[kind], `No ${names[kind]} "${id}" is open: ${line}`);
       return;
     }
     const tag = event["subagentRunId"];
     if (kind !== "subagent" && tag !== undefined && tag !== part.owner) {
-      report.break("subagents", `The ${names[kind]} "${id}" belongs to another: ${line}`);
+      report.break("subagents", `The ${names[kind]} "${id}" belongs to another owner: ${line}`);
     }
     if (move !== "close") return;
     open.delete(key);

@@ -62,5 +62,5 @@ export function checkPaces(paces: readonly Pace[], findings: Findings): void {
   if (packed.kind === "buffered" && isStreaming) {
     return findings.break("compression", `${note} ${packed.seen}`, "the run with Accept: */*");
   }
-  findings.miss("compression", `${note} The runs were too quick to tell more.`);
+  findings.miss("compression", `${note} The runs were too short to measure more.`);
 }

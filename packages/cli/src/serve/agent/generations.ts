@@ -61,7 +61,7 @@ export async function createGenerations(
       await handler.close(timeoutMs === undefined ? {} : { timeoutMs });
       await within(loaded.close?.(), agentCloseMs);
     } catch (error) {
-      logger.error({ error }, "The agent did not close well.");
+      logger.error({ error }, "The agent could not be closed.");
     }
   }
 

@@ -28,7 +28,7 @@ export async function loadAgent(
   if (moduleTypes.includes(type)) return loadModuleAgent(path);
   const types = [...moduleTypes, ...yamlTypes].join(", ");
   throw usageError(
-    `"${file}" is not an agent file; its name ends with one of ${types}, like holodeck serve agent.ts.`,
+    `"${file}" is not an agent file; its name must end with one of ${types}, like holodeck serve agent.ts.`,
   );
 }
 
@@ -54,7 +54,7 @@ async function loadModuleAgent(path: string): Promise<AgentModule> {
   const place = placeOf(path, name);
   if (agent === undefined) {
     throw new AgentFault(
-      'There is no agent in it; export one, like `export default async function* (input) { yield "Hello"; }`.',
+      'It exports no agent; export one, like `export default async function* (input) { yield "Hello"; }`.',
       place,
       { files },
     );

@@ -46,11 +46,11 @@ export function watchAgent(file: string, io: Io, options: { debug: boolean }): A
       const loaded = await loadAgent(file, io);
       files.add(loaded.files);
       await current.replace(loaded);
-      io.out.write(`${file} was read again.\n`);
+      io.out.write(`${file} was reloaded.\n`);
     } catch (error) {
       if (error instanceof AgentFault || error instanceof AgentFileError) files.add(error.files);
       const reason = explainFailure(error, { file, cwd: io.cwd, ...options });
-      io.err.write(`${reason}\nThe agent that was there before goes on.\n`);
+      io.err.write(`${reason}\nThe previous agent stays in use.\n`);
     }
   }
 

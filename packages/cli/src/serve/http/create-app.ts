@@ -89,7 +89,7 @@ function decode(text: string): string {
 }
 
 function notFound({ method, path }: Exchange): AgentError {
-  return new AgentError("not-found", `Nothing answers ${method} ${path} here.`);
+  return new AgentError("not-found", `No route matches ${method} ${path}.`);
 }
 
 function send(

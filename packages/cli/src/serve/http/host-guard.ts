@@ -29,7 +29,7 @@ export function createHostGuard(options: HostGuardOptions): HostGuard {
       const right = `http://${urlHost(options.host)}:${options.port()}`;
       throw new AgentError(
         "forbidden",
-        `The host "${host.slice(0, 100)}" is not one that this server is known by; use ${right}, or serve with --host.`,
+        `The host "${host.slice(0, 100)}" is not a name of this server; use ${right}, or serve with --host.`,
       );
     }
     if (["GET", "HEAD", "OPTIONS"].includes(exchange.method)) return;

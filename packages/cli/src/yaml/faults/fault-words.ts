@@ -87,7 +87,7 @@ export function unknownKey(key: string, path: Path, wanted: z.ZodType | undefine
   const holder = path.length === 0 ? "the file" : labelOf(path);
   const synonym = Object.hasOwn(synonyms, key) ? synonyms[key] : undefined;
   if (synonym !== undefined && known.includes(synonym)) {
-    return `"${key}" is not a key of ${holder}. Did you mean ${synonym}? There are: ${known.join(", ")}.`;
+    return `"${key}" is not a key of ${holder}. Did you mean ${synonym}? Expected one of: ${known.join(", ")}.`;
   }
   if (known.length === 0) return `"${key}" is not a key of ${holder}.`;
   return unknownName(`a key of ${holder}`, key, known).message.replace(/^\S+/, `"${key}"`);

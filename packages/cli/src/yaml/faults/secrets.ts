@@ -20,7 +20,7 @@ export function findSecrets(data: unknown, report: FileReport): ReadonlySet<stri
   const found = new Set<string>();
   visit(data, [], (path, value) => {
     found.add(JSON.stringify(path));
-    report.add(path, `Secrets do not belong into the file. ${advice(path, value)}`);
+    report.add(path, `Secrets do not belong in the file. ${advice(path, value)}`);
   });
   return found;
 }

@@ -54,6 +54,10 @@ function toPart(block: Block): McpContentPart {
   }
 }
 
-function media(type: "image" | "audio" | "document", value: string, mimeType: string): McpContentPart {
+function media(
+  type: "image" | "audio" | "document",
+  value: string,
+  mimeType: string,
+): McpContentPart {
   return { type, source: { type: "data", value, mimeType } };
 }

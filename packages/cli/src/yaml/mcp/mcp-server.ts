@@ -142,7 +142,7 @@ async function within(ms: number, signal: AbortSignal, work: () => Promise<void>
   if (signal.aborted) throw closed();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const message = `It did not answer within ${ms / 1000} s; "timeout" of the tool allows it more.`;
+    const message = `It did not answer within ${ms / 1000} s; increase "timeout" of the tool.`;
     timer = setTimeout(() => reject(new Error(message)), ms);
     signal.addEventListener("abort", () => reject(closed()), { once: true });
   });
@@ -153,7 +153,7 @@ async function within(ms: number, signal: AbortSignal, work: () => Promise<void>
   }
 }
 
-const closed = (): Error => new Error("It was closed meanwhile.");
+const closed = (): Error => new Error("It was closed in the meantime.");
 
 // Neither arguments nor query: both may hold what nobody else may read.
 function placeOf(target: McpTarget): string {

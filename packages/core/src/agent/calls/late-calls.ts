@@ -99,7 +99,7 @@ export class LateCalls {
 
 /** What an agent that awaits a late call receives. */
 function runEnded(runId: string): AgentError {
-  return new AgentError("run-ended", `Run "${runId}" has ended; it takes no more events.`);
+  return new AgentError("run-ended", `Run "${runId}" has ended and accepts no more events.`);
 }
 
 /** Logs a call that came after the end of the run. */
@@ -107,7 +107,7 @@ export function warnLate({ context }: Pick<EndedRun, "context">, call: string): 
   const { runId, threadId, agentId, logger } = context;
   new SafeLogger(logger).warn(
     { runId, threadId, agentId, call },
-    `Agent "${agentId}" called ${call} after its run "${runId}" had ended. The call did nothing, and ` +
-      `further ones of this run are not logged. Stop timers and listeners when context.signal aborts.`,
+    `Agent "${agentId}" called ${call} after its run "${runId}" had ended. The call was ignored, and ` +
+      `further late calls of this run are not logged. Stop timers and listeners when context.signal aborts.`,
   );
 }

@@ -122,7 +122,7 @@ export class MultipartParser {
       throw malformedForm("a boundary is followed by too much white space.");
     if (bytes.length - end < 2) return undefined;
     if (bytes[end] !== CR || bytes[end + 1] !== LF) {
-      throw malformedForm("a boundary is followed by something else.");
+      throw malformedForm("a boundary is followed by unexpected data.");
     }
     this.#state = "head";
     return end + 2;
@@ -172,7 +172,7 @@ function readHead(bytes: Uint8Array): PartHead {
   }
   const disposition = headers.get("content-disposition") ?? "";
   if (!/^form-data\s*(;|$)/i.test(disposition)) {
-    throw malformedForm("a part has no Content-Disposition of form-data.");
+    throw malformedForm("a part has no Content-Disposition: form-data header.");
   }
   const extended = /;\s*filename\*=utf-8''([^;]*)/i.exec(disposition)?.[1];
   return {

@@ -69,7 +69,7 @@ export function Composer() {
     >
       {replaces !== undefined && (
         <p class="note">
-          You are editing your question; what followed it goes.{" "}
+          Editing this message removes everything after it.{" "}
           <button
             type="button"
             class="link"

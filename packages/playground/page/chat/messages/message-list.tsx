@@ -101,7 +101,7 @@ export function MessageList() {
           <Approval key={interrupt.id} interrupt={interrupt} />
         ))}
         {status === "loading" && <p class="note">Opening the conversation…</p>}
-        {status === "reconnecting" && <p class="note">The connection was lost. Coming back…</p>}
+        {status === "reconnecting" && <p class="note">The connection was lost. Reconnecting…</p>}
         {status === "running" && open.size === 0 && (
           <p class="waiting">
             <span class="pulse" aria-hidden="true" /> Working…

@@ -28,7 +28,7 @@ export function toByteLines(frames: readonly Frame[], options: LinesOptions): By
   const lost = (frames[0]?.index ?? 0) + frames.length - kept.length;
   if (lost === 0) return lines;
   const size = options.dropped ? ` (${formatBytes(options.dropped)})` : "";
-  const text = `The bytes of ${formatCount(lost, "frame")}${size} are not kept any more.`;
+  const text = `The bytes of ${formatCount(lost, "frame")}${size} were discarded.`;
   return [{ kind: "note", text }, ...lines];
 }
 
@@ -56,5 +56,5 @@ function lengthOf(bytes: Uint8Array): string {
   if (bytes.length < 4) return "no length";
   const length = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0);
   const rest = bytes.length - 4;
-  return length === rest ? `length 4 + ${length}` : `length says ${length}, came ${rest}`;
+  return length === rest ? `length 4 + ${length}` : `length is ${length}, received ${rest}`;
 }

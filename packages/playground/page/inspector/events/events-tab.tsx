@@ -83,7 +83,7 @@ export function EventsTab({ exchange, entries, view }: EventsTabProps): JSX.Elem
           onKeyDown={onKeyDown}
         />
         {rows.length === 0 && (
-          <p class="blank">{entries.length === 0 ? "No event yet." : "No event is like that."}</p>
+          <p class="blank">{entries.length === 0 ? "No event yet." : "No event matches."}</p>
         )}
         {!following.value && rows.length > 0 && (
           <button type="button" class="button to-end" onClick={() => (following.value = true)}>

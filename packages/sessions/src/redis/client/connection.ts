@@ -101,7 +101,7 @@ function createDeadline(clock: Clock, ms: number): Deadline {
   const passed = new Promise<never>((_, reject) => {
     timer = clock.setTimeout(() => {
       over = true;
-      reject(new Error(`Redis did not answer within ${ms} ms.`));
+      reject(new Error(`Redis did not respond within ${ms} ms.`));
     }, ms);
   });
   // The one who waits hears of it; a command that was answered in time leaves nobody waiting.
@@ -122,7 +122,7 @@ function isAnswer(error: unknown): boolean {
 }
 
 function unavailable(cause: unknown): AgentError {
-  return new AgentError("store-unavailable", "The store cannot be reached.", {
+  return new AgentError("store-unavailable", "The store is not reachable.", {
     cause,
     retryAfter: 2,
   });

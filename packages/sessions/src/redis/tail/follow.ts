@@ -266,6 +266,6 @@ function lostEntry(after: number, at: number): LogEntry {
 /** How a run ends that nobody can go on with. */
 export const lostEvent: LogEntry["event"] = {
   type: EventType.RUN_ERROR,
-  message: "The process that ran it is gone.",
+  message: "The process that ran it has ended.",
   code: "run-lost",
 };

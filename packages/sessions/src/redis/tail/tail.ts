@@ -161,7 +161,7 @@ function isMoved(error: unknown): boolean {
   return error instanceof Error && /^(MOVED|READONLY|CLUSTERDOWN) /.test(error.message);
 }
 
-const silent = new Error("Redis keeps silent.");
+const silent = new Error("Redis does not respond.");
 
 // A map of RESP 3, an object or a list: clients differ in what they make of the same reply.
 function pairs(reply: unknown): [unknown, unknown][] {

@@ -109,14 +109,14 @@ export function testProtocol(name: string, options: TestProtocolOptions): void {
       for (const close of closers.splice(0)) await close();
     });
 
-    test("tells a run with every kind of event", async () => {
+    test("sends a run with every kind of event", async () => {
       const frames = await readAll(await serve(scriptedAgent(everyEvent)), options.start(run));
       expectOneEnd(frames);
       const offsets = frames.flatMap(({ offset }) => offset ?? []);
       expect(offsets).toEqual([...new Set(offsets)].toSorted((a, b) => a - b));
     });
 
-    test("tells each word before the next is spoken", async () => {
+    test("sends each word before the next is produced", async () => {
       const heard = gate();
       const agent = scriptedAgent(["one-word", { wait: heard.opened }, "other-word"]);
       const frames = read(await ask(await serve(agent), options.start(run)));
@@ -149,7 +149,7 @@ export function testProtocol(name: string, options: TestProtocolOptions): void {
       await left.opened;
     });
 
-    test.skipIf(!resume)("tells a finished run again from everywhere", async () => {
+    test.skipIf(!resume)("sends a finished run again from every offset", async () => {
       const handler = await serve(scriptedAgent(everyEvent));
       const whole = await readAll(handler, options.start(run));
       for (const [index, { offset }] of whole.entries()) {
@@ -209,7 +209,7 @@ export function testProtocol(name: string, options: TestProtocolOptions): void {
       expectOneEnd(client.frames);
     });
 
-    test.skipIf(!keepsAlive)("keeps an idle client alive without telling it anything", async () => {
+    test.skipIf(!keepsAlive)("keeps an idle client alive without sending it events", async () => {
       const clock = fakeClock();
       const handler = await serve(scriptedAgent(["Hello", { hang: true }]), clock);
       const { body } = await ask(handler, options.start(run));

@@ -47,7 +47,7 @@ export function testSessionBlobs(
       expect(await readAll(blob!)).toHaveLength(0);
     });
 
-    define("are nobody else's", async () => {
+    define("belong to one principal", async () => {
       const blobs = blobsOf(await bench.open());
       await blobs.put(key, cutAt(noise(10)), about);
       const other = { ...key, principal: "bob" };
@@ -56,7 +56,7 @@ export function testSessionBlobs(
       expect(await blobs.get(key)).toBeDefined();
     });
 
-    define("are told apart by principal and id, whatever is in them", async () => {
+    define("are separated by principal and id, whatever is in them", async () => {
       const blobs = blobsOf(await bench.open());
       for (const [principal, id] of oddKeys) {
         await blobs.put({ principal, id }, cutAt(noise(1)), {
@@ -133,7 +133,7 @@ export function testSessionBlobs(
       expect(await blobs.size()).toBe(234);
     });
 
-    define("outlive the thread of whoever kept them", async () => {
+    define("outlive the thread they were stored for", async () => {
       const store = await bench.open();
       const thread = { principal: "ann", threadId: "b1" };
       await store.create(thread, { agentId: "agent" });

@@ -64,7 +64,8 @@ export function testSessionPast({ bench, define }: SessionKit): void {
   });
 
   describe("what was pruned", () => {
-    const messages = (to: number, from = 1) => numbersTo(to, from).map((index) => user(`m${index}`));
+    const messages = (to: number, from = 1) =>
+      numbersTo(to, from).map((index) => user(`m${index}`));
 
     define("is counted, and its last one named", async () => {
       const store = await bench.open({ maxMessagesPerThread: 3 });
