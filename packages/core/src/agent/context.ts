@@ -28,7 +28,7 @@ import type {
 import type { InputFile } from "../contract/files.ts";
 import type { InterruptAnswer, ServerTool, TakenCall, ToolCallRequest } from "../contract/tools.ts";
 
-/** How to get the request of a run; an object that has it needs no function of its own. */
+/** How to get the request of a run; an object that has it needs no closure. */
 type RequestSource = (() => AgentRequest) | { readonly request: AgentRequest };
 
 /** What a run knows before its agent starts. */
@@ -47,7 +47,7 @@ export interface RunContextInit {
   readonly files?: readonly InputFile[];
   readonly tools?: readonly ServerTool[];
   readonly toolTimeoutMs?: number;
-  /** Absent: tools of the client's cannot be called while the run goes on. */
+  /** If absent, client tools cannot be called during the run. */
   readonly clientTools?: ClientTools | undefined;
   readonly clock?: Clock;
   /** The session's metadata. */
@@ -62,7 +62,7 @@ export interface RunContextInit {
   readonly claimed?: readonly string[] | undefined;
 }
 
-/** Pace and mode of the run a context belongs to, for whoever pumps an agent inside it. */
+/** Pace and mode of a context's run, for code that pumps an agent inside it. */
 export interface RunMode extends Partial<CallOrigins> {
   ready(): Promise<void> | undefined;
   readonly strict: boolean;
@@ -72,7 +72,7 @@ export interface RunMode extends Partial<CallOrigins> {
   readonly ended?: boolean;
   /** Logs the first call that comes after the end of the run. */
   reportLate?(call: string): void;
-  /** Takes advice to who wrote the agent. */
+  /** Receives advice for the author of the agent. */
   advise?(advice: string): void;
   /** What the tools of the run share, made when it is asked for. */
   desk?(): RunTools;
@@ -131,9 +131,9 @@ type ContextParts = Omit<
 >;
 
 /**
- * A class with its secrets under a symbol, and no object with getters of its own nor a WeakMap: the
- * one gets a shape to itself, the other holds its values in minor collections, and both keep a run and
- * all that it made until the next full one.
+ * A class with internals under a symbol. Object literals with getters get a unique hidden class, and
+ * WeakMap values survive minor collections; both would keep a run and everything it created alive
+ * until the next full collection.
  */
 class Context implements RunContext {
   readonly threadId: string;
@@ -181,7 +181,7 @@ class Context implements RunContext {
     return output.state;
   }
 
-  // Getters, so that whoever takes a method out of its context can still call it.
+  // Getters, so that a method can be called after it was taken from its context.
   get callTool(): RunContext["callTool"] {
     return (name, args) =>
       startCall(this, nameCall("callTool", name), (calls) => calls.callTool(name, args));
@@ -210,7 +210,7 @@ export function bindContext(
 }
 
 /**
- * The input and context of an agent that brings tools of its own; they stand before the handler's.
+ * The input and context of an agent that has additional tools; they come before the handler's.
  *
  * @example
  * ```ts
@@ -261,7 +261,7 @@ export function settleClaims(
 function derive(context: RunContext, own: Inside, tools: readonly ServerTool[]): RunContext {
   // A copy, not an heir: whatever becomes a prototype is held by a shape, for as long as shapes live.
   if (Object.getPrototypeOf(context) === Context.prototype) return new Context(context, own, tools);
-  // Middleware put something of its own in front, whose members the agent is to see.
+  // Middleware wrapped the context in an object whose members the agent must see.
   const base = context instanceof Context ? context : withPrototype(context);
   const derived = Object.create(base) as RunContext & { [inside]: Inside };
   derived[inside] = own;
@@ -271,7 +271,7 @@ function derive(context: RunContext, own: Inside, tools: readonly ServerTool[]):
   return derived;
 }
 
-// A context that somebody put together by hand has the members, but not what is behind them.
+// A hand-made context has the members, but not the internals behind them.
 function withPrototype(context: RunContext): RunContext {
   return Object.create(Context.prototype, Object.getOwnPropertyDescriptors(context)) as RunContext;
 }
@@ -293,7 +293,7 @@ function forCalls(context: RunContext, { calling, stopping }: Inside): RunContex
   return Object.create(context, { signal: { value: calling.signal } }) as RunContext;
 }
 
-// Async, so that nothing is thrown into an author who does not await.
+// Async, so that nothing is thrown synchronously at an author who does not await.
 function startCall<T>(
   context: RunContext,
   name: string,
@@ -318,7 +318,7 @@ export function openRun(context: RunContext): void {
 }
 
 function insideOf(context: RunContext): Inside {
-  // Middleware may have put a context of its own in front: what it did not change, it inherits.
+  // Middleware may have wrapped the context: what it did not override is inherited.
   const own = (context as { [inside]?: Inside })[inside];
   return own ?? (standaloneContext(context) as unknown as { [inside]: Inside })[inside];
 }
@@ -327,7 +327,7 @@ export function modeOf(context: RunContext): RunMode {
   return insideOf(context).mode;
 }
 
-/** Whether a call of a client's tool is answered while the run goes on. Then core tells it by itself. */
+/** Whether a client tool is answered during the run. Then core sends the call itself. */
 export function waitsForClient(context: RunContext): boolean {
   return deskOf(context).clientTools !== undefined;
 }

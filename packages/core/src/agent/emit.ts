@@ -24,12 +24,12 @@ export interface EmitOptions {
   readonly debug?: boolean;
 }
 
-/** `context.emit`: one method per kind of thing an agent says. */
+/** `context.emit`: one method per kind of event that an agent sends. */
 export function createEmit(options: EmitOptions): Emit {
   return toEmit(new EmitWriter(options, undefined));
 }
 
-// Functions of its own, so that an author may take them out of it or put others in front of them.
+// Own functions, so that an author may destructure or wrap them.
 function toEmit(lane: EmitWriter): Emit {
   return {
     text: (delta) => lane.text(delta),
@@ -50,7 +50,7 @@ function toEmit(lane: EmitWriter): Emit {
   };
 }
 
-// These speak of the whole run, so they belong to no subagent.
+// These events are about the whole run, so they belong to no subagent.
 const untagged: ReadonlySet<string> = new Set([
   EventType.RUN_STARTED,
   EventType.RUN_FINISHED,
@@ -179,7 +179,7 @@ class EmitWriter {
     return this.send({ type: EventType.MESSAGES_SNAPSHOT, messages: copy }, "emit.messages");
   }
 
-  // The copy is for authors who change the same object and send it again.
+  // Copied for authors who change the same object and send it again.
   custom(name: string, value: unknown, call: string): void | Promise<void> {
     if (this.#calls.isLate()) return this.#calls.refuse(call);
     return this.send({ type: EventType.CUSTOM, name, value: cloneJson(value).value }, call);
@@ -208,7 +208,7 @@ class EmitWriter {
     const tag = subagentRunId === undefined ? {} : { subagentRunId };
     const id = interrupt.id ?? this.#newId();
     const asked = { ...tag, ...interrupt, id };
-    // The empty list is everybody's.
+    // The empty list is shared.
     if (ending.interrupts.length === 0) ending.interrupts = [asked];
     else ending.interrupts.push(asked);
     return id;
@@ -226,7 +226,7 @@ class EmitWriter {
     return newId ? newId() : ulid();
   }
 
-  /** Of a method that returns a value: it goes on to return it, and does nothing else. */
+  /** For a method that returns a value: it still returns it, and does nothing else. */
   #isLate(call: string): boolean {
     if (!this.#calls.isLate()) return false;
     this.#calls.ignore(call);
@@ -308,7 +308,7 @@ class EmitWriter {
   }
 }
 
-// Thrown, not rejected: who forgot the body has most likely forgotten to await, too.
+// Thrown, not rejected: an author who forgot the body has most likely forgotten to await as well.
 function assertBody(method: string, body: unknown): void {
   if (typeof body === "function") return;
   throw new TypeError(

@@ -1,6 +1,6 @@
 import type { ExchangeHandler } from "../contract/exchange.ts";
 
-/** What a value is, in words, without its content. */
+/** Describes a value without its content. */
 export function describeValue(value: unknown): string {
   if (typeof value === "function")
     return isClass(value) ? `a class ${value.name}`.trim() : "a function";
@@ -38,7 +38,7 @@ export function unknownName(what: string, name: string, known: readonly string[]
   );
 }
 
-/** Throws unless a binding was given a handler, and says how one is made. */
+/** Throws unless a binding was given a handler; the message shows how to create one. */
 export function assertHandler(
   call: string,
   handler: unknown,

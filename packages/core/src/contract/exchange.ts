@@ -4,74 +4,90 @@ import type { LogEntry } from "./run-log.ts";
 
 export type Chunk = string | Uint8Array;
 
-/** Entries of the log to bytes. Pure: no clock, no random id. */
+/** Turns log entries into bytes. Pure: no clock, no random id. */
 export interface Encoder {
   readonly contentType: string;
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Set only by an encoder without memory that makes at most one frame per entry. Followers with equal
-   * keys share bytes, and the stream may start after any offset.
+   * Set only by an encoder without state that produces at most one frame per entry. Followers with
+   * equal keys share bytes, and the stream may start after any offset.
    */
   readonly key?: string;
   open?(): Chunk;
-  /** `''` when this protocol has no word for it. */
+  /** `''` when this protocol has no equivalent of the event. */
   encode(entry: LogEntry): Chunk;
   /**
-   * Deltas of one part that were said in one turn, at once: what `encode` makes of each, from the first offset
-   * of `entry` on. Absent: they are encoded one by one. Whoever gives another encoder's copy an `encode` of its
-   * own has to replace this as well, or to take it out.
+   * Encodes deltas of one part from the same turn at once: what `encode` returns for each, starting at the
+   * first offset of `entry`. If absent, they are encoded one by one. If you override `encode` on a copied
+   * encoder, override or delete this too.
    */
   encodeDeltas?(entry: LogEntry, deltas: readonly string[]): Chunk;
-  /** Absent: this protocol cannot. `begun` is false until the first entry was sent. */
+  /**
+   * Absent when the protocol has no keep-alive. `begun` is false until the first entry was sent.
+   */
   keepAlive?(begun: boolean): Chunk;
   /** After the terminal entry. */
   close?(): Chunk;
 }
 
-/** Bytes to one client. Knows nothing of events. */
+/** Writes bytes to one client. Independent of events. */
 export interface Sink {
-  /** False: stop until `onDrain`. Never throws. */
+  /** Returns false when the caller should stop until `onDrain`. Never throws. */
   write(chunk: Chunk): boolean;
-  /** Bytes accepted and not yet taken by the peer. */
+  /** Bytes accepted but not yet read by the peer. */
   readonly pending: number;
   onDrain: (() => void) | undefined;
-  /** The peer left; once; not called after `end`. */
+  /** Called once when the peer disconnects; not called after `end`. */
   onClose: (() => void) | undefined;
   end(): void;
   destroy(): void;
 }
 
-/** One request and its answer, as a binding hands it to the handler. */
+/** One request and its response, as a binding passes it to the handler. */
 export interface Exchange {
   /** Built on first use. */
   readonly request: AgentRequest;
   readonly method: string;
   /** After the mount prefix, still encoded, without the query. */
   readonly path: string;
-  /** False: the address has no query, told without building `request`. Absent: nobody has looked. */
+  /**
+   * False when the URL has no query, known without building `request`. Absent when the binding has
+   * not checked.
+   */
   readonly hasQuery?: boolean;
   /** A request header by its lower-case name, without building `request`. */
   header(name: string): string | undefined;
-  /** Nobody else would answer: what has no route is refused here, through the middleware. */
+  /**
+   * True when no other handler follows: a request without a route is refused here, through the
+   * middleware.
+   */
   readonly isLast?: boolean;
-  /** Set when a body parser was here first. */
+  /** Set when a body parser has already read the body. */
   readonly parsedBody?: unknown;
   body(): AsyncIterable<Uint8Array>;
-  /** The body in one piece; nothing when it is larger. Absent: it is read from `body()`. */
+  /**
+   * The body in one piece; undefined when it is larger. If absent, the body is read from `body()`.
+   */
   whole?(maxBytes: number): Promise<Uint8Array | undefined>;
-  /** Aborted when the client leaves before it has its whole answer. Absent: nobody can tell. */
+  /**
+   * Aborted when the client disconnects before the response is complete. Absent when the binding
+   * cannot detect it.
+   */
   readonly signal?: AbortSignal;
-  /** Says what `signal` says, at most once, to who needs no signal. Absent: `signal` says it. */
+  /**
+   * Calls the listener at most once when the client disconnects, without creating an AbortSignal.
+   * If absent, use `signal`.
+   */
   onLeave?(listener: () => void): void;
-  /** Flushes the head at once. Called exactly once, or `respond` is. */
+  /** Flushes the head immediately. Either this or `respond` is called, exactly once. */
   reply(status: number, headers: Readonly<Record<string, string>>): Sink;
-  /** The whole answer in one piece; its length is told by who sends it. Absent: it goes through `reply`. */
+  /** Sends the whole response in one piece; the binding sets its length. If absent, `reply` is used. */
   respond?(status: number, headers: Readonly<Record<string, string>>, body: Chunk): void;
   /** Keeps a run alive after the response (Workers, Vercel). */
   waitUntil?(work: Promise<unknown>): void;
 }
 
-/** What a route answers. A `stream` comes from `ActiveRun.stream` only. */
+/** The response of a route. A `stream` comes only from `ActiveRun.stream`. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -80,18 +96,18 @@ export interface Reply {
   readonly stream?: ReplyStream;
 }
 
-/** Connects a run to a client once the head is out. */
+/** Connects a run to a client after the head was sent. */
 export interface ReplyStream {
   attach(sink: Sink): void;
-  /** The answer will not be sent after all. */
+  /** Called when the response will not be sent after all. */
   discard(): void;
   /** Settles when the run behind it has ended. */
   readonly done?: Promise<unknown>;
 }
 
-/** What a binding needs to know of a handler. */
+/** The part of a handler that a binding uses. */
 export interface ExchangeHandler {
-  /** False: no route here and nothing written. */
+  /** Resolves to false when no route matches and nothing was written. */
   handle(exchange: Exchange): Promise<boolean>;
   readonly fetch: (request: Request, ...platform: unknown[]) => Promise<Response>;
   close(options?: { timeoutMs?: number }): Promise<void>;

@@ -13,7 +13,7 @@ export interface FetchExchangeOptions {
   /** Where the body comes from when something else has read it already. By default the request. */
   body?: () => AsyncIterable<Uint8Array>;
   waitUntil?: ((work: Promise<unknown>) => void) | undefined;
-  /** Whether nobody else would answer. */
+  /** Whether no other handler follows. */
   isLast?: boolean;
 }
 
@@ -125,7 +125,7 @@ export function toFetch(
   };
 }
 
-/** Finds a platform's `waitUntil` among the arguments it passes beside the request. */
+/** Finds a platform's `waitUntil` among the arguments it passes with the request. */
 export function findWaitUntil(
   platform: readonly unknown[],
 ): ((work: Promise<unknown>) => void) | undefined {

@@ -17,7 +17,10 @@ export interface ProblemOptions {
   typeBase?: string | undefined;
 }
 
-/** Turns an error into problem details. What is not ours becomes a 500 that says nothing. */
+/**
+ * Turns an error into problem details. Any error other than `AgentError` becomes a 500 without
+ * details.
+ */
 export function toProblem(error: unknown, options: ProblemOptions = {}): Problem {
   const known = isAgentError(error) ? error : masked(error);
   const { code, status, message, errors, retryAfter } = known;

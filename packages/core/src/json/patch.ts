@@ -48,7 +48,7 @@ export interface Pass {
   fresh: Set<object> | undefined;
   /** What it may still weigh. */
   work: number;
-  /** Absent where nobody sees what is half done. */
+  /** Absent when no intermediate state can be observed. */
   undo: UndoLog | undefined;
 }
 

@@ -8,7 +8,7 @@ import type {
   ToolCallRequest,
 } from "../contract/tools.ts";
 
-/** What a person said to a call, and the call as it was asked about. */
+/** A user's answer to a call, and the call as it was asked about. */
 export interface Verdict {
   readonly id: string;
   readonly args: unknown;
@@ -34,7 +34,7 @@ interface PastAnswer {
   readonly error?: AgentError;
 }
 
-/** Keeps which answers were used, for all who call tools in one run. */
+/** Records which answers were used, for all code that calls tools in one run. */
 export type UsedAnswers = Set<string>;
 
 const nothing: readonly never[] = Object.freeze([]);
@@ -59,7 +59,7 @@ export class ToolAnswers {
     this.#settled = parts.settled;
   }
 
-  /** What a person said to this very call: the same id, or the same name and arguments. */
+  /** The user's answer to exactly this call: the same id, or the same name and arguments. */
   verdict({ id, name, args }: ToolCallRequest): Verdict | undefined {
     const found = this.#answers.find(({ call }) => {
       if (call === undefined || this.#used.has(call.id)) return false;
@@ -138,8 +138,8 @@ function judge({ status, payload }: InterruptAnswer): Pick<Verdict, "isApproved"
   };
 }
 
-// The last message tells whether a turn goes on. Whoever looks for the user's last one instead takes
-// every later run for its continuation.
+// The last message decides whether a turn continues. Looking for the last user message instead would
+// treat every later run as its continuation.
 function isContinued({ messages }: RunAgentInput, answers: readonly InterruptAnswer[]): boolean {
   return messages.at(-1)?.role === "tool" || answers.length > 0;
 }
@@ -149,7 +149,7 @@ interface PastCall extends PastAnswer {
   readonly args: unknown;
 }
 
-// The calls since somebody else spoke, with their answers, in order.
+// The calls since the last message of another role, with their answers, in order.
 function readTurn(messages: readonly Message[]): readonly PastCall[] {
   const turn = messages.slice(messages.map(({ role }) => role).lastIndexOf("user") + 1);
   const answers = new Map(
@@ -172,7 +172,7 @@ function readAnswer(answer: Message & { role: "tool" }): Pick<PastAnswer, "resul
   return failed ? { error: failed } : { result };
 }
 
-// As our own failures are told: `{ error: { code, message } }`, and nothing else.
+// The format in which failures are stored: `{ error: { code, message } }`, and nothing else.
 function toFailure(result: unknown): AgentError | undefined {
   const { error, ...rest } = (result ?? {}) as { error?: { code?: unknown; message?: unknown } };
   const { code, message } = error ?? {};

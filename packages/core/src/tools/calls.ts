@@ -89,7 +89,7 @@ export class ToolCalls {
     const outcome = await this.#call({ name, args });
     if (outcome.status === "done") return outcome.result;
     if (outcome.status === "failed") throw outcome.error;
-    // Calls that were made at the same time are told before the agent ends over this one.
+    // Calls made at the same time are sent before the agent ends because of this one.
     await nextTurn();
     throw new AgentError(
       "halted",
@@ -196,7 +196,7 @@ export class ToolCalls {
   async #settle(one: Call): Promise<Ending> {
     const { id, name, tool, client } = one;
     try {
-      // Written down before the client hears of it, so that no answer comes too early.
+      // Stored before the client receives it, so that no answer comes too early.
       if (client) await client.ask(one.args);
       // The run may have ended meanwhile, or while the call waited for its turn.
       this.#context.signal.throwIfAborted();
@@ -283,9 +283,9 @@ export class ToolCalls {
     };
     if (ms !== undefined || code !== undefined) {
       event.metadata = {
-        // Only who ran the tool knows how long it took.
+        // Only the client that ran the tool knows its duration.
         ...(ms === undefined ? {} : { executionTimeMs: ms }),
-        // AG-UI has no field for it, and nobody should have to guess from the content.
+        // AG-UI has no field for it, and clients should not have to guess from the content.
         ...(code === undefined ? {} : { error: code }),
       };
     }
@@ -323,7 +323,7 @@ function isJson(value: unknown): boolean {
   }
 }
 
-// Content parts stay what they are; everything else is told as JSON.
+// Content parts are sent unchanged; everything else is sent as JSON.
 function toContent(result: unknown): string | object {
   if (typeof result === "string") return result;
   return typeof result === "object" && result !== null

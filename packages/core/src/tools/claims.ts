@@ -66,7 +66,7 @@ export function dropClaims(
   return { ...input, messages: [...messages] };
 }
 
-/** A call in words, for the log. */
+/** Describes a call for the log. */
 export function describeCall({ id, function: { name } }: Call): string {
   return `call "${id}" of "${name}"`;
 }

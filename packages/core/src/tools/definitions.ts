@@ -6,7 +6,7 @@ import type { ServerTool } from "../contract/tools.ts";
 
 const example = "{ name, description, parameters, invoke(args) {} }";
 
-/** Throws unless these are tools with names of their own, and says which one is not. */
+/** Throws unless these are tools with unique names; the message names the wrong one. */
 export function assertTools(option: string, tools: unknown): asserts tools is ServerTool[] {
   if (!Array.isArray(tools)) {
     throw new TypeError(
@@ -53,8 +53,8 @@ export function splitTools(tools: readonly ServerTool[] = noTools): SplitTools {
 }
 
 /**
- * The input with the tools that the client really has: what the server declares of them counts, and
- * no client may put a tool of its own in the place of a server's.
+ * The input with the tools that the client really has: for those the server declares, its
+ * declaration is used, and no client may replace a server tool.
  */
 export function settleTools(
   input: RunAgentInput,

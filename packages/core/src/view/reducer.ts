@@ -29,8 +29,9 @@ import { sizeOf } from "../json/size.ts";
 
 export interface ReducerOptions {
   /**
-   * Once a run has told more than this, deltas are no longer kept, and what they belong to gets
-   * `metadata.truncated`; from twice as much on, nothing new is begun. By default there is no limit.
+   * Once a run has sent more than this, deltas are dropped and their messages get
+   * `metadata.truncated`; from twice as much on, no new message is started. By default there is no
+   * limit.
    */
   maxBytes?: number;
   /** The STARTs of what is open already; the messages know of it. */
@@ -45,9 +46,11 @@ export interface Reducer {
   readonly messages: readonly Message[];
   /** Roughly what the run has added. */
   readonly bytes: number;
-  /** True once a message came to stand before an older one, or one or a call of one was taken away. */
+  /**
+   * True once a message was placed before an older one, or a message or one of its calls was removed.
+   */
   readonly isReordered: boolean;
-  /** What is open, in the order in which a late client must be told. */
+  /** The open parts, in the order in which a late client must receive them. */
   open(): readonly OpenPart[];
 }
 
@@ -73,11 +76,11 @@ export function createReducer(
   initial: readonly Message[] = [],
   options: ReducerOptions = {},
 ): Reducer {
-  // Who gave the list may go on with it.
+  // The caller may keep using the list.
   return foldOver(initial.slice(), options);
 }
 
-/** The same over a list that nobody changes any more. */
+/** The same over a list that is not changed afterwards. */
 export function foldOver(
   initial: readonly Message[],
   { maxBytes = Infinity, open }: ReducerOptions,
@@ -139,7 +142,7 @@ class Fold implements Reducer {
   }
 
   get messages(): readonly Message[] {
-    // The next change copies what it touches, so the last targets are no longer ours to change.
+    // The next change copies what it touches, so the last targets must not be changed in place.
     this.#forgetTargets();
     return (this.#messages ??= this.#list.read());
   }
@@ -398,8 +401,8 @@ class Fold implements Reducer {
 // so is text of long ones, as those of a turn are when they come here.
 const flatChars = 64 * 1024;
 
-// Text put together from deltas is a tree of them until somebody looks inside: of 20 characters each
-// that is three times the memory, in objects that every collection has to visit.
+// Text concatenated from deltas is a rope until it is read: for short deltas it takes several times
+// the memory, in objects that every collection has to visit.
 function flatten(text: string): void {
   if (text.charCodeAt(0) === -1) throw new Error("Unreachable: a char code is never -1.");
 }

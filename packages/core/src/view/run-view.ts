@@ -10,9 +10,9 @@ import { Times } from "./message-times.ts";
 import type { LogEntry, RunKey, RunLog, RunRecord } from "../contract/run-log.ts";
 import type { Session } from "../contract/session-store.ts";
 
-/** A run as its clients have been told it so far. */
+/** The run as its clients have received it so far. */
 export interface RunView {
-  /** With the time at which it was said, so that `times` knows. */
+  /** Takes the time of the event, for `times`. */
   apply(event: BaseEvent, at?: number): void;
   readonly messages: readonly Message[];
   readonly state: unknown;
@@ -27,7 +27,7 @@ export interface RunView {
 }
 
 export interface RunViewStart {
-  /** A list that nobody changes any more. */
+  /** A list that is not changed afterwards. */
   readonly messages: readonly Message[];
   readonly state: unknown;
   /** What was open where this view begins. */
@@ -107,9 +107,9 @@ class View implements RunView {
 }
 
 /**
- * What a client is told that joins in the middle: a valid beginning, snapshots of what is past, and
- * STARTs for what is still open. Re-streaming the past would append it to what the client has.
- * Only the last entry has an offset: whoever resumes from a cut prelude starts over.
+ * What a client receives when it joins in the middle: a valid beginning, snapshots of past events,
+ * and STARTs for open parts. Re-streaming the past would append it to what the client already has.
+ * Only the last entry has an offset: a client that resumes from an incomplete prelude starts over.
  */
 export function toPrelude(
   { threadId, runId }: { threadId: string; runId: string },
@@ -139,9 +139,9 @@ export function toPrelude(
   });
 }
 
-// A client changes the messages it has in their places, and adds the others behind them. Whoever may
-// have them in another order has to let go of them first. Reasoning and activities it lets go of only
-// for others of their kind; those go with the next snapshot, which has the real ones.
+// A client replaces the messages it has in place and appends the others. A client that may have them
+// in another order has to drop them first. It drops reasoning and activities only for others of their
+// kind; those are removed by the next snapshot, which has the real ones.
 function toClearing(messages: readonly Message[]): BaseEvent {
   const has = (role: Message["role"]): boolean => messages.some((message) => message.role === role);
   const instead: Message[] = [];
@@ -152,14 +152,14 @@ function toClearing(messages: readonly Message[]): BaseEvent {
   return { type: EventType.MESSAGES_SNAPSHOT, messages: instead };
 }
 
-// It is in the snapshot, where what came later has its say too.
+// The metadata is in the snapshot, which also includes later changes.
 function withoutMetadata(event: BaseEvent): BaseEvent {
   const { metadata: _metadata, ...rest } = event;
   return rest;
 }
 
-// A client that keeps its activities over a snapshot still gets their newest content. One of a
-// subagent's would lose its owner, who may have ended.
+// A client that keeps its activities over a snapshot still receives their latest content. An
+// activity of a subagent would lose its owner, which may have ended.
 function toActivity(message: Message): BaseEvent[] {
   if (message.role !== "activity" || message.subagentRunId !== undefined) return [];
   const { id, activityType, content } = message;

@@ -22,7 +22,7 @@ export interface RunCalls {
 /** A run waits for its tools in any case, and for the body of a bracket if its promise was dropped. */
 export type CallKind = "tool" | "bracket";
 
-/** A call as it stands in the log, whatever the author passed. */
+/** A call as it appears in the log, for any arguments of the author. */
 export function nameCall(method: string, ...subjects: readonly unknown[]): string {
   return `${method}(${subjects.map((subject) => `"${String(subject)}"`).join(", ")})`;
 }
@@ -49,8 +49,8 @@ export interface EndedRun {
 // listener, and are not worth a trace each.
 const tracedPerTurn = 64;
 
-// So many are answered in the turn they are made in. A loop that catches each rejection and goes on would
-// keep the event loop from turning.
+// This many are answered in the turn they are made in. A loop that catches each rejection and continues
+// would block the event loop.
 const answeredAtOnce = 8;
 
 /**
@@ -91,7 +91,7 @@ export class LateCalls {
     });
   }
 
-  // Called by callbacks of `then` only: it looks for who awaits what they settle.
+  // Called only by callbacks of `then`: it looks for the code that awaits what they settle.
   #rejectAwaited(): void {
     if (isAwaited()) throw runEnded(this.#run.context.runId);
   }
