@@ -167,7 +167,7 @@ export function createAgentHandler(
       reply = await (layers.length === 0 ? respond(asked) : respondThroughLayers(asked));
     } catch (error) {
       const refusal = explain(exchange, requestId, error);
-      // A path that cannot be read, or is nobody's; middleware sees its refusal like every other.
+      // A path that cannot be decoded or has no route; middleware sees its refusal like any other.
       reply =
         layers.length === 0
           ? refusal
@@ -176,7 +176,8 @@ export function createAgentHandler(
     try {
       sendReply(exchange, reply, requestId);
     } catch (error) {
-      // Headers that nobody can send, say; the run behind the answer must not wait for a client.
+      // For example invalid response headers; the run behind the response must not wait for a
+      // client.
       reply.stream?.discard();
       logger.error({ error, requestId }, "A response could not be sent.");
       throw error;
@@ -259,7 +260,7 @@ export function createAgentHandler(
       if (route.body !== undefined && route.body !== "json") takesMultipart = true;
       if (route.body === "optional-json") isOptional = true;
     }
-    // Uploads are read as they come, by who knows their limits.
+    // Uploads are streamed to the route, which knows their limits.
     if (takesMultipart && isMultipart(exchange)) return undefined;
     return readJson(exchange, limits, isOptional);
   }
@@ -273,7 +274,7 @@ export function createAgentHandler(
     });
   }
 
-  // Whoever it asks may not answer, and its callers would pile up.
+  // An identity provider that never responds would otherwise accumulate requests.
   async function inTime<T>(work: PromiseLike<T>): Promise<T> {
     let timer: unknown;
     const late = new Promise<never>((_, reject) => {
@@ -338,7 +339,7 @@ function hasBody(routes: readonly MountedRoute[]): boolean {
   return false;
 }
 
-// Whoever has no id would share the threads of everybody else without one.
+// A caller without an id would share the threads of all other callers without one.
 function assertPrincipal(principal: Principal): Principal {
   if (typeof principal.id === "string" && principal.id !== "") return principal;
   throw new TypeError(

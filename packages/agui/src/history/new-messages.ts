@@ -15,7 +15,8 @@ export interface NewMessageRules {
 
 /**
  * Throws when what a user adds to a conversation is blank, too long, or has files that are not accepted.
- * Everything before the messages that stand last was accepted or sent by a server, and comes back as it is.
+ * All messages before the trailing user messages were accepted or sent by a server, and are sent back
+ * unchanged.
  */
 export function assertNewMessages(
   { input }: RunRequest,
@@ -100,7 +101,7 @@ function checkFile(
   limits: Limits,
 ): AgentError | undefined {
   const { mimeType } = source;
-  // Browsers send what they do not know, such as `.md`, as mere bytes: then the name says what it is.
+  // Browsers send unknown types, such as `.md`, as plain bytes: then the name determines the type.
   const { filename } = (metadata ?? {}) as { filename?: unknown };
   const name = typeof filename === "string" ? filename : "";
   if (mimeType !== undefined && !isAccepted(type, typeOfUpload(name, mimeType))) {

@@ -13,7 +13,7 @@ import { askedIn, believe, withoutForged } from "./believed.ts";
 import type { Believed } from "./believed.ts";
 
 export interface HistoryOptions {
-  /** Who owns the messages of a thread that has no owner yet. */
+  /** The owner of the messages of a thread that has none yet. */
   readonly owner: HistoryOwner;
   /** Whether the request holds all messages, and not only what is new. */
   readonly isWhole: boolean;
@@ -29,7 +29,7 @@ export interface PreparedInput {
   readonly input: RunAgentInput;
   /** What the thread holds from now on. */
   readonly history: readonly Message[];
-  /** Who owns it. */
+  /** The owner of the messages. */
   readonly owner: HistoryOwner;
   /** Whether the request was added to what the thread held, instead of replacing it. */
   readonly isAdded: boolean;
@@ -39,7 +39,7 @@ export interface PreparedInput {
   readonly pending: readonly Pending[];
   /** What the server asked and this input answers. */
   readonly answers: readonly InterruptAnswer[];
-  /** What a client cannot vouch for, in words. */
+  /** Descriptions of messages that could not be verified. */
   readonly dropped: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export function prepareInput(
   const history = isAdded ? messages : keepActivities(session.messages, sent);
   const state = hasState(input.state) ? input.state : (session.state ?? input.state ?? {});
   return {
-    // A list of its own: what an agent does to it is not done to the thread.
+    // A separate list: changes by the agent do not affect the thread.
     input: { ...input, messages: spokenOf(messages), state },
     history,
     owner: session.historyOwner ?? options.owner,
@@ -114,7 +114,9 @@ function isSpoken({ role }: Message): boolean {
   return role !== "activity";
 }
 
-/** An approval is worth something only if this server asked for it, in time, and it is used once. */
+/**
+ * An approval is valid only if this server asked for it, it has not expired, and it is used once.
+ */
 function assertResume(
   { resume }: RunAgentInput,
   { pending, threadId }: Pick<Session, "pending" | "threadId">,
@@ -153,7 +155,7 @@ function isAnswered(
 const nothing: readonly string[] = Object.freeze([]);
 const noClaims: ReadonlySet<string> = new Set();
 
-// A new thread, and only people speak in it: there is nothing to hold against anything.
+// A new thread with only user messages: there is nothing to verify.
 function isSimple({ messages }: RunAgentInput, session: Session): boolean {
   if (session.messages.length > 0 || session.pending.length > 0) return false;
   for (const { role } of messages) if (role !== "user") return false;
@@ -227,8 +229,8 @@ function idOf({ id }: { readonly id: string }): string {
   return id;
 }
 
-// Who ends with a message of the user's that the thread has had wants another answer, or has edited
-// it: what followed is taken back.
+// If the last message is a user message already in the thread, this is a regenerate or an edit:
+// drop everything after it.
 function rewound(
   messages: readonly Message[],
   { messages: sent, resume = [] }: RunAgentInput,
@@ -239,8 +241,8 @@ function rewound(
   return place === -1 ? messages : messages.slice(0, place);
 }
 
-// A client that sends everything also sends what the thread has let go of: it stands before what is
-// still here, or before an answer.
+// A client that sends the whole history also sends messages that the thread has dropped: they
+// precede the remaining ones, or an answer.
 function oldMessages(
   sent: readonly Message[],
   { messages, pending }: Session,

@@ -3,7 +3,7 @@ import type { Exchange, Reply } from "@holodeck/agui-core";
 import { shapeOf } from "./router.ts";
 import type { MountedRoute } from "./router.ts";
 
-// A protocol may have a page of its own where the handler has one.
+// A protocol's route takes precedence over the handler's own on the same path.
 export function yieldTo(
   spoken: readonly MountedRoute[],
   own: readonly MountedRoute[],
@@ -13,7 +13,10 @@ export function yieldTo(
   return own.filter((one) => !taken.has(place(one)));
 }
 
-/** Nothing: none of them is asked for. A URL is parsed only for who looks at it. */
+/**
+ * Returns undefined when none of the routes matches the query. The URL is parsed only for routes
+ * that look at it.
+ */
 export function wantedOf(
   routes: readonly MountedRoute[],
   exchange: Exchange,

@@ -20,7 +20,7 @@ export interface RouteMatch {
 }
 
 export interface Router {
-  /** Nothing: no route of ours has this path. */
+  /** Returns undefined when no route has this path. */
   match(method: string, path: string): RouteMatch | undefined;
   readonly routes: readonly MountedRoute[];
 }
@@ -36,7 +36,7 @@ interface Pattern {
 
 const noParams: Readonly<Record<string, string>> = Object.freeze({});
 
-/** Matches by path, then method. Throws when two routes could not be told apart. */
+/** Matches by path, then method. Throws when two routes cannot be distinguished. */
 export function createRouter(routes: readonly MountedRoute[]): Router {
   const patterns = new Map<string, Pattern>();
   const mountedRoutes = routes.filter((mounted) => add(patterns, mounted));
@@ -116,7 +116,7 @@ function fixedMatch(pattern: Pattern, method: string): RouteMatch {
   const known = pattern.matches.get(method);
   if (known) return known;
   const match = toMatch(pattern, method, noParams);
-  // Only of what is answered: anybody can make up methods.
+  // Only for answered requests: clients can make up any method.
   if (match.routes.length > 0) pattern.matches.set(method, match);
   return match;
 }

@@ -115,7 +115,9 @@ const checks: Record<keyof AgentHandlerOptions, Check> = {
   },
 };
 
-/** Throws for an option that is unknown or has a wrong value, and says what would be right. */
+/**
+ * Throws for an option that is unknown or has a wrong value; the message states what is expected.
+ */
 export function checkOptions(options: AgentHandlerOptions): void {
   assertOptions("createAgentHandler", options, Object.keys(checks));
   for (const [name, check] of Object.entries(checks)) {

@@ -37,7 +37,7 @@ const flags: Readonly<Record<string, boolean>> = {
   off: false,
 };
 
-/** A reader that goes on after a fault, so that all of them are told together. */
+/** A reader that continues after a fault, so that all faults are reported together. */
 export function createEnvReader(env: Readonly<Record<string, unknown>>): EnvReader {
   const faults: EnvFault[] = [];
 

@@ -119,7 +119,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
         tools,
         files: request.files ?? noFiles,
       },
-      // Who sends no history cannot own it.
+      // A protocol that sends no history cannot make the client its owner.
       owner: protocol.history === "server" ? "server" : (settings.history ?? "client"),
       isWhole: protocol.history === "client",
       mayCreate: request.isNewThread === true || onUnknownThread !== "reject",
@@ -235,7 +235,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     },
   });
 
-  // A run beside its thread is in no log, so no other process can have it.
+  // An ephemeral run is in no log, so no other process can have it.
   function stopEphemeral(call: Call, target: RunTarget): boolean {
     const principal = call.principal?.id ?? "";
     for (const [id, run] of runs.live.entries()) {
@@ -304,7 +304,7 @@ function toActive(record: RunRecord, run: LiveRun, call: Call): ActiveRun {
   };
 }
 
-// Where a platform has to be told how long to wait, a copy of the stream has to know it, too.
+// When a platform needs to know how long to wait, a copy of the stream must know it too.
 function toStream(run: LiveRun, call: Call, stream: RunStream): ReplyStream {
   const isAwaited = "waitUntil" in requestOf(call);
   return isAwaited
@@ -312,8 +312,8 @@ function toStream(run: LiveRun, call: Call, stream: RunStream): ReplyStream {
     : stream;
 }
 
-// A class: an object with a getter of its own has a shape of its own, which keeps its run until the next
-// full collection. Its functions are its own, for whoever copies it to put something in front of them.
+// A class: an object literal with a getter gets a unique hidden class, which keeps its run alive until
+// the next full collection. Its functions are own members, so that a copy can wrap them.
 class RunStream implements ReplyStream {
   readonly attach: ReplyStream["attach"];
   readonly discard: ReplyStream["discard"];

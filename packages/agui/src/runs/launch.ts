@@ -33,7 +33,7 @@ export interface Launch {
   readonly request: RunRequest;
   readonly loaded: LoadedAgent;
   readonly context: RunContextInit;
-  /** Who owns the messages of its thread, if that has no owner yet. */
+  /** The owner of the messages of its thread, if it has none yet. */
   readonly owner: HistoryOwner;
   /** Whether its protocol sends all messages, and not only what is new. */
   readonly isWhole: boolean;
@@ -182,7 +182,7 @@ export function createLauncher(options: HostOptions): Launcher {
     const own = resources && (await resources.of(key, asked.context.principal));
     const agent = own?.agent ?? loaded.agent;
     const { checked } = asked;
-    // Nobody has touched the thread since, as nearly always: what was found then is true.
+    // The thread has not changed since, as in nearly all cases: what was read is still valid.
     const prepared =
       checked?.session === session && asked.replaced === undefined && agent === loaded.agent
         ? checked.prepared
@@ -191,7 +191,7 @@ export function createLauncher(options: HostOptions): Launcher {
     const { pending, answers, claimed } = prepared;
     const taken = takenBy(answers, prepared.history, lost);
     const exposed = exposeSessionState?.(session);
-    // Before the agent says a word: what the user said is kept, also if the run then fails.
+    // Before the agent is called: the user's messages are stored even if the run then fails.
     const storing = sessions.update(
       key,
       {
@@ -216,8 +216,8 @@ export function createLauncher(options: HostOptions): Launcher {
         agent,
         input,
         history,
-        // Written out: what is added to a copy gets a new shape each time, and whoever reads it
-        // afterwards is slow.
+        // Written out: adding members to a copy creates a new hidden class each time, which makes
+        // later reads slow.
         context: {
           threadId,
           runId,
@@ -315,7 +315,7 @@ export function createLauncher(options: HostOptions): Launcher {
     },
     ephemeral(asked) {
       const { key, request, loaded, context } = asked;
-      // Without a thread to hold it against, the input is believed as on one that nobody knows.
+      // Without a thread to verify it against, the input is trusted as on an unknown thread.
       const unknown = emptySession(key, loaded.id);
       const prepared = prepareInput(request.input, unknown, {
         ...historyOf(asked, loaded.agent),

@@ -14,7 +14,7 @@ import type { Settings } from "../options/options.ts";
 
 /** How a waiting run gets on. */
 interface Turn {
-  /** Says when a client that waits for the whole result has left. */
+  /** Notifies when a client that waits for the whole result has disconnected. */
   readonly client: Pick<Call, "signal" | "onLeave">;
   acquire(): Promise<Lease | { busy: RunRecord }>;
   begin(lease: Lease): Promise<LiveRun>;

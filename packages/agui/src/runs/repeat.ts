@@ -10,9 +10,9 @@ export interface RepeatOptions {
 }
 
 /**
- * Answers a request whose run id was used before. The agent is not called: a run that goes on is followed from
- * `Last-Event-ID`, one that has ended is sent again to a copy of its request, and everything else is refused
- * with `run-exists`. Nothing is returned for a run that never began: it may be started.
+ * Answers a request whose run id was used before. The agent is not called: an active run is followed from
+ * `Last-Event-ID`, an ended one is sent again to a copy of its request, and any other request is refused with
+ * `run-exists`. Returns undefined for a run that never started: it may be started.
  */
 export async function repeat(
   { launch, call, record }: { launch: Launch; call: Call; record?: RunRecord },
