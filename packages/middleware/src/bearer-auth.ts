@@ -12,7 +12,10 @@ export interface BearerAuthOptions {
   realm?: string;
 }
 
-/** Middleware that says who is asking; its `authenticate` fits the handler's option of that name. */
+/**
+ * Middleware that authenticates requests; its `authenticate` can be passed as the handler's option
+ * of that name.
+ */
 export interface BearerAuth extends HandlerMiddleware {
   readonly authenticate: (request: AgentRequest) => Promise<Principal>;
 }
@@ -21,7 +24,7 @@ export interface BearerAuth extends HandlerMiddleware {
 const credentials = /^Bearer +([\w.~+/-]+=*) *$/i;
 
 /**
- * Wants `Authorization: Bearer <token>` on everything but health: who it belongs to is
+ * Requires `Authorization: Bearer <token>` on all routes except health: the owner of the token is
  * `context.principal`, and owns the threads.
  *
  * @example
@@ -58,7 +61,7 @@ export function bearerAuth(options: BearerAuthOptions): BearerAuth {
 
   async function authenticate(request: AgentRequest): Promise<Principal> {
     const header = request.headers.get("authorization");
-    // RFC 6750, section 3.1: whoever brought no token is not told of an error.
+    // RFC 6750, section 3.1: a request without a token receives no error code.
     if (header === null || !/^Bearer\b/i.test(header)) {
       throw refusal("An Authorization header with a bearer token is required.");
     }

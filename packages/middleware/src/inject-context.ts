@@ -14,7 +14,7 @@ type ContextItem = RunAgentInput["context"][number];
 
 /** What a provider may go by. */
 export interface ContextQuery {
-  /** What the user said last, as text. */
+  /** The last user message, as text. */
   readonly message: string;
   readonly principal: Principal | undefined;
   readonly input: RunAgentInput;
@@ -32,7 +32,7 @@ export type ProvidedContext =
   | undefined
   | void;
 
-/** Finds what an agent should know: a profile, memories, documents. May bring a time of its own. */
+/** Finds what an agent should know: a profile, memories, documents. May have its own timeout. */
 export type ContextProvider =
   | ((query: ContextQuery) => Awaitable<ProvidedContext>)
   | { provide(query: ContextQuery): Awaitable<ProvidedContext>; timeoutMs?: number };
@@ -45,8 +45,9 @@ export interface InjectContextOptions {
 }
 
 /**
- * Adds to `input.context` what providers find, a list or by name: all are asked at once, and what they
- * say comes in their order. One that fails or takes too long is logged and left out. Clients see nothing of it.
+ * Adds the results of providers, given as a list or by name, to `input.context`: all are called at once, and
+ * their results keep their order. A provider that fails or takes too long is logged and left out. Clients
+ * receive none of it.
  *
  * @example
  * ```ts
@@ -84,7 +85,7 @@ export function injectContext(
           if (outcome.reason === "timeout") skip(context, name, `It took longer than ${ms} ms.`);
         } catch (error) {
           skip(context, name, "It failed.");
-          // What it threw may quote what it read; that is for those who debug.
+          // The error may quote what the provider read; it is logged at debug level only.
           context.logger.debug({ provider: name, error }, "A context provider failed.");
         }
         return [];

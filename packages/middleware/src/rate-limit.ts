@@ -8,13 +8,16 @@ export interface RateLimitOptions {
   /** By default a minute. */
   perMs?: number;
   /**
-   * Whose runs are counted together: one principal's, one address's, one thread's, or what a function
-   * says. By default the principal's, and the address's of those who are not known.
+   * Which runs are counted together: those of one principal, one address, one thread, or the key that
+   * a function returns. By default those of the principal, or of the address for anonymous callers.
    */
   by?: "principal" | "address" | "thread" | ((input: RunAgentInput, context: RunContext) => string);
   /** Distinguishes several limits in one store. By default `runs`. */
   name?: string;
-  /** Who counts. By default the handler's session store, so that all its processes count together. */
+  /**
+   * Where runs are counted. By default the handler's session store, so that all its processes count
+   * together.
+   */
   sessions?: AdmitHost["sessions"];
 }
 
@@ -70,7 +73,7 @@ export function rateLimit(
   return { name: "rateLimit", admit };
 }
 
-// The kind is part of the name: a principal cannot be called like somebody's address.
+// The kind is part of the name: a principal's id cannot collide with an address.
 function toBucket(by: RateLimitOptions["by"], input: RunAgentInput, context: RunContext): string {
   const { principal, threadId, request } = context;
   if (typeof by === "function") {

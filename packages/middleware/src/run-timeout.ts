@@ -3,9 +3,9 @@ import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { Clock, Middleware, RunAgentInput, RunContext } from "@holodeck/agui-core";
 
 export interface RunTimeoutOptions {
-  /** How long a run may take, or what says so for one. */
+  /** How long a run may take, or a function that returns it. */
   ms?: number | ((input: RunAgentInput, context: RunContext) => number);
-  /** How long it may say nothing. */
+  /** How long it may send nothing. */
   idleMs?: number;
   /** For tests that hold time still. */
   clock?: Clock;

@@ -15,7 +15,7 @@ import { withRunTimeout } from "./with-run-timeout.ts";
 export interface SuggestQuery {
   /** The conversation, the answer included. */
   readonly messages: readonly Message[];
-  /** What the agent has just said. */
+  /** The agent's latest answer. */
   readonly answer: string;
   readonly input: RunAgentInput;
   readonly context: RunContext;
@@ -30,7 +30,7 @@ export interface SuggestQuestionsOptions {
   clock?: Clock;
 }
 
-// Beyond this much a conversation is told in part.
+// A conversation larger than this is passed in part.
 const maxBytes = 1024 * 1024;
 
 /**
@@ -128,7 +128,7 @@ function isAnswer(event: BaseEvent): boolean {
   return event.type === EventType.TEXT_MESSAGE_CONTENT && event.subagentRunId === undefined;
 }
 
-// Who was asked something, or waits for a tool of their own, has no use for other questions.
+// A user who was asked a question, or whose client has to run a tool, needs no other questions.
 function isDone({ type, outcome }: BaseEvent): boolean {
   if (type !== EventType.RUN_FINISHED) return false;
   const { type: kind = "success", pendingToolCallIds = [] } = (outcome ?? {}) as {

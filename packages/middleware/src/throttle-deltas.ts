@@ -65,7 +65,7 @@ export function throttleDeltas(options: ThrottleDeltasOptions = {}): Middleware 
           held = event;
         }
         const wait = sentAt + ms - clock.now();
-        // The first one goes at once: somebody waits for it.
+        // The first delta is sent immediately: the user is waiting for it.
         if (wait <= 0 || held.delta.length >= maxLength) flush();
         else timer ??= clock.setTimeout(flush, wait);
       }

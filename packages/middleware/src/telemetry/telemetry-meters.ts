@@ -1,7 +1,7 @@
 import type { Counter, Histogram, Meter, UpDownCounter } from "@opentelemetry/api";
 import type { Spent } from "../run-report.ts";
 
-/** Names of few values each. Ids of runs, threads and people never stand here. */
+/** Names with few values each. Ids of runs, threads and people never appear here. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** What is measured, each under the name that OpenTelemetry's conventions have for it, or one of ours. */
