@@ -11,13 +11,13 @@ interface CommonOptions<TParameters extends ToolParameters> {
   readonly description: string;
   /** A Standard Schema (zod, valibot …), a plain JSON Schema, or a list. By default no arguments. */
   readonly parameters?: TParameters;
-  /** For a Standard Schema that does not say its own. */
+  /** For a Standard Schema that cannot be converted to one. */
   readonly jsonSchema?: JsonSchema;
   /** Given up after this. By default `limits.toolTimeoutMs`, 30 s. */
   readonly timeoutMs?: number;
   /** What a name may look like. By default an identifier: letters, digits and `_`. */
   readonly namePattern?: RegExp;
-  /** The JSON Schema of the result, for whoever reads the definition. */
+  /** The JSON Schema of the result, for readers of the definition. */
   readonly returns?: JsonSchema;
   readonly metadata?: Json;
 }

@@ -35,7 +35,7 @@ export function describeFaults(
   let isLastMuted = false;
   for (const unit of units) {
     const { keyword, keywordLocation, instanceLocation } = unit;
-    // The place of a schema that is `false` is not in the list: it belongs to what stands before it.
+    // The location of a schema that is `false` is not in the list: it belongs to the unit before it.
     const isMuted: boolean =
       keyword === "false"
         ? isLastMuted || muted.has(`${last?.keywordLocation ?? ""}/`)
@@ -55,7 +55,7 @@ export function describeFaults(
   return [...faults.values()];
 }
 
-// Why each alternative does not fit is no help to who has to fit one of them.
+// Why each alternative does not match is no help to a caller that has to match one of them.
 function mutedPlaces(units: readonly OutputUnit[]): ReadonlySet<string> {
   const places = new Set<string>();
   for (const unit of units) {
@@ -80,7 +80,7 @@ function isBelow(location: string, places: ReadonlySet<string>): boolean {
 /** What the validator found, with the value it is about. */
 interface Found {
   readonly unit: OutputUnit;
-  /** What stands before it in the list. */
+  /** The unit before it in the list. */
   readonly before: OutputUnit | undefined;
   readonly path: readonly string[];
   readonly given: unknown;

@@ -9,7 +9,7 @@ export interface ToolFromFunctionOptions extends Omit<
   Partial<ServerToolOptions<readonly ToolParameter[]>>,
   "execute" | "jsonSchema" | "location" | "parameters"
 > {
-  /** What the source does not say: types and descriptions, by name. */
+  /** Types and descriptions by name, which the source code does not have. */
   readonly parameters?: readonly ToolParameter[];
 }
 
@@ -38,7 +38,7 @@ const known: readonly string[] = Object.keys({
  * ```
  */
 export function toolFromFunction(
-  // Whatever it takes, it is given what the parameters say.
+  // Its parameters may have any type: it is called with the values that the schema allows.
   callable: (...values: never[]) => unknown,
   options: ToolFromFunctionOptions = {},
 ): DefinedTool {
