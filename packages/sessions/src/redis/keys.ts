@@ -18,7 +18,7 @@ export interface RunKeys {
 export interface Keys {
   thread(key: ThreadKey): ThreadKeys;
   run(key: RunKey): RunKeys;
-  /** Says on which thread a principal's run is. */
+  /** Stores the thread of a principal's run. */
   pointer(principal: string, runId: string): string;
   /** A principal's threads by their last activity. */
   list(principal: string): string;
@@ -63,7 +63,7 @@ export function createKeys(prefix: string): Keys {
   };
 }
 
-/** One to one, also for what UTF-8 cannot say: half a surrogate pair is an id like any other. */
+/** One to one, also for what UTF-8 cannot represent: a lone surrogate is a valid id. */
 export function encodePart(part: string): string {
   return part.replace(/[^\w.-]/g, (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

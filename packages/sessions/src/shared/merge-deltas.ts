@@ -13,7 +13,7 @@ export interface StoredEntry extends LogEntry {
 // A merged entry is trimmed as a whole; past this many characters a new one is begun.
 const maxLength = 32 * 1024;
 
-/** Adds a delta to the entry before it when both say the same thing of the same part. */
+/** Merges a delta into the previous entry when both are for the same part. */
 export function mergeInto(last: StoredEntry | undefined, next: LogEntry): boolean {
   if (!last || !isSamePart(last.event, next.event)) return false;
   // What has been merged before was looked at then.
@@ -34,8 +34,8 @@ export function mergeInto(last: StoredEntry | undefined, next: LogEntry): boolea
   return true;
 }
 
-// A list that is made anew has no room to spare, and a log keeps it. Only for one that at least doubles:
-// else a long text of short lines would be copied again for each of them.
+// A copied list has no spare capacity, and a log keeps it. Only for one that at least doubles: otherwise
+// a long text of short lines would be copied for each of them.
 function addCuts(cuts: number[], start: number, more: readonly number[]): number[] {
   if (more.length > cuts.length) return cuts.concat(more.map((end) => start + end));
   for (const end of more) cuts.push(start + end);

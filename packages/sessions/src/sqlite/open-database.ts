@@ -11,7 +11,9 @@ import { checkVersion, migrate } from "./schema.ts";
 const busyCode = 5;
 const attempts = 20;
 
-/** Opens or makes the database at a path. Every failure is a `store-unavailable` that says why. */
+/**
+ * Opens or creates the database at a path. Every failure is a `store-unavailable` with its reason.
+ */
 export async function openDatabase(path: string): Promise<Database> {
   const { DatabaseSync } = await loadSqlite();
   for (let attempt = 1; ; attempt++) {
@@ -23,7 +25,8 @@ export async function openDatabase(path: string): Promise<Database> {
     } catch (error) {
       connection?.close();
       const { cause = error } = error as { cause?: unknown };
-      // Two processes that switch a new file to WAL at once: SQLite tells one of them not to wait.
+      // Two processes that switch a new file to WAL at once: SQLite makes one of them fail
+      // immediately.
       if (resultCode(cause) === busyCode && attempt < attempts) {
         await new Promise((resolve) => setTimeout(resolve, 25 * attempt));
         continue;
@@ -36,7 +39,7 @@ export async function openDatabase(path: string): Promise<Database> {
 function prepare(connection: SqliteConnection): Database {
   const db = createDatabase(connection);
   connection.exec("PRAGMA busy_timeout = 5000");
-  // Before anything is written: the file may be somebody else's.
+  // Before anything is written: the file may belong to another program.
   checkVersion(db);
   const { journal_mode } = db.sql("PRAGMA journal_mode = WAL").get() as { journal_mode: string };
   if (journal_mode !== "wal") {
@@ -51,9 +54,9 @@ function prepare(connection: SqliteConnection): Database {
 }
 
 /**
- * Conversations belong to one principal business; SQLite gives its side files the same rights. Only a new file
- * is touched, and in one go: closing a handle of a file that SQLite has open in this process would drop
- * SQLite's locks on it.
+ * Conversations are private to this user; SQLite gives its side files the same permissions. Only a new
+ * file is changed, and in one step: closing a handle of a file that SQLite has open in this process
+ * would drop SQLite's locks on it.
  */
 function makePrivate(path: string): void {
   try {

@@ -249,8 +249,9 @@ function parsed<T>(json: string | null): T | undefined {
 }
 
 /**
- * What has to be written so that the rows say `after`. A history mostly grows at its end, loses its
- * oldest messages or has one replaced: those are found; from anything else on, all is written anew.
+ * The rows to write so that they match `after`. A history mostly grows at its end, loses its oldest
+ * messages or has one replaced: these cases are detected; after any other difference, all rows are
+ * rewritten.
  */
 function difference(
   before: readonly MessageRow[],
@@ -266,7 +267,7 @@ function difference(
     let same = old;
     while (same < before.length && before[same]!.value !== value) same++;
     if (same === before.length) {
-      // Only the one at its place can be the same message, said anew.
+      // Only the message at its position can be the same message with new content.
       if (idOf(before[old]!.value) !== idOf(value)) break;
       changed.push({ position, value });
       old++;
@@ -293,7 +294,7 @@ function fromCursor(cursor: string): { at: number; id: string } {
     const [at, id] = JSON.parse(String(Buffer.from(cursor, "base64url"))) as [unknown, unknown];
     if (typeof at === "number" && typeof id === "string") return { at, id };
   } catch {
-    // Told below, like a cursor of another shape.
+    // Reported below, like a cursor of another shape.
   }
   throw new AgentError("invalid-request", "The cursor is not valid.");
 }
