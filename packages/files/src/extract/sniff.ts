@@ -41,7 +41,7 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ["application/csv", "text/csv"],
 ]);
 
-/** The media type that these bytes are of, as far as bytes tell; text is `text/plain`. */
+/** The media type of these bytes, as far as they reveal it; text is `text/plain`. */
 function sniffType(bytes: Uint8Array): string | undefined {
   for (const [type, at, signature] of signatures) {
     if (startsWith(bytes, at, signature)) return type === zip ? packageType(bytes) : type;
@@ -65,7 +65,7 @@ export interface Claim {
   readonly mimeType: string;
 }
 
-/** The type of a file: what the client says, if the bytes do not say otherwise. */
+/** The type of a file: the declared one, unless the bytes contradict it. */
 export function typeOf({ name, mimeType }: Claim, bytes: Uint8Array): string {
   if (bytes.byteLength === 0) throw new FileError(name, "empty", `${quote(name)} is empty.`);
   const found = sniffType(bytes);

@@ -61,7 +61,7 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
     const { name } = file;
     const declared = essenceOf(file.mimeType);
     const head = await readHead(file, headBytes);
-    // What is inside a container, its end tells.
+    // The type of a container is determined by its end.
     const mimeType = typeOf(file, isContainer(head) ? await file.bytes() : head);
     if (mimeTypes.has(mimeType)) return mimeType;
     const message = `Unsupported MIME type: ${declared === "" ? mimeType : declared.slice(0, 100)}`;
@@ -75,7 +75,7 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
     if (own) return own(file, { signal });
     const maxChars = limits.messageChars;
     if (mimeType.startsWith("text/") && SUPPORTED_MIME_TYPES.includes(mimeType)) {
-      // Decoding more than can be kept helps nobody; a character has at most four bytes.
+      // Decoding more than can be kept is useless; a character has at most four bytes.
       return decodeText(await readHead(file, 4 * maxChars + 4));
     }
     const kind = kinds.get(mimeType);

@@ -10,7 +10,7 @@ import type { LookupFunction } from "node:net";
 export interface UrlAllowList {
   /** Origins, such as `https://files.example.com`. Redirects must stay among them. */
   readonly allow: readonly string[];
-  /** Also addresses of this machine and its network. By default only those of the internet. */
+  /** Also allow private and loopback addresses. By default only public ones. */
   readonly allowPrivate?: boolean;
   /** @default 10_000 */
   readonly timeoutMs?: number;
@@ -115,7 +115,7 @@ const reserved6 = [
   ["3fff::", 20],
 ] as const;
 
-/** Whether an address is one of the internet's, and not this machine's or its network's. */
+/** Whether an address is public, and not private, loopback or reserved. */
 export function isPublic(address: string): boolean {
   switch (isIP(address)) {
     case 4:

@@ -84,7 +84,8 @@ async function byUrl(
     return await fetchUrl(url, resolveUrl, rest);
   } catch (error) {
     if (rest.signal?.aborted) throw rest.signal.reason;
-    // Why is for the host: what a network answers tells a stranger about the network.
+    // The reason is for the host's log: details of a network error would reveal the network to a
+    // client.
     job.logger.warn({ error, requestId: job.requestId, url }, "A file was not fetched.");
     return undefined;
   }
