@@ -79,13 +79,13 @@ function parse(args: readonly string[]) {
 }
 
 async function talk({ target, threadId, isJson, message }: ChatOptions, io: Io): Promise<number> {
-  // Events are for a program then, and what is for people goes beside them.
+  // Events are for a program then, and text for people goes to stderr.
   const out = isJson ? io.err : io.out;
   const isColoured =
     (out as { isTTY?: boolean }).isTTY === true && io.env["NO_COLOR"] === undefined;
   const interrupts = listenForInterrupts();
   let reader: LineReader | undefined;
-  // Opened when somebody is asked: a turn in a script leaves the input alone.
+  // Opened on the first question: a turn in a script does not read the input.
   const lines = (): LineReader => {
     if (reader) return reader;
     reader = createLineReader(io.input, out);

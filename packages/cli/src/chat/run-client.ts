@@ -9,7 +9,7 @@ export interface ChatTarget {
 
 export interface RunClientOptions {
   readonly signal: AbortSignal;
-  /** Told when the connection was lost and the run is taken up again. */
+  /** Called when the connection was lost and the run is resumed. */
   readonly onDrop: () => void;
 }
 
@@ -51,7 +51,7 @@ export async function* requestRun(
   }
 }
 
-/** Asks the server to stop a run; one that does not know how hears it by the closed connection. */
+/** Asks the server to stop a run; a server without that route sees the closed connection. */
 export async function requestStop(target: ChatTarget, runId: string): Promise<void> {
   try {
     const headers = { ...target.headers };
@@ -90,7 +90,8 @@ function runUrl(url: URL, runId: string, what: "events" | "stop"): URL {
   return own;
 }
 
-// A body that breaks off ends here like one that is over: the missing terminal event tells.
+// A body that breaks off ends here like a complete one: the missing terminal event shows the
+// difference.
 async function* readBody(
   response: Response,
   signal: AbortSignal,

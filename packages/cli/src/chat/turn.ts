@@ -19,7 +19,7 @@ export interface Chat {
 /** How a turn ended. */
 export type TurnEnd = "done" | "failed" | "stopped" | "unanswered";
 
-/** Says something and follows the agent until it has nothing more to ask. */
+/** Sends a message and follows the agent until it has no more questions. */
 export async function takeTurn(
   chat: Chat,
   conversation: Conversation,
@@ -63,7 +63,7 @@ async function follow(
     for await (const event of requestRun(target, fold.input, { signal, onDrop })) fold.push(event);
     return end;
   } catch (error) {
-    // What was said until now stays in the history; how it ended is told below.
+    // The output so far stays in the history; how it ended is reported below.
     isShown = false;
     fold.cancel();
     if (signal.aborted) {

@@ -7,7 +7,10 @@ import { createRunInput } from "./read/run-input.ts";
 
 const bigBytes = 16 * 1024 * 1024;
 
-/** Sends what a server must refuse, or at least survive. False once nobody listens any more. */
+/**
+ * Sends what a server must refuse, or at least survive. Resolves to false once the server stops
+ * responding.
+ */
 export async function checkRefusals(probe: Probe): Promise<boolean> {
   const { findings } = probe;
   await probe.send({ method: "GET", body: undefined }, "a GET");
@@ -103,7 +106,7 @@ async function checkBigBody(probe: Probe): Promise<void> {
     if (answer.status >= 500) findings.break("big-body", describeAnswer(answer), name);
     return;
   }
-  // Whoever refuses while we are still sending may have to cut the line.
+  // A server that refuses while the body is still being sent may have to close the connection.
   const next = await probe.send({ body: "{" }, "the request after the big one");
   findings.show("big-body", "The connection was closed, and the next request answered.");
   if (next instanceof NoAnswer) findings.break("big-body", describeAnswer(next), name);

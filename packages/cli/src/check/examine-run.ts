@@ -37,7 +37,7 @@ export interface ExaminedRun {
   readonly pendingCalls: readonly string[];
 }
 
-// Without every event these say nothing: what seems missing may have been in the one that was lost.
+// Without every event these cannot be decided: what seems missing may have been in the lost one.
 const needWhole: ReadonlySet<CheckId> = new Set([
   "starts",
   "ids",

@@ -64,7 +64,7 @@ function toTemplate(name: string | undefined): Template | undefined {
   throw new UsageError(`Unknown template "${name}". Choose --template ${templates.join("|")}.`);
 }
 
-// Only who sits at a terminal is asked.
+// Asks only at a terminal.
 async function ask(io: Io, isDecided: boolean): Promise<Template> {
   if (isDecided || (io.input as { isTTY?: boolean }).isTTY !== true) return templates[0];
   const lines = createLineReader(io.input, io.out);

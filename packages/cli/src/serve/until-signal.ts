@@ -1,6 +1,6 @@
 import type { Io } from "../shared/io.ts";
 
-/** How a process that was ended by a signal says so. */
+/** The exit codes of a process ended by a signal. */
 const codes = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**

@@ -13,7 +13,7 @@ import type { ClientToolConfig, FunctionToolConfig } from "./schema/schema-tools
 // Models take a hyphen too; the pattern of the file is the schema's.
 const namePattern = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
-/** Where a tool stands, and what it is loaded from. */
+/** The location of a tool, and what it is loaded from. */
 export interface ToolPlace {
   readonly path: Path;
   readonly folder: string;

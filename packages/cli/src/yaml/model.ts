@@ -60,7 +60,7 @@ function toConnector(
       return async () => {
         const { createOpenAI } = await import("@ai-sdk/openai");
         const openai = createOpenAI({ ...base, apiKey: apiKey! });
-        // What stands in for OpenAI mostly speaks chat completions only.
+        // OpenAI-compatible servers mostly support chat completions only.
         return base.baseURL === undefined ? openai(name) : openai.chat(name);
       };
     case "anthropic":

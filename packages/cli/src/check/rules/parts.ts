@@ -62,7 +62,7 @@ export interface Parts {
   isOpen(kind: "text" | "call" | "thought", id: string): boolean;
 }
 
-/** Watches what is opened, continued and closed in a run, and by whom. */
+/** Tracks what is opened, continued and closed in a run, and its owner. */
 export function createParts(report: CheckReport): Parts {
   // Each open part with the subagent that opened it.
   const open = new Map<string, { kind: Kind; id: string; owner: unknown }>();

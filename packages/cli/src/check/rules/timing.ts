@@ -8,11 +8,11 @@ const slowMs = 250;
 export interface Pace {
   readonly kind: "streamed" | "buffered" | "too quick";
   readonly encoding: string | undefined;
-  /** When the first and the last came, in words. */
+  /** Describes when the first and the last event arrived. */
   readonly seen: string;
 }
 
-/** What the events of a run tell of when they were made. */
+/** What the events of a run reveal about when they were produced. */
 export interface Made {
   /** Their own timestamps. */
   readonly times: readonly number[];

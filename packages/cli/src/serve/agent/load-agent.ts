@@ -61,7 +61,7 @@ async function loadModuleAgent(path: string): Promise<AgentModule> {
   }
   const options = (whole.options ?? {}) as AgentHandlerOptions;
   check(() => createAgentHandler(agent as AgentLike | AgentMap), { place, files });
-  // With a good agent it is the options that are wrong. What they are warned of is said later, once.
+  // The agent is valid, so the options are wrong. Their warnings are logged later, once.
   const quiet = isObject(options) ? { logger: silentLogger, ...options } : options;
   check(() => createAgentHandler(agent as AgentLike | AgentMap, quiet), {
     place: placeOf(path, "options"),
@@ -88,7 +88,7 @@ function check(make: () => unknown, where: { place: FaultPlace; files: readonly 
   }
 }
 
-/** Where a file says what it exports under a name; its first line when it does not say it plainly. */
+/** The place of a named export in a file; its first line when the export is not found. */
 function placeOf(file: string, name: string): FaultPlace {
   const lines = readFileSync(file, "utf8").split("\n");
   const patterns =

@@ -8,7 +8,7 @@ import type { Generations } from "./generations.ts";
 import { loadAgent } from "./load-agent.ts";
 import { watchFiles } from "./watch-files.ts";
 
-/** Serves an agent anew when one of its files changes. */
+/** Serves a reloaded agent when one of its files changes. */
 export interface AgentWatch {
   /** Watches what the agent was made from. */
   add(loaded: AgentModule): void;

@@ -15,7 +15,7 @@ export interface AppOptions {
   /** Why runs failed; absent where others than this machine may ask. */
   readonly failures: FailureBook | undefined;
   readonly hasPage: boolean;
-  /** Takes a record of each request that is refused before it comes to the agent. */
+  /** Receives a record of each request that is refused before it reaches the agent. */
   readonly logger: Logger;
   readonly agents: Pick<Generations, "use" | "limits" | "current">;
 }

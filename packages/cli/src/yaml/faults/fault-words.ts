@@ -4,7 +4,7 @@ import type { Path } from "./report.ts";
 import { exampleOf, knownKeys } from "../schema/schema-at.ts";
 import { looksSecret } from "./secrets.ts";
 
-/** What zod says of a value, as far as it is told here. */
+/** An issue from zod, with the members used here. */
 export interface Issue {
   readonly code: string;
   readonly path: readonly PropertyKey[];

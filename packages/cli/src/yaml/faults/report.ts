@@ -18,7 +18,7 @@ export interface ParsedFile {
   readonly report: FileReport;
 }
 
-/** Reads YAML and keeps where everything stands. Throws when the text is no YAML. */
+/** Parses YAML and keeps the location of every node. Throws when the text is not YAML. */
 export function parseFile(file: string, text: string): ParsedFile {
   const lines = new LineCounter();
   const document = parseDocument(text, {

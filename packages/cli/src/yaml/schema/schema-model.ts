@@ -12,7 +12,7 @@ interface Endpoint {
   readonly api_key_env?: string | undefined;
 }
 
-/** Which model answers, as the file says it. */
+/** The model, as configured in the file. */
 export type ModelConfig =
   | ({ readonly provider: "openai" | "anthropic" | "ollama"; readonly name: string } & Sampling &
       Endpoint)
