@@ -8,9 +8,8 @@ export interface PlainChat {
 }
 
 /**
- * What nearly every request is: a message and perhaps a session, right at a glance. Nothing: it takes a
- * closer look, and what may be wrong with it has its words elsewhere. In a loop that takes 0.05 µs and the
- * schema 0.1; in the profile of a server the schema was 0.7 % of an answer of one word.
+ * Fast path for well-formed input, which is nearly every request: a message and perhaps a session. Returns
+ * undefined to fall back to the schema, which reports errors.
  */
 export function decodePlainChat(
   body: unknown,

@@ -10,7 +10,7 @@ export function restChatOperation(
 ): Json {
   const { operationId, isStream } = about;
   const schemaOf = (schema: ChatSchemas["response"], io: "input" | "output"): unknown => {
-    // The document itself says which JSON Schema it speaks.
+    // The document itself declares its version of JSON Schema.
     const { $schema: _, ...made } = schemas.z.toJSONSchema(schema, { io });
     return made;
   };

@@ -29,7 +29,7 @@ export interface RestOptions {
   idFormat?: IdFormat;
   /** Types of files that may be sent besides `SUPPORTED_MIME_TYPES`. */
   mimeTypes?: readonly string[];
-  /** What the agent is told of a message and its files. By default what `composeMessage` makes of them. */
+  /** The message as the agent receives it, with its files. By default the result of `composeMessage`. */
   composeMessage?: (
     message: string,
     files: readonly InputFile[],

@@ -49,7 +49,7 @@ export function rest(options: RestOptions = {}): Protocol {
   };
 }
 
-/** What a request asks, as the agent is told it. */
+/** The message of a request, as the agent receives it. */
 interface Asked {
   readonly content: Extract<Message, { role: "user" }>["content"];
   readonly sessionId: string | undefined;
@@ -104,7 +104,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
     return { content, sessionId, files };
   }
 
-  // What has no files is told as it is, unless the host has a word in it.
+  // A message without files is passed unchanged, unless the host composes it.
   function readPlain({ body }: Call): Asked | undefined {
     const plain = settings.compose ? undefined : decodePlainChat(body, { messageChars, idFormat });
     return plain && { content: plain.message, sessionId: plain.sessionId, files: noFiles };
@@ -202,12 +202,12 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
   ];
 }
 
-// An error of the agent's own knows more than what a run tells of it: its status, when to come back.
+// The agent's own error has more than the run's event: its status and retry time.
 function originalOf(error: AgentError): AgentError {
   return isAgentError(error.cause) ? error.cause : error;
 }
 
-// An id stands once in a document of OpenAPI, however many paths lead to it.
+// An operation id must be unique in an OpenAPI document, however many paths lead to it.
 function numbered(name: string, index: number): string {
   return index === 0 ? name : `${name}${index + 1}`;
 }

@@ -7,11 +7,11 @@ import { toArguments, toIso, toThreadsOutcome } from "./threads-events.ts";
 import { toAnswer, toDuration, toTokens } from "./threads-messages.ts";
 import { TokenFrames } from "./threads-tokens.ts";
 
-/** Whose run is told. */
+/** The run to encode. */
 export interface ThreadsEncoderOptions {
   readonly threadId: string;
   readonly runId: string;
-  /** Past this the last event has less than was said. By default there is no bound. */
+  /** Beyond this the last event has less than the full text. By default there is no limit. */
   readonly maxBytes?: number;
 }
 
@@ -152,7 +152,7 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
   function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
     const { event, at } = line;
     const { messageId, delta } = event;
-    // Of the others there is no word until they have ended.
+    // Other parts are not sent until they have ended.
     if (event.type !== EventType.TEXT_MESSAGE_CONTENT) return encode(line);
     view.apply(event, at);
     if (!isHeard(messageId)) return "";

@@ -67,7 +67,7 @@ const operations: Readonly<Record<ThreadOperation, (schemas: ThreadSchemas) => J
   }),
 };
 
-/** An operation of OpenAPI 3.1. Each place the dialect is served at has operations of its own. */
+/** An operation of OpenAPI 3.1. Each path of the dialect has separate operations. */
 export async function toThreadsOperation(
   name: ThreadOperation,
   place: number,

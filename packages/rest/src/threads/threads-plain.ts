@@ -5,8 +5,8 @@ import { toThreadId } from "./threads-settings.ts";
 import type { ThreadIdFormat } from "./threads-settings.ts";
 
 /**
- * The body of `POST /chat` that says something, perhaps in a thread, and no more. Nearly every one is such,
- * and a glance costs a third of the schema. Nothing: it takes that, which has the words for what is wrong.
+ * Fast path for the body of `POST /chat` with only a message and perhaps a thread, which is nearly every
+ * one. Returns undefined to fall back to the schema, which reports errors.
  */
 export function decodePlainChat(
   body: unknown,

@@ -2,9 +2,8 @@ import { needsEscape } from "@holodeck/agui-core/internal";
 import { toIso } from "./threads-events.ts";
 
 /**
- * The frames of `token`. Most of a stream are these, and all but the words is the same again: of a
- * millisecond the beginning, of a message the end. One took 5 µs when it was made anew with its date, and
- * now takes 0.4.
+ * The frames of `token`. Most frames of a stream are these, and all but the text repeats: the start for a
+ * millisecond, the end for a message. Caching both avoids formatting the date for every frame.
  */
 export class TokenFrames {
   readonly #threadId: string;
@@ -22,10 +21,10 @@ export class TokenFrames {
     return this.#frame(delta, !needsEscape.test(delta));
   }
 
-  /** Those of deltas that were said at once; `all` are they together. */
+  /** The frames of deltas that arrived at once; `all` is their concatenation. */
   each(deltas: readonly string[], all: string, place: { messageId: string; at: number }): string {
     this.#prepare(place.messageId, place.at);
-    // One look at all of them says that none needs escaping.
+    // One test of the whole text shows that no delta needs escaping.
     const isPlain = !needsEscape.test(all);
     let frames = "";
     for (const delta of deltas) if (delta !== "") frames += this.#frame(delta, isPlain);
