@@ -29,7 +29,7 @@ export function decodeV4Closely(body: Json, options: DecodeOptions): DecodedChat
     addMessages(messages, decodeMessage(message, index === lastAt, findings), findings),
   );
   const { prompt: _, ...rest } = body;
-  // `useCompletion` has no other word for it; beside messages it is the client's own.
+  // `useCompletion` sends only this member; next to messages it is a custom member.
   const isCompletion = !("messages" in body) && !("message" in body);
   const { agentId, threadId, ...envelope } = readEnvelope(isCompletion ? rest : body, findings);
   assertFaultless(findings);
@@ -46,7 +46,7 @@ interface Sent {
   readonly id: string;
   readonly role: unknown;
   readonly body: Json;
-  /** Where it stands, for refusals. */
+  /** Its place, for refusals. */
   readonly path: string;
 }
 
@@ -172,7 +172,7 @@ function readAttachments(body: Json, at: string, findings: DecodeFaults): Json[]
   });
 }
 
-// Bytes that stand in a part of their own, as in the assistant's messages.
+// Bytes in separate parts, as in the assistant's messages.
 function readFiles(body: Json, at: string, findings: DecodeFaults): Json[] {
   const parts = own(body, "parts");
   if (!Array.isArray(parts)) return [];

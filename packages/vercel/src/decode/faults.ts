@@ -15,7 +15,7 @@ export function createDecodeFaults(limits: Limits): DecodeFaults {
 
 /** Notes one thing that is wrong, and where. */
 export function addFault(findings: DecodeFaults, path: string, message: string): void {
-  // Past this a list helps nobody, and a small body must not buy a large answer.
+  // A longer list does not help, and a small body must not cause a large response.
   if (findings.faults.length < 100) findings.faults.push({ path, message: `${path} ${message}` });
 }
 
