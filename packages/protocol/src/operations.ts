@@ -4,7 +4,7 @@ import { isRecord } from "./shared/records.ts";
 import { loadSchemas } from "./shared/schemas.ts";
 import type { WireCase } from "./encode/sse-encoder.ts";
 
-/** What `openapi()` tells of `POST {path}`. */
+/** The OpenAPI operation of `POST {path}`. */
 export async function describeRun(wireCase: WireCase): Promise<Json> {
   return {
     operationId: "runAgent",
@@ -32,13 +32,13 @@ export async function describeRun(wireCase: WireCase): Promise<Json> {
   };
 }
 
-/** What `openapi()` tells of `GET {path}/runs/:runId/events`. */
+/** The OpenAPI operation of `GET {path}/runs/:runId/events`. */
 export async function describeAttach(wireCase: WireCase): Promise<Json> {
   return {
     operationId: "attachToRun",
     summary: "Follows a run started by another request.",
     description:
-      "With an offset, exactly what follows it. Without one, a self-contained stream:  " +
+      "With an offset, exactly what follows it. Without one, a self-contained stream: " +
       "RUN_STARTED, snapshots, open parts, and then the events of the run.",
     tags,
     parameters: [
@@ -56,7 +56,7 @@ export async function describeAttach(wireCase: WireCase): Promise<Json> {
   };
 }
 
-/** What `openapi()` tells of `POST {path}/runs/:runId/stop`. */
+/** The OpenAPI operation of `POST {path}/runs/:runId/stop`. */
 export function describeStop(wireCase: WireCase): Json {
   const id = wireCase === "snake" ? "run_id" : "runId";
   const content = asJson({

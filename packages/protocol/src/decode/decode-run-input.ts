@@ -19,7 +19,7 @@ export interface DecodedRunInput {
   warnings: string[];
 }
 
-// Past this a list helps nobody, and a small body must not buy a large answer.
+// A longer list does not help, and a small body must not cause a large response.
 const maxFaults = 100;
 
 /**
