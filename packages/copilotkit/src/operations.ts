@@ -87,7 +87,7 @@ const descriptions: Readonly<Record<string, Description>> = {
   },
 };
 
-/** The route with its OpenAPI operation. `place` tells several mounts of this protocol apart. */
+/** The route with its OpenAPI operation. `place` distinguishes several mounts of this protocol. */
 export function describeRoute(route: Route, base: string, place: number): Route {
   const at = route.path === "/" ? "" : route.path.slice(base.length);
   const description = descriptions[`${route.method} ${at}`];

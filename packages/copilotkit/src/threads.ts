@@ -103,7 +103,7 @@ async function list(call: Call, host: ProtocolHost): Promise<Reply> {
   for (let page = 0; page < maxPages && threads.length < limit; page++) {
     const { items, next } = await host.sessions.list({
       principal: call.principal.id,
-      // No more than is still wanted, so that the cursor stands behind the last one shown.
+      // No more than still needed, so that the cursor is after the last one shown.
       limit: limit - threads.length,
       ...(agentId === undefined ? {} : { agentId }),
       ...(cursor === undefined ? {} : { cursor }),
@@ -116,7 +116,7 @@ async function list(call: Call, host: ProtocolHost): Promise<Reply> {
   return { status: 200, body };
 }
 
-// Clients say "default" for whichever agent that is; threads are kept under its name.
+// Clients send "default" for the default agent; threads are stored under its name.
 function toAgentId(host: ProtocolHost, given: string | undefined): string | undefined {
   if (given !== "default") return given;
   const { agents, defaultAgent } = host.info();
@@ -140,13 +140,13 @@ async function archive(call: Call, host: ProtocolHost): Promise<Reply> {
 
 async function remove(call: Call, host: ProtocolHost): Promise<Reply> {
   const { threadId } = await find(call, host);
-  // Whoever deletes a thread does not want an answer on it any more.
+  // A deleted thread needs no answer.
   await host.send(call, { threadId }, { type: "stop" });
   await host.sessions.delete(keyOf(call));
   return { status: 200, body: { threadId, deleted: true } };
 }
 
-// Somebody else's thread and none at all look the same.
+// Another principal's thread and a missing one look the same.
 async function find(call: Call, host: ProtocolHost): Promise<Session> {
   const key = keyOf(call);
   const session = await host.sessions.get(key);
