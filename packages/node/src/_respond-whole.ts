@@ -18,14 +18,13 @@ export interface WholeAnswer {
 export function respondWhole(res: ServerResponse, req: NodeRequest, answer: WholeAnswer): void {
   const { status, headers, body, isBodyless } = answer;
   const length = Buffer.byteLength(body);
-  // A reset is told to whoever listens for "close"; unheard, it would end the process.
+  // "close" reports a reset; without a listener, the error would end the process.
   res.on("error", ignore);
   res.writeHead(status, { "content-length": String(length), ...headers });
-  // What was begun and not finished would block the connection; Node throws away the rest only of what
-  // nobody has touched.
+  // A partly read body would block the connection; Node discards the rest only of an untouched one.
   if (!req.complete) req.resume();
   if (isBodyless) res.end();
-  // Plain ASCII, which is most of what is said, is copied and not encoded.
+  // Plain ASCII, which is most of the text, is copied and not encoded.
   else if (length === body.length) res.end(body, "latin1");
   else res.end(body);
 }
