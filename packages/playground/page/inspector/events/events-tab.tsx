@@ -33,7 +33,7 @@ export function EventsTab({ exchange, entries, view }: EventsTabProps): JSX.Elem
 
   const select = (index: number): void => {
     active.value = rows[index]?.first.index;
-    // Who looks at one event does not want it to move away.
+    // A reader of one event does not want it to scroll away.
     following.value = false;
   };
   const open = (index: number): void => {

@@ -1,10 +1,10 @@
 import type { RepairKind } from "@holodeck/agui-core";
 
-/** What had to be put right in what an agent, or middleware, said. */
+/** What had to be repaired in the output of an agent or middleware. */
 export interface StageRepairs {
   readonly stage: string;
   readonly repairs: Readonly<Record<string, number>>;
-  /** The first of them in words. */
+  /** A description of the first one. */
   readonly first?: string;
 }
 
@@ -15,7 +15,7 @@ export type Repairs =
   | { readonly kind: "told"; readonly stages: readonly StageRepairs[] }
   | { readonly kind: "failed"; readonly reason: string };
 
-/** What each kind of repair means, to who wrote the agent. */
+/** What each kind of repair means, for the author of the agent. */
 export const repairMeanings: Readonly<Record<RepairKind, string>> = {
   "after-end": "Came after the end of the run. It was dropped.",
   "chunk-conflict":
@@ -45,7 +45,7 @@ export const repairMeanings: Readonly<Record<RepairKind, string>> = {
   "wrong-type": "A field of the wrong type. It was converted or left out.",
 };
 
-/** Asks the server what it repaired in a run. Only `holodeck serve` tells. */
+/** Asks the server what it repaired in a run. Only `holodeck serve` has this route. */
 export async function fetchRepairs(runId: string, base: string): Promise<Repairs> {
   try {
     const url = new URL(`_holodeck/runs/${encodeURIComponent(runId)}/repairs`, base);
