@@ -15,7 +15,7 @@ interface Verdict {
 export interface RunMatchers<R = unknown> {
   /** The events are a run that needs no repair. `state` is what the client had before. */
   toBeValidRun(options?: { state?: unknown }): R;
-  /** The assistant said exactly this. */
+  /** The assistant's text is exactly this. */
   toHaveText(text: string): R;
 }
 
@@ -56,7 +56,7 @@ export const runMatchers: {
   },
 };
 
-/** What is wrong with a run, in words; undefined when nothing is. */
+/** Describes what is wrong with a run; undefined when nothing is. */
 function findFault(events: readonly BaseEvent[], state?: unknown): string | undefined {
   const [first] = events;
   if (first?.type !== EventType.RUN_STARTED && first?.type !== EventType.RUN_ERROR) {

@@ -24,8 +24,8 @@ export interface TestEncoderOptions {
 const everyLog = [...exampleLogs, ...Object.values(oddLogs), mergedLog];
 
 /**
- * Proves that an encoder is a pure function of the log that has a word for every event, or says for
- * which it has none.
+ * Proves that an encoder is a pure function of the log that encodes every event, or declares which
+ * it does not.
  *
  * @example
  * ```ts
@@ -94,7 +94,7 @@ export function testEncoder(
           const offset = line.from + index;
           return one.encode({ from: offset, to: offset, at: 0, event: { ...line.event, delta } });
         });
-        // Those who cannot are asked for each.
+        // Encoders without it are called for each delta.
         if (!all.encodeDeltas) return;
         expect(chunkText([all.encodeDeltas(line, deltas)])).toBe(chunkText(alone));
         expect(all.close?.()).toEqual(one.close?.());

@@ -73,7 +73,7 @@ const endings: readonly [string, AgentLike][] = [
 ];
 
 /**
- * Proves that a protocol tells any run from its start to exactly one end, live and on return.
+ * Proves that a protocol sends any run from its start to exactly one end, live and on resume.
  *
  * @example
  * ```ts
@@ -93,7 +93,7 @@ export function testProtocol(name: string, options: TestProtocolOptions): void {
     const handler = await options.createHandler(agent, settings);
     closers.push(async () => {
       const closed = handler.close({ timeoutMs: closeMs });
-      // Draining takes time, and this clock moves only when it is told to.
+      // Draining takes time, and this clock advances only on demand.
       await clock.advance(2 * closeMs);
       await closed;
     });

@@ -195,7 +195,7 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
         expect(await codeOf(() => runs.read(key, first - 2))).toBe("replay-gone");
         expect(offsetsOf(await readWholeLog(runs, key, first - 1))).toEqual(numbersTo(100, first));
         await runs.close(lease, ending(101, key), "finished");
-        // Who has read along has not noticed.
+        // A live reader has not noticed.
         await bench.within(live.ended);
         expect(offsetsOf(live.entries)).toEqual(numbersTo(101));
       });

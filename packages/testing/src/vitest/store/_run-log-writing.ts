@@ -19,7 +19,7 @@ import {
   watch,
 } from "./_store-bench.ts";
 
-/** Who may write into a log, and what it keeps of it. */
+/** Which process may write into a log, and what it keeps of it. */
 export function testRunLogWriting({ bench, define, openLog, openSecondLog }: RunLogKit): void {
   describe("opening", () => {
     define("gives a free thread to a run, and remembers it", async () => {

@@ -8,7 +8,7 @@ const KiB = 1024;
 const key = { principal: "ann", id: "b1" } as const;
 const about = { ttlMs: hour, metadata: { name: "a.pdf", nested: { list: [1, null, "ü"] } } };
 
-/** Bytes that a store keeps beside its sessions: all of it, for its owner, for so long. */
+/** Bytes that a store keeps next to its sessions: complete, for their owner, for the given time. */
 export function testSessionBlobs(
   { bench, define }: SessionKit,
   { hasBlobs }: { hasBlobs: boolean },
@@ -106,7 +106,7 @@ export function testSessionBlobs(
       expect(await blobs.delete(key)).toBe(true);
       expect(await blobs.delete(key)).toBe(false);
       expect(await blobs.get(key)).toBeUndefined();
-      // Who had found it before is told, and not given half of it.
+      // A reader that found it before gets an error, not half of it.
       expect(await codeOf(() => readAll(blob!))).toBe("file-not-found");
     });
 

@@ -294,7 +294,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       const follower = watch(store.runs, run);
       await bench.until(() => follower.entries.length > 0);
       await store.close();
-      // With an error or without: what matters is that nobody waits for ever.
+      // With an error or without: it must not wait forever.
       await bench.within(Promise.allSettled([follower.ended]));
       await store.close();
     });
