@@ -337,7 +337,7 @@ sessions: mysql://localhost
       "5:5 redact: Invalid regular expression",
     ],
     [
-      "nowhere to keep sessions",
+      "is not a session store",
       `${head}sessions: disk`,
       '4:1 sessions must be "memory", "sqlite:PATH", "redis://HOST:PORT" or "${NAME}".',
     ],

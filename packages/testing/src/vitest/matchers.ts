@@ -51,7 +51,7 @@ export const runMatchers: {
     const said = recordRun(toEvents(received)).text;
     return {
       pass: said === text,
-      message: () => `Expected the assistant to say ${show(text)}; it said ${show(said)}.`,
+      message: () => `Expected the assistant to send ${show(text)}; it sent ${show(said)}.`,
     };
   },
 };

@@ -17,7 +17,7 @@ const rows = [
   },
   {
     id: "content-type",
-    title: "says text/event-stream",
+    title: "sends text/event-stream",
     rule: "A stream of server-sent events has Content-Type text/event-stream.",
   },
   {

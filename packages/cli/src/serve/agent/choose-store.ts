@@ -32,7 +32,7 @@ export function createStoreChoice(given: {
   return {
     async of(options) {
       if (flags.sessions === undefined && options.sessions) {
-        return { sessions: options.sessions, name: "as the file says" };
+        return { sessions: options.sessions, name: "from the agent file" };
       }
       const { maxMessages } = settings;
       const limits = toLimits(options, settings);

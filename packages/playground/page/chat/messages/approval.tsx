@@ -39,7 +39,7 @@ export function Approval({ interrupt }: { interrupt: Interrupt }) {
           </button>
           <input
             type="text"
-            aria-label="Reason for a no"
+            aria-label="Reason for declining"
             placeholder="Reason (optional)"
             value={reason}
             onInput={({ currentTarget }) => setReason(currentTarget.value)}

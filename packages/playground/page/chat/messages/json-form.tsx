@@ -34,7 +34,7 @@ export function JsonForm({ label, onSubmit, onCancel }: JsonFormProps) {
         </button>
         {onCancel && (
           <button type="button" onClick={onCancel}>
-            Call it off
+            Cancel
           </button>
         )}
       </div>

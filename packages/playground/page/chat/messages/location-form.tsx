@@ -28,7 +28,7 @@ export function LocationForm({ reason, onSubmit }: LocationFormProps) {
       </label>
       <div class="ask-row">
         <button type="submit" class="primary" disabled={place.trim() === ""}>
-          <Icon name="pin" /> Send the place
+          <Icon name="pin" /> Send location
         </button>
       </div>
     </form>

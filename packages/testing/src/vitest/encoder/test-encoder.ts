@@ -46,7 +46,7 @@ export function testEncoder(
       vi.useRealTimers();
     });
 
-    test("says what its bytes are", () => {
+    test("declares the type of its bytes", () => {
       expect(contentType).toMatch(/^[\w.+-]+\/[\w.+-]+/);
     });
 
@@ -57,11 +57,11 @@ export function testEncoder(
       },
     );
 
-    test.skipIf(dropped.length === 0)("drops what it says it drops", () => {
+    test.skipIf(dropped.length === 0)("drops what it declares to drop", () => {
       expect([...mappedKinds(createEncoder)].filter(isDropped)).toEqual([]);
     });
 
-    test("says the same of the same log, whenever and however often it is asked", () => {
+    test("returns the same for the same log, whenever and however often it is called", () => {
       for (const log of everyLog) {
         vi.useFakeTimers({ toFake: ["Date"], now: 0 });
         const [first, second] = [createEncoder(), createEncoder()];
@@ -84,7 +84,7 @@ export function testEncoder(
       if (!isDropped(EventType.TEXT_MESSAGE_CONTENT)) expect(chunks[2]).not.toHaveLength(0);
     });
 
-    test("says of several deltas at once what it says of each", () => {
+    test("returns for several deltas at once what it returns for each", () => {
       for (const log of [mergedLog, ...lineLogs]) {
         const [one, all] = [createEncoder(), createEncoder()];
         for (const encoder of [one, all]) encodeLog(encoder, log.slice(0, -1));

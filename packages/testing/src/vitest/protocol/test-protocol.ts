@@ -61,10 +61,13 @@ const everyEvent: readonly AgentEvent[] = [
 ];
 
 const endings: readonly [string, AgentLike][] = [
-  ["says nothing", scriptedAgent([])],
+  ["sends nothing", scriptedAgent([])],
   ["throws at once", scriptedAgent([{ throw: new Error(secret) }])],
   ["throws in mid-sentence", scriptedAgent(["Hello", { throw: new Error(secret) }])],
-  ["says that it failed", scriptedAgent([{ type: "RUN_ERROR", message: "No.", code: "acme/no" }])],
+  [
+    "reports that it failed",
+    scriptedAgent([{ type: "RUN_ERROR", message: "No.", code: "acme/no" }]),
+  ],
   [
     "speaks after the end",
     scriptedAgent([{ type: "RUN_FINISHED", ...run }, "more", { type: "RUN_FINISHED", ...run }]),

@@ -134,7 +134,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
       expect(heard).toEqual([commands[1]]);
     });
 
-    define("are not heard by whoever has stopped listening", async () => {
+    define("do not reach a listener that was removed", async () => {
       const runs = await openLog();
       const lease = await openBenchRun(runs, key);
       const before: RunCommand[] = [];
@@ -224,7 +224,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     );
 
     define(
-      "that died is found out by whoever looks for its run",
+      "that died is detected when its run is looked up",
       async () => {
         const { view } = await openLost();
         expect(await view.find("ann", "r1")).toMatchObject({ status: "running", last: 2 });
@@ -236,7 +236,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     );
 
     define(
-      "that died is found out by whoever follows its run",
+      "that died is detected when its run is followed",
       async () => {
         const { view } = await openLost();
         const follower = watch(view, key);
@@ -250,7 +250,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     );
 
     define(
-      "that comes back too late is told, and cannot write any more",
+      "that comes back too late gets an error, and cannot write",
       async () => {
         const { runs, view, lease, wake } = await openLost();
         await bench.pass(1.5 * leaseMs);

@@ -179,7 +179,7 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
       ],
     ];
     for (const [what, setup, make] of bounds) {
-      define(`trims the head of a log with too many ${what}, and says so`, async () => {
+      define(`trims the head of a log with too many ${what}, and reports it`, async () => {
         const runs = await openLog(setup);
         const lease = await openBenchRun(runs, key);
         const live = watch(runs, key);

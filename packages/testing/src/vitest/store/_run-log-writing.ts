@@ -32,7 +32,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
       expect(await runs.active(thread)).toMatchObject(record);
     });
 
-    define("lets one run hold a thread, and says who", async () => {
+    define("lets one run hold a thread, and returns it", async () => {
       const runs = await openLog();
       const lease = await openBenchRun(runs, key);
       await runs.append(lease, [mark(1)]);

@@ -163,7 +163,7 @@ export function testSessionBlobs(
 }
 
 function blobsOf({ blobs }: SessionStore): BlobStore {
-  if (!blobs) throw new Error("The store has no `blobs`; `blobs: false` says that this is meant.");
+  if (!blobs) throw new Error("The store has no `blobs`; set `blobs: false` if this is intended.");
   return blobs;
 }
 

@@ -150,7 +150,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
     });
 
     define(
-      "leaves what has expired out of the number of sessions, where a store tells it",
+      "leaves what has expired out of the number of sessions, where a store has it",
       async () => {
         const store = await bench.open({ ttlMs });
         const told = async (real: number): Promise<number> => (await store.count?.()) ?? real;
@@ -247,7 +247,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       "second",
     );
 
-    define("says how long to wait, and keeps what it did not give", async () => {
+    define("returns how long to wait, and keeps what it did not give", async () => {
       const store = await bench.open();
       const quick = { tokens: 10, perMs: 1_000 };
       expect(await store.take("b", 8, quick)).toBe(0);

@@ -150,7 +150,7 @@ export function testSessionRecords({ bench, define }: SessionKit): void {
       expect((await store.get(key))!.messages).toEqual([]);
     });
 
-    define("counts what users and assistants said, once each", async () => {
+    define("counts messages of users and assistants, once each", async () => {
       const store = await bench.open();
       await store.create(key, init);
       await store.update(key, {
