@@ -27,6 +27,7 @@ const checks = [
   command("workspace", [...bin("sherif")]),
   command("engines", [node, ".ci/engines.mjs"]),
   command("strings", [node, ".ci/strings.mjs"]),
+  command("words", [node, ".ci/words.mjs"]),
   { name: "changesets", run: changesets },
   { name: "pack", needs: ["build"], run: pack },
   { ...command("size", [...bin("size-limit")]), needs: ["build"] },
