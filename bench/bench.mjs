@@ -29,7 +29,7 @@ const wanted = [...positionals, ...options.scenario.flatMap((names) => names.spl
 const unknown = wanted.filter((name) => !scenarios.some((one) => one.name === name));
 if (unknown.length > 0 || !(rounds >= 1)) {
   const names = scenarios.map(({ name }) => name).join(", ");
-  console.error(`No scenario "${unknown.join('", "')}". There are: ${names}.`);
+  console.error(`No scenario "${unknown.join('", "')}". Expected one of: ${names}.`);
   process.exit(1);
 }
 const only = options.subjects?.split(";");
@@ -50,7 +50,7 @@ const began = Date.now();
 const say = (text) =>
   console.error(`${String(Math.round((Date.now() - began) / 1_000)).padStart(4)} s  ${text}`);
 
-// An exit of our own takes Redis along; servers and load end when their parent is gone.
+// An explicit exit also ends Redis; servers and load end with their parent.
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
 
 await buildIfNeeded(say);
@@ -102,7 +102,7 @@ async function addStarts(scenario, result, settings) {
   }
 }
 
-// Only a whole run with all its rounds becomes the record; others go where they are told.
+// Only a whole run with all its rounds becomes the record; others are written to the given file.
 function writeResults() {
   const isRecord = wanted.length === 0 && !only && rounds >= 5;
   const file =

@@ -1,5 +1,5 @@
 // `node bench/chart.mjs`: draws docs/bench.svg from bench/results/latest.json and writes its tables
-// between the markers of the pages. `--check` only says whether they are what the results say.
+// between the markers of the pages. `--check` only reports whether they match the results.
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { chart, fillMarkers, sections } from "./lib/report/pages.mjs";
@@ -22,6 +22,6 @@ for (const [path, text] of [["docs/bench.svg", chart(record)], ...pages]) {
   else if (readFileSync(at(path), "utf8") !== text) stale.push(path);
 }
 for (const path of stale) {
-  console.error(`${path} is not what bench/results/latest.json says: run node bench/chart.mjs.`);
+  console.error(`${path} does not match bench/results/latest.json: run node bench/chart.mjs.`);
 }
 process.exitCode = stale.length === 0 ? 0 : 1;

@@ -1,5 +1,5 @@
-// A child of the bench: asks a server for runs over raw sockets and says what it saw. A client built on
-// `fetch` would measure itself.
+// A child of the bench: requests runs from a server over raw sockets and reports what it received. A
+// client built on `fetch` would measure itself.
 import { openSocket, writeRequest } from "./lib/raw-http.mjs";
 import { readAnswer } from "./lib/read-answer.mjs";
 
@@ -67,7 +67,7 @@ function firstBytes(socket, text) {
       // The filling of the one delta: what comes after it is waiting.
       if (!chunk.includes("xxxx")) return;
       socket.off("data", onData);
-      // Nobody may be told of the end of a stream that is held.
+      // The end of a held stream must not be reported.
       socket.removeAllListeners("close").resume();
       resolve();
     };

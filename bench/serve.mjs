@@ -1,4 +1,4 @@
-// A child of the bench: starts one subject, says where it listens, and answers what it has used.
+// A child of the bench: starts one subject, reports its address, and answers with what it has used.
 const [url] = process.argv.slice(2);
 const before = process.cpuUsage();
 const { start } = await import(url);

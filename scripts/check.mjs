@@ -29,6 +29,7 @@ const checks = [
   command("workspace", [...bin("sherif")]),
   command("engines", [node, "scripts/engines.mjs"]),
   command("strings", [node, "scripts/strings.mjs"]),
+  command("words", [node, "scripts/words.mjs"]),
   { name: "changesets", run: changesets },
   { name: "pack", needs: ["build"], run: pack },
   { ...command("size", [...bin("size-limit")]), needs: ["build"] },

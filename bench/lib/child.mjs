@@ -11,8 +11,8 @@ const canPin =
 export const isPinned = canPin;
 
 /**
- * A script in a process of its own that answers messages one by one. `core` is the processor it stays
- * on, where the system can do that.
+ * A script in a separate process that answers messages one by one. `core` is the processor it stays
+ * on, where the system supports that.
  */
 export function startChild(script, args = [], { env = {}, execArgv = [], core } = {}) {
   const flags = [...process.execArgv, ...execArgv];
@@ -30,7 +30,7 @@ export function startChild(script, args = [], { env = {}, execArgv = [], core } 
       : { execArgv: flags }),
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
-  // Warnings of subjects are nobody's business until one of them ends.
+  // Warnings of subjects are printed only when one of them exits.
   let said = "";
   child.stderr.on("data", (chunk) => (said = (said + chunk).slice(-4_000)));
   const next = () =>

@@ -96,7 +96,7 @@ async function keepRuns(subjects, load, { work }) {
   }
 }
 
-// Memory is given back late if at all, so every round has a process of its own.
+// Memory is returned late if at all, so every round has a separate process.
 async function measureHold(scenario, { rounds, redis, say, profile }) {
   const most = openFiles() - 500;
   const connections = Math.min(scenario.connections, most);
@@ -189,7 +189,7 @@ function start(scenario, { name, module, work, env = {} }, { redis, profile, exe
   });
 }
 
-// Forth and back, so that nobody is always the first after a pause.
+// Back and forth, so that no subject is always the first after a pause.
 function turns(subjects, round) {
   return round % 2 === 0 ? subjects : subjects.toReversed();
 }

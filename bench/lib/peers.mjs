@@ -1,4 +1,4 @@
-// The peers live outside the workspace, so that nobody who works on the library installs them.
+// The peers live outside the workspace, so that working on the library does not install them.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -36,10 +36,11 @@ export function installPeers(say) {
       stdio: ["ignore", "ignore", "inherit"],
       shell: process.platform === "win32",
     });
-    if (status !== 0) throw new Error("The peers could not be installed; npm says why above.");
+    if (status !== 0)
+      throw new Error("The peers could not be installed; npm printed the reason above.");
     writeFileSync(stampFile, stamp);
   }
-  // Beside their packages they import them as anybody would.
+  // Next to their packages they import them like any project.
   copyFileSync(work, join(peersFolder, "_work.mjs"));
   for (const file of readdirSync(join(source, "subjects"))) {
     copyFileSync(join(source, "subjects", file), join(peersFolder, file));

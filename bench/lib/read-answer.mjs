@@ -28,7 +28,7 @@ export function readAnswer(socket, text, lateMs) {
         if (length) expected = head.indexOf("\r\n\r\n") + 4 + Number(length[1]);
       }
       bytes += chunk.length;
-      // Of a short answer all of it, to say what was wrong with it.
+      // A short response in full, to report what was wrong with it.
       if (bytes < 2_000) said += chunk.toString("latin1");
       if (chunk.indexOf(at) >= 0) readStamps(chunk, lateMs);
       tail = (tail + chunk.toString("latin1", Math.max(0, chunk.length - 7))).slice(-7);

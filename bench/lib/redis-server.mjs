@@ -1,10 +1,10 @@
-// A Redis of the bench's own, without a disk, and what it says of itself.
+// A separate Redis for the bench, without a disk, and its statistics.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { createClient } from "redis";
 
-/** Starts one, or says why there is none. */
+/** Starts one, or reports why there is none. */
 export async function startRedis(say) {
   if (spawnSync("redis-server", ["--version"]).status !== 0) {
     say("NOT MEASURED: redis. It needs redis-server: apt-get install redis-server.");

@@ -14,7 +14,7 @@ const peers = [
   subject("assistant-stream", "peers/assistant-stream"),
   subject("CopilotKit runtime", "peers/copilotkit", { request: requests.copilotkit }),
 ];
-/** Those that are given AG-UI events and can say more than text. */
+/** Those that take AG-UI events and can send more than text. */
 const eventPeers = peers.slice(0, 3);
 
 const text = { kind: "text", deltas: 200, size: 20 };

@@ -1,4 +1,5 @@
-// Our handler as a host would write it: nothing switched off. The environment says what surrounds it.
+// Our handler as a host would write it: nothing switched off. The environment selects what surrounds
+// it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 // What every subject's agent does, so that only the serving differs. Copied beside the peers as well:
 // it may import Node only.
 
-/** The work as the bench says it: what is said, how often, how long, how far apart. */
+/** The work as set by the bench: what is sent, how often, how long, how far apart. */
 export const work = {
   kind: "text",
   deltas: 200,
@@ -10,7 +10,7 @@ export const work = {
   ...JSON.parse(process.env.BENCH_WORK ?? "{}"),
 };
 
-// What an agent waits for can be reached from somewhere: a timer, a socket. A promise that nobody holds would be
+// What an agent waits for must be reachable: from a timer, a socket. An unreferenced promise would be
 // collected with the run that waits for it, and an open stream would look as if it held nothing.
 const waiting = [];
 const filling = "x".repeat(work.size);

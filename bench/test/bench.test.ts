@@ -35,6 +35,6 @@ test(
 
 test("names the scenarios there are when one is unknown", async () => {
   await expect(run(script, "brust")).rejects.toThrow(
-    /No scenario "brust". There are: burst, paced-300/,
+    /No scenario "brust". Expected one of: burst, paced-300/,
   );
 });

@@ -9,7 +9,7 @@ export interface SeenEvent {
 
 /** One thread of a real client, which keeps messages and state itself. */
 export interface Conversation {
-  /** Says something as the user, runs the agent and resolves to the run's events. */
+  /** Sends a user message, runs the agent and resolves to the run's events. */
   say(content: string): Promise<SeenEvent[]>;
   /** Answers a frontend tool, as the page of an app does, and runs the agent again. */
   answer(toolCallId: string, content: unknown): Promise<SeenEvent[]>;
@@ -83,7 +83,7 @@ function converse(
       return response;
     },
   };
-  // The two versions have types of their own; what is used here is the same in both.
+  // The two versions have separate types; what is used here is the same in both.
   const agent = speaks1 ? new HttpAgent(config) : (new HttpAgent0(config) as unknown as HttpAgent);
 
   async function run(more: Parameters<HttpAgent["runAgent"]>[0] = {}): Promise<SeenEvent[]> {

@@ -5,7 +5,7 @@ type Expected = Record<string, unknown>;
 /** How every run begins. */
 export const started: Expected = { type: "RUN_STARTED" };
 
-/** How a run ends that owes nobody anything. */
+/** How a run ends that has no open questions. */
 export const finished: Expected = { type: "RUN_FINISHED" };
 
 /** How a run ends that waits for frontend tools. Clients before 1.0 receive no outcome of a success. */

@@ -3,7 +3,7 @@ import type { AgentFunction } from "@holodeck/agui";
 
 /** Chats, and changes the page's background when the page offers a tool for it. */
 export const agenticChat: AgentFunction = function* (input, { emit }) {
-  // The last message says whose turn it was: the user's, or that of a tool that ran in the page.
+  // The last message shows whose turn it was: the user's, or that of a tool that ran in the page.
   const last = input.messages.at(-1);
 
   if (last?.role === "tool") {
@@ -17,7 +17,7 @@ export const agenticChat: AgentFunction = function* (input, { emit }) {
   const canChange = input.tools?.some((tool) => tool.name === "change_background");
 
   if (background && canChange) {
-    // A frontend tool: we only say that we want it. The page runs it and starts the next run.
+    // A frontend tool: we only request it. The page runs it and starts the next run.
     emit.toolCall("change_background", { background });
     return;
   }

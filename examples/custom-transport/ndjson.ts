@@ -30,7 +30,7 @@ export function ndjson(options: NdjsonOptions = {}): Protocol {
         async handle(call) {
           const { warnings: _, ...request } = await decodeRunInput(call.body, host.limits);
           const run = await host.start(call, request);
-          // Whoever is cut off needs the run's id to go on; the server may have made it up.
+          // A disconnected client needs the run's id to resume; the server may have generated it.
           return run.stream(lines, "start", { "x-run-id": run.record.runId });
         },
       },

@@ -13,7 +13,7 @@ export interface StartOptions extends Pick<AgentHandlerOptions, "authenticate" |
 
 /** Serves one agent three ways: AG-UI at `/agui`, lines at `/ndjson`, a WebSocket at `/ws`. */
 export async function start(port = 8000, options: StartOptions = {}): Promise<Serving> {
-  // Ten seconds for whoever was cut off to come back.
+  // Ten seconds for a disconnected client to come back.
   const { agent = counter, onDisconnect = { graceMs: 10_000 }, ...rest } = options;
   const protocols = [agui(), ndjson()];
   const handler = createAgentHandler(agent, { ...rest, protocols, onDisconnect });
@@ -23,7 +23,8 @@ export async function start(port = 8000, options: StartOptions = {}): Promise<Se
     server: serving.server,
     path: "/ws",
     maxPayload: 1024 * 1024,
-    // Browsers let any page open a socket with the user's cookies; they always tell which page.
+    // Browsers let any page open a socket with the user's cookies; they always send the page's
+    // origin.
     verifyClient: ({ origin, req }: { origin?: string; req: { headers: { host?: string } } }) =>
       origin === undefined || new URL(origin).host === req.headers.host,
   });

@@ -30,7 +30,7 @@ export function carry(
   const leaving = new Set<() => void>();
 
   socket.on("message", (data) => {
-    // One Buffer, unless the socket was told otherwise.
+    // One Buffer, unless the socket is configured otherwise.
     const text = (data as Buffer).toString();
     const message = parse(text);
     if (message?.["type"] !== "stop") return run(message, text);
@@ -43,7 +43,7 @@ export function carry(
     for (const sink of sinks.values()) sink.onClose?.();
     sinks.clear();
   });
-  // "close" follows and says all there is to say.
+  // "close" follows and reports the rest.
   socket.on("error", () => undefined);
 
   function run(message: Record<string, unknown> | undefined, text: string): void {
@@ -87,7 +87,7 @@ export function carry(
     handler.handle(exchange).catch(() => socket.close(1011, "The handler failed."));
   }
 
-  // The handler's lines arrive whole; each becomes a message of its own.
+  // The handler's lines arrive whole; each becomes a separate message.
   function sendLines(runId: string): (text: string) => void {
     const head = `{"runId":${JSON.stringify(runId)},`;
     return (text) => {

@@ -1,11 +1,11 @@
 import { lastUserText } from "@holodeck/agui";
 import type { AgentFunction } from "@holodeck/agui";
 
-/** The shop's assistant: two tools on the server, one of which is nobody else's business. */
+/** The shop's assistant: two tools on the server, one of which is private. */
 export const shopAgent: AgentFunction = async function* (input, { emit }) {
   const id = /\d+/.exec(lastUserText(input))?.[0];
   if (id === undefined) {
-    yield "Which order? Tell me its number.";
+    yield "Which order? Please give me its number.";
     return;
   }
 

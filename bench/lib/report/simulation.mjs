@@ -1,5 +1,5 @@
 // How many processes, machines and Redis servers a number of open streams needs: arithmetic on what the
-// bench has measured and on assumptions that anybody may change.
+// bench has measured and on assumptions that can be changed.
 import { readFileSync } from "node:fs";
 import { median } from "../stats.mjs";
 import { toText } from "./table.mjs";

@@ -1,4 +1,4 @@
-// CopilotKit's runtime v2 on `node:http`, with an agent of its own kind.
+// CopilotKit's runtime v2 on `node:http`, with its own kind of agent.
 import { createServer } from "node:http";
 import { AbstractAgent } from "@ag-ui/client";
 import { CopilotRuntime } from "@copilotkit/runtime/v2";

@@ -10,8 +10,8 @@ export type MediaPart = Exclude<HistoryPart, { type: "text" }>;
 export type ModelMessage = Exclude<Message, Of<"activity"> | Of<"reasoning">>;
 
 /**
- * A conversation as models take it: each call is followed by its result at once, and a result without a
- * call is left out. A call that nobody answered gets a result that says so, unless it is in `open`.
+ * A conversation as models accept it: each call is followed directly by its result, and a result
+ * without a call is left out. An unanswered call gets a result that states so, unless it is in `open`.
  */
 export function toModelHistory(
   messages: readonly Message[],
@@ -44,7 +44,7 @@ export function toolNames(messages: readonly Message[]): ReadonlyMap<string, str
   return new Map(calls.map((call) => [call.id, call.function.name]));
 }
 
-/** The words of a content, without its media. */
+/** The text of a content, without its media. */
 export function textOf(content: string | readonly HistoryPart[]): string {
   if (typeof content === "string") return content;
   return content.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");

@@ -7,7 +7,9 @@ import type {
   RunContext,
 } from "@holodeck/agui-core";
 
-/** As much of the run's context as an adapter uses: it tells tokens and questions, and logs. */
+/**
+ * The part of the run's context that an adapter uses: it reports tokens and questions, and logs.
+ */
 export type AdapterContext = Pick<RunContext, "emit"> & Partial<Pick<RunContext, "logger">>;
 
 /** Asks a model for one answer. */
@@ -19,14 +21,14 @@ export type Read<TSource> = (
   context?: AdapterContext,
 ) => AsyncGenerator<BaseEvent>;
 
-/** The agent that asks, and says what it is told. */
+/** An agent that calls the model and emits its output. */
 export function toAgentFunction<TSource>(ask: Ask<TSource>, read: Read<TSource>): AgentFunction {
   return async function* (input, context) {
     yield* read(await ask(input, context), context);
   };
 }
 
-/** Throws for what cannot be iterated, and says what the call takes. */
+/** Throws for a value that is not iterable; the message states what the call takes. */
 export function assertStream(call: string, value: unknown, wanted: string): void {
   const isStream = typeof value === "object" && value !== null && Symbol.asyncIterator in value;
   if (isStream) return;

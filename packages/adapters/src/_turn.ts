@@ -1,7 +1,7 @@
 import { EventType, ulid } from "@holodeck/agui-core";
 import type { AgentError, BaseEvent } from "@holodeck/agui-core";
 
-/** What a model says, as AG-UI events. Parts go by the model's own keys, which need not be unique for long. */
+/** A model's output as AG-UI events. Parts are identified by the model's own keys, which may be reused. */
 export interface Turn {
   text(key: string, delta: string): BaseEvent[];
   endText(key: string): BaseEvent[];
@@ -11,7 +11,7 @@ export interface Turn {
   startCall(id: string, name: string, parentMessageId?: string): BaseEvent[];
   args(id: string, delta: string): BaseEvent[];
   endCall(id: string): BaseEvent[];
-  /** A whole call at once, unless it has been told in pieces. */
+  /** A whole call at once, unless it was already sent in pieces. */
   call(id: string, name: string, args: string): BaseEvent[];
   result(id: string, content: unknown, messageId?: string): BaseEvent[];
   failure(id: string, error: AgentError): BaseEvent[];
@@ -124,7 +124,7 @@ function content(type: EventType, messageId: string, delta: string): BaseEvent {
 }
 
 function toResult(toolCallId: string, value: unknown, messageId: string = ulid()): BaseEvent {
-  // What has no JSON, such as nothing at all, is no answer in words either.
+  // A value without JSON, such as undefined, is not a result either.
   const said = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   const type = EventType.TOOL_CALL_RESULT;
   return { type, messageId, toolCallId, content: said, role: "tool" };

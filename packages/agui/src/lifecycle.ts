@@ -34,7 +34,7 @@ const order: readonly HandlerState[] = [
   "stopped",
 ];
 
-// So long a health check waits for a handler that nobody has started yet.
+// How long a health check waits for a handler that has not been started.
 const probeMs = 500;
 
 /** The states of a handler, in their one order. */
@@ -91,7 +91,7 @@ export function createLifecycle(options: {
 
   function begin(): Promise<void> {
     if (!hasWarned && !settings.authenticate && isProduction()) {
-      logger.warn({}, "No authenticate: whoever knows the id of a thread can read it.");
+      logger.warn({}, "No authenticate option: anyone who knows a thread's id can read it.");
     }
     hasWarned = true;
     starting ??= prepare().catch((error: unknown) => {
@@ -107,7 +107,7 @@ export function createLifecycle(options: {
     go("shutting_down");
     const deadline = clock.now() + timeoutMs;
     const stopBeat = beat();
-    // A fifth of the time is kept for telling the clients and ending the sessions.
+    // A fifth of the time is kept for notifying the clients and ending the sessions.
     await within(settled(), timeoutMs * 0.8);
     for (const run of runs.live.values()) {
       run.abort(shuttingDown());
@@ -124,8 +124,8 @@ export function createLifecycle(options: {
     go("stopped");
   }
 
-  // Whether a client has taken its last bytes is looked at once per tick, which can be a second;
-  // whoever closes does not wait that long.
+  // Whether a client has received its last bytes is checked once per tick, up to a second apart;
+  // closing does not wait that long.
   function beat(): () => void {
     let timer: unknown;
     const look = (): void => {
@@ -136,7 +136,8 @@ export function createLifecycle(options: {
     return () => clock.clearTimeout(timer);
   }
 
-  // The clock's timers keep no process alive; whoever closes wants it done before the process ends.
+  // The clock's timers keep no process alive; the caller of close expects it to finish before the
+  // process ends.
   async function hold(work: Promise<void>): Promise<void> {
     const timer = setInterval(() => undefined, 60_000);
     try {
@@ -156,7 +157,7 @@ export function createLifecycle(options: {
     try {
       await Promise.race([work, timeout]);
     } catch (error) {
-      logger.error({ error }, "Shutting down met an error.");
+      logger.error({ error }, "An error occurred during shutdown.");
     } finally {
       clock.clearTimeout(timer);
     }

@@ -761,7 +761,10 @@ describe("a call that a lost run had taken", () => {
         expect(chat.chat.error).toBeUndefined();
         const results = toolsIn(seen.at(-1)!);
         expect(results).toMatchObject([
-          { toolCallId: "c", content: expect.stringContaining("ended before there was a result") },
+          {
+            toolCallId: "c",
+            content: expect.stringContaining("ended before it returned a result"),
+          },
         ]);
         expect(seen.at(-1)!.messages.at(-1)).toMatchObject({ role: "user", content: text });
       }

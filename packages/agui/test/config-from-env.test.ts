@@ -231,7 +231,7 @@ describe("an environment", () => {
     const named = (cause as { variable: string }[]).map(({ variable }) => variable);
     expect(named.toSorted()).toEqual(Object.keys(wrong).toSorted());
     expect(message.split("\n")).toEqual([
-      "The environment cannot be used:",
+      "The environment is not valid:",
       '- AGUI_HOST must be an IP address or a host name, not "not a host".',
       '- AGUI_PORT must be an integer from 1024 to 65535, not "80".',
       '- AGUI_DEBUG must be one of 0, 1, true, yes, on, false, no, off, not "maybe".',

@@ -131,7 +131,7 @@ describe("a body that no protocol at its place understands", () => {
     "is told who answers there, for %j",
     async (body) => {
       expect(await post(body)).toContain(
-        "No protocol here understands this body; vercel and threads answer POST /chat.",
+        "No protocol recognizes this body; POST /chat is served by vercel and threads.",
       );
     },
   );

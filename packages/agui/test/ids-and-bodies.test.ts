@@ -215,7 +215,7 @@ test("a refusal names the parser that consumed the body", async () => {
   const response = await post(`http://127.0.0.1:${port}/agui`, { messages: [] });
   expect(response.status).toBe(400);
   const { detail } = (await response.json()) as { detail: string };
-  expect(detail).toContain("The body was read before it came here");
+  expect(detail).toContain("The body was already read");
   expect(detail).toContain("Mount this handler before the parser");
   const empty = await fetch(`http://127.0.0.1:${port}/agui`, {
     method: "POST",

@@ -302,7 +302,7 @@ describe("a server that asks nobody who they are", () => {
 
   test("says so once in production", async () => {
     expect(await warnings({}, "production")).toEqual([
-      "No authenticate: whoever knows the id of a thread can read it.",
+      "No authenticate option: anyone who knows a thread's id can read it.",
     ]);
   });
 

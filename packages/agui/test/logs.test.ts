@@ -175,7 +175,7 @@ describe("a store that cannot be reached", () => {
       const logger = memoryLogger();
       const cause = new Error("connect ECONNREFUSED 127.0.0.1:6379");
       const fail = (): never => {
-        throw new AgentError("store-unavailable", "The store cannot be reached.", { cause });
+        throw new AgentError("store-unavailable", "The store is not reachable.", { cause });
       };
       const store = memorySessions();
       const sessions = { ...store, get: fail, create: fail, runs: { ...store.runs, open: fail } };

@@ -34,7 +34,7 @@ describe("an agent that is none", () => {
       })(),
       "not an Observable. That is what calling",
     ],
-    ["a class", Mine, "not a class Mine. Pass an object of it, made with new."],
+    ["a class", Mine, "not a class Mine. Pass an instance, created with new."],
     ["a Map", new Map([["a", hello]]), "not an iterable."],
   ])("is refused when it is %s", ([, agent, words]) => {
     const message = messageOf(() => createAgentHandler(agent as never));
@@ -70,9 +70,9 @@ describe("an option that is none", () => {
     [{ authentcate: run }, "Did you mean authenticate?"],
     [{ basepath: "/api" }, "Did you mean basePath?"],
     [{ onDisconect: "abort" }, "Did you mean onDisconnect?"],
-    [{ cors: true }, "cors is not an option of createAgentHandler. There are: protocols, "],
+    [{ cors: true }, "cors is not an option of createAgentHandler. Expected one of: protocols, "],
     [{ limits: { bodySize: 1 } }, "limits.bodySize is not a limit. Did you mean bodyBytes?"],
-    ["/api", 'The options of createAgentHandler are an object, not "/api".'],
+    ["/api", 'The options of createAgentHandler must be an object, not "/api".'],
     [[], "not an array."],
     [null, "not null."],
   ])("is refused: %j", ([options, words]) => {
@@ -87,10 +87,10 @@ describe("an option that is none", () => {
     [
       "logging",
       () => logging({ level: "warning" } as never),
-      "There are: debug, info, warn, error.",
+      "Expected one of: debug, info, warn, error.",
     ],
     ["toolFilter", () => toolFilter({ denied: ["x"] } as never), "Did you mean deny?"],
-    ["toolFilter", () => toolFilter(undefined as never), "are an object, not undefined."],
+    ["toolFilter", () => toolFilter(undefined as never), "must be an object, not undefined."],
   ])("is refused by %s", ([name, work, words]) => {
     const message = messageOf(work);
     expect(message).toContain(name);

@@ -260,7 +260,7 @@ test("two new messages in one request are both looked at", async () => {
   const { status, problem } = await post("/agui", { threadId: "two", runId: "two", messages });
   expect([status, problem.detail]).toEqual([
     400,
-    "messages.0.content has 1001 characters of text; this server accepts 1000.",
+    "messages.0.content has 1001 characters of text; this server accepts at most 1000.",
   ]);
 });
 

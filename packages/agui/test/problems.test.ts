@@ -59,7 +59,7 @@ const cases: Readonly<Record<string, Case>> = {
     code: "invalid-request",
     act: () => create().fetch(post("{", { headers })),
   },
-  "a path that is not encoded rightly": {
+  "a path that is not valid percent-encoding": {
     status: 400,
     code: "invalid-request",
     path: "/agui/runs/%E0%A4%A/events",

@@ -113,7 +113,7 @@ const contents = async (sessions: SessionStore): Promise<unknown[]> => {
 };
 
 /** CopilotKit's clients are refused with an event, all others with a status. */
-async function expectExists(response: Response, part = "was used before"): Promise<void> {
+async function expectExists(response: Response, part = "already exists"): Promise<void> {
   if (response.headers.get("content-type")?.startsWith("text/event-stream")) {
     const { events } = await sse.read(response);
     expect(events).toMatchObject([{ type: "RUN_ERROR", code: "run-exists" }]);
@@ -179,7 +179,7 @@ for (const kind of storeKinds) {
         const all = way.read(running);
         await expect.poll(() => calls.length).toBe(1);
         for (const url of [here, there]) {
-          await expectExists(await way.post(url, body("r1", "one")), "is running already");
+          await expectExists(await way.post(url, body("r1", "one")), "is already running");
           const invalid = await way.post(url, body("r1", "one"), { "last-event-id": "x" });
           expect(invalid.status).toBe(400);
           await invalid.text();
@@ -273,7 +273,7 @@ describe("a run id", () => {
     const url = await start(memorySessions({ runLogMs: 1 }), calls);
     await way.read(await way.post(url, body("r1", "one")));
     await expect.poll(async () => (await fetch(`${url}/agui/runs/r1/events`)).status).toBe(404);
-    await expectExists(await way.post(url, body("r1", "one")), "not kept any more");
+    await expectExists(await way.post(url, body("r1", "one")), "not stored");
     expect(calls).toEqual(["r1"]);
   });
 
@@ -355,7 +355,7 @@ describe("a run id", () => {
       await way.read(await way.post(url, body(`r${number}`, "one")));
     }
     await expect.poll(async () => (await fetch(`${url}/agui/runs/r1/events`)).status).toBe(404);
-    await expectExists(await way.post(url, body("r1", "one")), "not kept any more");
+    await expectExists(await way.post(url, body("r1", "one")), "not stored");
     expect(calls).toHaveLength(100);
   });
 });

@@ -3,7 +3,7 @@ import type { Command, Io } from "./shared/io.ts";
 // Loaded when asked for: `chat` needs no server, `check` no model.
 const commands: Record<string, { about: string; load: () => Promise<Command> }> = {
   serve: {
-    about: "serve an agent file (or the demo agent) with a page to talk to it",
+    about: "serve an agent file (or the demo agent) with a chat page",
     load: async () => (await import("./serve/index.ts")).serve,
   },
   init: {
@@ -11,7 +11,7 @@ const commands: Record<string, { about: string; load: () => Promise<Command> }> 
     load: async () => (await import("./init/index.ts")).init,
   },
   chat: {
-    about: "talk to an AG-UI endpoint from the terminal",
+    about: "chat with an AG-UI endpoint in the terminal",
     load: async () => (await import("./chat/index.ts")).chat,
   },
   check: {
@@ -34,7 +34,7 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) {
-    io.err.write(`There is no command "${name}".\n\n${usage()}`);
+    io.err.write(`Unknown command "${name}".\n\n${usage()}`);
     return 2;
   }
   const run = await command.load();
@@ -43,5 +43,5 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
 
 function usage(): string {
   const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(7)} ${about}`);
-  return `Usage: holodeck <command> [options]\n\n${lines.join("\n")}\n\n\`holodeck <command> --help\` has the options of each.\n`;
+  return `Usage: holodeck <command> [options]\n\n${lines.join("\n")}\n\n\`holodeck <command> --help\` lists the options of each.\n`;
 }

@@ -93,7 +93,7 @@ describe("one turn", () => {
     const server = await startServer();
     await server.close();
     const { code, out } = await runMain("chat", server.url, "hi");
-    expect(out).toMatch(/^Nothing answers at http:\/\/127.0.0.1:\d+\/: .*ECONNREFUSED/);
+    expect(out).toMatch(/^No server responded at http:\/\/127.0.0.1:\d+\/: .*ECONNREFUSED/);
     expect(code).toBe(1);
   });
 
@@ -151,7 +151,7 @@ describe("one turn", () => {
     );
     const proxy = await cutOnce(Number(new URL(url).port), "One, ", open);
     const { code, out } = await runMain("chat", url.replace(/:\d+/, `:${proxy}`), "Count");
-    expect(out).toBe("One, \nThe connection was lost; asking for the rest.\ntwo.\n");
+    expect(out).toBe("One, \nThe connection was lost; resuming.\ntwo.\n");
     expect(code).toBe(0);
   });
 
@@ -210,7 +210,7 @@ describe("a question of the agent's", () => {
     });
     const { code, out } = await typeTo(["chat", url, "Paint it"], ['{"colour":"red"}']);
     expect(out).toMatch(
-      /Which colour\? \(JSON or text; nothing cancels\)[^]*So \{"colour":"red"\}/,
+      /Which colour\? \(JSON or text; an empty line cancels\)[^]*So \{"colour":"red"\}/,
     );
     expect(code).toBe(0);
   });
@@ -263,7 +263,7 @@ describe("the prompt", () => {
       expect.stringMatching(/^> A new thread: \w{26}$/),
       "> state /said",
       "1 of 1",
-      expect.stringMatching(/^> There is no \/what\. There are: /),
+      expect.stringMatching(/^> Unknown command \/what\. Commands: /),
       "> > ",
     ]);
   });
@@ -301,7 +301,7 @@ describe("the prompt", () => {
 describe("wrong use", () => {
   test.for<[args: string[], says: RegExp]>([
     [[], /Which endpoint\? Try: holodeck chat http/],
-    [["http://x", "--thread", " "], /" " is no thread/],
+    [["http://x", "--thread", " "], /" " is not a thread id/],
     [["http://x", "--json"], /--json is for one turn/],
     [["http://x", "--wat"], /--wat[^]*Usage: holodeck chat/],
   ])("%j is told in a sentence, with exit code 2", async ([args, says]) => {

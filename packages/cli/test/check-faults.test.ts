@@ -83,7 +83,7 @@ const framing: Planted[] = [
   {
     name: "JSON without data:",
     id: "frames",
-    seen: /no field of SSE: \{"type":"STEP_STARTED"/,
+    seen: /not an SSE field: \{"type":"STEP_STARTED"/,
     fault: { bytes: (text) => text.replace('data: {"type":"STEP_S', '{"type":"STEP_S') },
   },
   {
@@ -107,7 +107,7 @@ const framing: Planted[] = [
   {
     name: "a character cut in two",
     id: "utf-8",
-    seen: /no character/,
+    seen: /not valid UTF-8/,
     fault: {
       bytes: (text) => {
         const bytes = Buffer.from(text);
@@ -181,7 +181,7 @@ const lifecycle: Planted[] = [
   {
     name: "no RUN_STARTED",
     id: "starts",
-    seen: /First came .*STEP_STARTED/,
+    seen: /The first event was .*STEP_STARTED/,
     fault: { events: without("RUN_STARTED") },
   },
   {

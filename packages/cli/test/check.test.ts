@@ -96,7 +96,7 @@ describe("a server of 0.0.x", () => {
     expect(checks.filter(({ verdict }) => verdict === "breaks")).toEqual([]);
     expect(checks.find(({ id }) => id === "version")).toMatchObject({
       verdict: "does not apply",
-      note: "It speaks 0.0.x, which has no version.",
+      note: "It uses 0.0.x, which has no version.",
     });
     expect(code).toBe(0);
   });
@@ -113,7 +113,7 @@ describe("the report", () => {
     expect(err).toBe("");
     expect(out).toMatch(/^BREAKS {5}no-done {12}sends no \[DONE\]$/m);
     expect(out).toMatch(/^ {11}seen {2}data: \[DONE\]$/m);
-    expect(out).toMatch(/^ {11}rule {2}AG-UI knows no \[DONE\]/m);
+    expect(out).toMatch(/^ {11}rule {2}AG-UI has no \[DONE\]/m);
     expect(out).toMatch(/\d+ hold, 2 break, \d+ do(es)? not apply, \d+ not shown\n$/);
     expect(out).not.toContain("\u001B");
     const longest = Math.max(...out.split("\n").map((line) => line.length));
@@ -142,12 +142,15 @@ describe("wrong use", () => {
     [[], /Which endpoint\? Try: holodeck check http/],
     [["ftp://x"], /"ftp:\/\/x" is not a URL of http or https/],
     [["http://"], /"http:\/\/" is not a URL/],
-    [["http://127.0.0.1:1/agui"], /Nothing answers at http:\/\/127.0.0.1:1\/agui: .*ECONNREFUSED/],
+    [
+      ["http://127.0.0.1:1/agui"],
+      /No server responded at http:\/\/127.0.0.1:1\/agui: .*ECONNREFUSED/,
+    ],
     [
       ["http://x", "--header", "nonsense"],
       /"nonsense" is not a header\. Write --header 'name: value'\./,
     ],
-    [["http://x", "--timeout", "soon"], /"soon" is no time: give seconds/],
+    [["http://x", "--timeout", "soon"], /"soon" is not a time: use seconds/],
     [["http://x", "--colour"], /--colour[^]*Usage: holodeck check/],
     [["http://x", "http://y"], /One URL at a time, not 2\./],
   ])("%j is told in a sentence, with exit code 2", async ([args, says]) => {

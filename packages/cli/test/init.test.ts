@@ -58,7 +58,7 @@ describe("holodeck init", () => {
     await writeFile(join(folder, "notes.txt"), "mine");
     await mkdir(join(folder, "src"));
     const { code, err } = await runMain("init", folder);
-    expect(err).toBe(`${folder} is not empty. In the way: notes.txt, src.\n`);
+    expect(err).toBe(`${folder} is not empty. Existing files: notes.txt, src.\n`);
     expect(code).toBe(2);
     expect(await readAll(folder)).toEqual(["notes.txt"]);
   });
@@ -70,7 +70,7 @@ describe("holodeck init", () => {
   });
 
   test.for<[args: string[], says: RegExp]>([
-    [["--template", "koa"], /There is no template "koa"\. Choose --template express\|hono\./],
+    [["--template", "koa"], /Unknown template "koa"\. Choose --template express\|hono\./],
     [["a", "b"], /One folder, not 2\./],
     [["--force"], /--force[^]*Usage: holodeck init/],
   ])("%j is told in a sentence, with exit code 2", async ([args, says]) => {

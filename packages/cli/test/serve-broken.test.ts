@@ -42,7 +42,7 @@ describe("a broken agent file", () => {
   });
 
   test.for([
-    ["no agent", `export const other = 1;\n`, "agent.ts:1:1: There is no agent in it; export one"],
+    ["no agent", `export const other = 1;\n`, "agent.ts:1:1: It exports no agent; export one"],
     ["a number", `type A = 1;\n\nexport default 42;\n`, "agent.ts:3:1: "],
     [
       "a bad map",

@@ -164,9 +164,7 @@ describe("a server on every interface", () => {
   test("warns, and answers to addresses and this machine's name, but to no other name", async () => {
     const file = write(scratch(), { "agent.mjs": hello });
     const cli = await serveHere([file, "--host", "0.0.0.0"]);
-    await cli.waitFor(
-      /Warning: it listens on 0\.0\.0\.0\. Anybody on the network can talk to the agent/,
-    );
+    await cli.waitFor(/Warning: listening on 0\.0\.0\.0\. Anyone on the network can use the agent/);
     expect(cli.url).toBe(`http://localhost:${cli.port}`);
     for (const host of [
       `192.0.2.7:${cli.port}`,

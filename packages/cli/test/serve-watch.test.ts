@@ -55,22 +55,20 @@ describe("--watch", () => {
     write(folder, { "agent.ts.tmp": `export default async () => "two";\n` });
     renameSync(join(folder, "agent.ts.tmp"), file);
     await expect.poll(async () => (await say(first.session_id)).content, slowly).toBe("two");
-    await times(cli, /was read again/, 4);
+    await times(cli, /was reloaded/, 4);
   });
 
   test("keeps the agent that works when the file is broken, says where, and goes on when it is mended", async () => {
     const file = write(scratch(), { "agent.ts": `export default async () => "good";\n` });
     const cli = await startServe([file, "--watch"]);
     writeFileSync(file, `\nexport default async () => "bad" +;\n`);
-    await cli.waitFor(
-      /agent\.ts:2:35: SyntaxError[\s\S]*The agent that was there before goes on\./,
-    );
+    await cli.waitFor(/agent\.ts:2:35: SyntaxError[\s\S]*The previous agent stays in use\./);
     expect(await ask(cli.url)).toMatchObject({ text: "good" });
 
     writeFileSync(file, `import { word } from "./word.ts";\nexport default async () => word;\n`);
     await cli.waitFor(/agent\.ts:1:\d+: Cannot find module/);
     writeFileSync(join(dirname(file), "word.ts"), `export const word = "better";\n`);
-    await cli.waitFor(/was read again/);
+    await cli.waitFor(/was reloaded/);
     expect(await ask(cli.url)).toMatchObject({ text: "better" });
   });
 
@@ -89,14 +87,14 @@ describe("--watch", () => {
       "{ type: function, name: shout, description: Says it loudly., module: ./lib/tools.ts }";
     writeFileSync(file, yaml("tools:", `  - ${tool}`));
     await cli.waitFor(
-      /agent\.yaml:5:\d+ The module cannot be loaded: .*say\.ts:1:\d+: SyntaxError[\s\S]*goes on\./,
+      /agent\.yaml:5:\d+ The module cannot be loaded: .*say\.ts:1:\d+: SyntaxError[\s\S]*stays in use\./,
     );
     writeFileSync(join(folder, "lib/deep/say.ts"), `export const say = () => "a";\n`);
-    await cli.waitFor(/was read again/);
+    await cli.waitFor(/was reloaded/);
     const info = await (await fetch(`${cli.url}/agui/info`)).text();
     expect(info).toContain("Says it loudly.");
     writeFileSync(join(folder, "lib/deep/say.ts"), `export const say = () => "b";\n`);
-    await times(cli, /was read again/, 2);
+    await times(cli, /was reloaded/, 2);
   });
 
   test("lets a run in flight end on the agent it began with; it can be stopped and followed", async () => {
@@ -121,7 +119,7 @@ describe("--watch", () => {
     const [kept, stopped] = [follow(await start("kept")), follow(await start("stopped"))];
     await Promise.all([kept.until("old"), stopped.until("old")]);
     writeFileSync(file, source("new"));
-    await cli.waitFor(/was read again/);
+    await cli.waitFor(/was reloaded/);
 
     const stop = await post(cli.url, {}, { path: "/agui/runs/stopped/stop" });
     expect(stop.status).toBeLessThan(300);

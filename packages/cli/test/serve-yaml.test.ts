@@ -53,7 +53,7 @@ describe("holodeck serve agent.yaml", () => {
     expect(model.questions[0]?.headers.authorization).toBe(`Bearer ${env.MODEL_KEY}`);
 
     writeFileSync(file, readFileSync(file, "utf8").replace("a helper", "a poet"));
-    await cli.waitFor(/was read again/);
+    await cli.waitFor(/was reloaded/);
     model.script({ text: "A rose." });
     expect(await ask(cli.url)).toMatchObject({ text: "A rose." });
     expect(model.questions[0]?.body.messages[0]).toEqual({

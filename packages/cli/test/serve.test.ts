@@ -39,7 +39,7 @@ describe("what is printed at the start", () => {
       });
       // No such run, thread or message is fine; no such route is not.
       const text = await response.text();
-      expect(text, address).not.toContain("Nothing answers");
+      expect(text, address).not.toContain("No route matches");
       expect(response.status, address).not.toBe(405);
     }
     const curl = /curl .* (http:\S+) -H 'content-type: application\/json' -d '(.*)'$/m.exec(

@@ -101,7 +101,7 @@ sessions: mysql://localhost
     [
       "a key that is there twice",
       `${head}name: b`,
-      "4:1 This key is here twice; keep one of them.",
+      "4:1 This key appears twice; remove one of them.",
     ],
     [
       "a wrong type",
@@ -131,7 +131,7 @@ sessions: mysql://localhost
     [
       "a key of another provider",
       "name: a\nmodel:\n  provider: demo\n  resource: r\ninstructions: hi",
-      '4:3 "resource" is not a key of model. There are: provider, name, temperature, max_tokens, top_p.',
+      '4:3 "resource" is not a key of model. Expected one of: provider, name, temperature, max_tokens, top_p.',
     ],
     [
       "no key in the environment",
@@ -146,17 +146,17 @@ sessions: mysql://localhost
     [
       "a key in place of its name",
       "name: a\nmodel:\n  provider: openai\n  name: m\n  api_key_env: sk-abcdefghijklm\ninstructions: hi",
-      '5:3 Secrets do not belong into the file. Put it into the environment and write "api_key_env: OPENAI_API_KEY" here.',
+      '5:3 Secrets do not belong in the file. Put it into the environment and write "api_key_env: OPENAI_API_KEY" here.',
     ],
     [
       "a key as such",
       "name: a\nmodel:\n  provider: demo\n  api_key: abc\ninstructions: hi",
-      "4:3 Secrets do not belong into the file.",
+      "4:3 Secrets do not belong in the file.",
     ],
     [
       "a reference to a key",
       "name: a\nmodel:\n  provider: demo\n  api_key: ${MY_KEY}\ninstructions: hi",
-      '4:3 Secrets do not belong into the file. Put it into the environment and write "api_key_env: MY_KEY" here.',
+      '4:3 Secrets do not belong in the file. Put it into the environment and write "api_key_env: MY_KEY" here.',
     ],
     [
       "a base_url without one",
@@ -166,7 +166,7 @@ sessions: mysql://localhost
     [
       "a base_url with a password",
       "name: a\nmodel:\n  provider: ollama\n  name: m\n  base_url: http://me:pw@models/v1\ninstructions: hi",
-      "5:3 Secrets do not belong into the file.",
+      "5:3 Secrets do not belong in the file.",
     ],
     [
       "a base_url from nowhere",
@@ -247,12 +247,12 @@ sessions: mysql://localhost
     [
       "parameters twice",
       functionTool("export: multiply", "parameters: { a: { type: number } }"),
-      "9:5 The tool of the module has parameters of its own; leave these out.",
+      "9:5 The module's tool already has parameters; remove these.",
     ],
     [
       "two tools of one name",
       `${tool("type: client", "name: t", "description: One.")}  - { type: client, name: t, description: Two. }`,
-      '8:21 "t" is the name of tools[0], too; a name means one tool.',
+      '8:21 "t" is also the name of tools[0]; tool names must be unique.',
     ],
     [
       "an MCP server from nowhere",
@@ -278,17 +278,17 @@ sessions: mysql://localhost
         "headers:",
         "  Authorization: Bearer abcdefg",
       ),
-      '9:7 Secrets do not belong into the file. Put it into the environment and write "Authorization: ${NAME}" here.',
+      '9:7 Secrets do not belong in the file. Put it into the environment and write "Authorization: ${NAME}" here.',
     ],
     [
       "a token in a variable",
       tool("type: mcp", "name: t", "command: npx", "env:", "  GITHUB_TOKEN: abcdefg"),
-      '9:7 Secrets do not belong into the file. Put it into the environment and write "GITHUB_TOKEN: ${NAME}" here.',
+      '9:7 Secrets do not belong in the file. Put it into the environment and write "GITHUB_TOKEN: ${NAME}" here.',
     ],
     [
       "a token in an argument",
       tool("type: mcp", "name: t", "command: npx", "args: [sk-abcdefghijkl]"),
-      "8:12 Secrets do not belong into the file.",
+      "8:12 Secrets do not belong in the file.",
     ],
     [
       "a limit that is none",
@@ -329,7 +329,7 @@ sessions: mysql://localhost
     [
       "two who say who is asking",
       `${head}middleware:\n  - bearer_auth: { token_env: HOME }\n  - bearer_auth: { token_env: HOME }`,
-      "6:5 bearer_auth is here already; only one may say who is asking.",
+      "6:5 bearer_auth is already listed; only one may authenticate requests.",
     ],
     [
       "a pattern that is none",
@@ -337,7 +337,7 @@ sessions: mysql://localhost
       "5:5 redact: Invalid regular expression",
     ],
     [
-      "nowhere to keep sessions",
+      "is not a session store",
       `${head}sessions: disk`,
       '4:1 sessions must be "memory", "sqlite:PATH", "redis://HOST:PORT" or "${NAME}".',
     ],
@@ -349,19 +349,19 @@ sessions: mysql://localhost
     [
       "a password of Redis",
       `${head}sessions: redis://:pass@localhost`,
-      '4:1 Secrets do not belong into the file. Put it into the environment and write "${NAME}" here.',
+      '4:1 Secrets do not belong in the file. Put it into the environment and write "${NAME}" here.',
     ],
     ["YAML that is none", `${head}tools: [a`, "4:10 This is not YAML: "],
     ["a tab", `${head}limits:\n\trun_timeout_ms: 1`, "5:1 This is not YAML: "],
     [
       "aliases that grow without end",
       `${head}test_cases:\n  - &a [x,x,x,x,x,x,x,x,x,x]\n  - &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\n  - [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n`,
-      "1:1 The aliases of the file stand for too much: ",
+      "1:1 The aliases of the file expand to too much: ",
     ],
     [
       "an alias of nothing",
       `${head}description: *gone`,
-      "4:14 *gone stands for nothing; write &gone before what it means.",
+      "4:14 *gone has no anchor; write &gone before the value it refers to.",
     ],
   ])("says where and what: %s", async ([, text, expected]) => {
     const faults = await faultsOf(text, { env: { HOME: "/root" } });

@@ -276,7 +276,7 @@ tools:${http(easel.url, "easel")}`;
     const { helper } = agent as unknown as { helper: { agent: { ready(): Promise<unknown> } } };
     const failure = helper.agent.ready().catch((error: unknown) => String(error));
     await close?.();
-    expect(await failure).toMatch(/has been closed|closed meanwhile/);
+    expect(await failure).toMatch(/has been closed|closed in the meantime/);
   });
 
   test("end with the agent", async () => {
@@ -305,7 +305,7 @@ describe("a server that cannot be used keeps the agent from starting, with its n
     [
       "a program that says nothing",
       `command: ${process.execPath}\n    args: ["-e", "process.stdin.resume()"]\n    timeout: 0.3`,
-      /The MCP server "broken" \(.*node\) cannot be used: It did not answer within 0.3 s; "timeout" of the tool allows it more\./,
+      /The MCP server "broken" \(.*node\) cannot be used: It did not answer within 0.3 s; increase "timeout" of the tool\./,
     ],
     [
       "an address where nobody listens",

@@ -46,5 +46,7 @@ export async function checkBody<K extends keyof Bodies>(
     const at = path.map(String).join(".");
     return { path: at, message: at === "" ? message : `${at}: ${message}` };
   });
-  throw new AgentError("invalid-request", `This is not valid: ${errors[0]?.message}`, { errors });
+  throw new AgentError("invalid-request", `The body is not valid: ${errors[0]?.message}`, {
+    errors,
+  });
 }

@@ -45,7 +45,7 @@ export function toHistory(session: Session): BaseEvent[] {
       type: EventType.RUN_FINISHED,
       threadId,
       runId,
-      // Who comes back finds the question again that the agent waits to have answered.
+      // A client that reconnects receives the agent's open question again.
       ...(interrupts.length > 0 ? { outcome: { type: "interrupt", interrupts } } : {}),
     },
   ];

@@ -93,12 +93,12 @@ function routesAt(path: string, host: ProtocolHost, place: number): Route[] {
 }
 
 /**
- * What CopilotKit's client asks discovery for. No flag is sent that has no test; `mode` is never
- * "intelligence", and nothing is said of a licence.
+ * The capabilities that CopilotKit's client reads from discovery. No flag is sent without a test;
+ * `mode` is never "intelligence", and there is no licence member.
  */
 function describe({ hasAuthenticate }: ProtocolHost, paths: readonly string[]): Json {
   const threadEndpoints = {
-    // Everybody is the same nobody without it, and would see the threads of all the others.
+    // Without authentication all callers share one identity, and would see each other's threads.
     list: hasAuthenticate,
     inspect: true,
     mutations: true,

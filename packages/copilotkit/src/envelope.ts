@@ -45,7 +45,7 @@ export function isRunMethod(method: string | undefined): boolean {
   return method === "agent/run" || method === "agent/connect" || method === "agent/suggest";
 }
 
-/** Answers the single endpoint: the route that the envelope stands for, with its parameters and body. */
+/** Answers the single endpoint: calls the route named by the envelope, with its parameters and body. */
 export async function openEnvelope(call: Call, host: ProtocolHost): Promise<Reply> {
   const { method, params = {}, body } = await checkBody("envelope", call.body);
   const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
@@ -53,7 +53,7 @@ export async function openEnvelope(call: Call, host: ProtocolHost): Promise<Repl
     const known = Object.keys(methods).join(", ");
     throw new AgentError(
       "invalid-request",
-      `There is no method ${quote(method)}; there are: ${known}.`,
+      `Unknown method ${quote(method)}; expected one of: ${known}.`,
     );
   }
   return handle(deriveCall(call, { params: strings(params), body }), host);

@@ -31,37 +31,37 @@ const descriptions: Readonly<Record<string, Description>> = {
   },
   "POST /agent/:agentId/connect": {
     id: "copilotkitConnect",
-    summary: "Shows a thread: what is past, and what is running live.",
+    summary: "Streams a thread: its history, then its active run.",
     takes: "connect",
     answers: "stream",
   },
   "POST /agent/:agentId/suggest": {
     id: "copilotkitSuggest",
-    summary: "Runs an agent beside its thread, for suggestions.",
+    summary: "Runs an agent without changing its thread, for suggestions.",
     takes: "input",
     answers: "stream",
   },
   "POST /agent/:agentId/stop/:threadId": {
     id: "copilotkitStop",
-    summary: "Stops what runs on a thread.",
+    summary: "Stops the run of a thread.",
     takes: "stop",
     answers: "stopped",
   },
   "GET /threads": {
     id: "copilotkitListThreads",
-    summary: "Lists the caller's threads, the one used last first.",
+    summary: "Lists the caller's threads, most recently used first.",
     query: "list",
     answers: "threads",
   },
   "PATCH /threads/:threadId": {
     id: "copilotkitChangeThread",
-    summary: "Names a thread, archives it or takes it out of the archive.",
+    summary: "Renames, archives or unarchives a thread.",
     takes: "change",
     answers: "thread",
   },
   "DELETE /threads/:threadId": {
     id: "copilotkitDeleteThread",
-    summary: "Deletes a thread and stops what runs on it.",
+    summary: "Deletes a thread and stops its run.",
     answers: "deleted",
   },
   "POST /threads/:threadId/archive": {
@@ -87,7 +87,7 @@ const descriptions: Readonly<Record<string, Description>> = {
   },
 };
 
-/** The route with its OpenAPI operation. `place` tells several mounts of this protocol apart. */
+/** The route with its OpenAPI operation. `place` distinguishes several mounts of this protocol. */
 export function describeRoute(route: Route, base: string, place: number): Route {
   const at = route.path === "/" ? "" : route.path.slice(base.length);
   const description = descriptions[`${route.method} ${at}`];
@@ -110,7 +110,7 @@ async function toOperation(description: Description, suffix: string): Promise<Js
     };
   }
   if (query) operation.parameters = toParameters(await toJsonSchema(bodies[query], "output"));
-  const empty = { description: "The method has nothing to answer here." };
+  const empty = { description: "The method has no result." };
   operation.responses = {
     200: await toResponse(answers),
     ...(answers === "any" ? { 204: empty } : {}),
@@ -123,7 +123,7 @@ async function toResponse(answers: Description["answers"]): Promise<Json> {
   if (answers === "stream") return { description: "The events of a run.", content: stream };
   if (answers === "any") {
     const content = { ...stream, "application/json": { schema: {} } };
-    return { description: "What the method answers.", content };
+    return { description: "The result of the method.", content };
   }
   const { [answers]: schema } = (await import("./schemas.ts")).answers;
   const content = { "application/json": { schema: await toJsonSchema(schema, "output") } };

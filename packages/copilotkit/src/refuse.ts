@@ -20,7 +20,7 @@ export function refuseRun(error: AgentError, call: Call): Reply {
   };
 }
 
-/** How the single endpoint refuses: as the route would that the envelope stands for. */
+/** How the single endpoint refuses: like the route named by the envelope. */
 export function refuseEnvelope(error: AgentError, call: Call): Reply {
   return isRunMethod(readMethod(call.body)) ? refuseRun(error, call) : refuse(error, call);
 }

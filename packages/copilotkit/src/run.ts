@@ -6,7 +6,7 @@ export function run(call: Call, host: ProtocolHost): Promise<Reply> {
   return start(call, host, isSuggestion);
 }
 
-/** Runs the agent beside the thread: nothing of it is kept. */
+/** Runs the agent without changing the thread: nothing of it is stored. */
 export function suggest(call: Call, host: ProtocolHost): Promise<Reply> {
   return start(call, host, () => true);
 }
@@ -23,7 +23,7 @@ async function start(
   }
   const ephemeral = isEphemeral(input);
   const active = await host.start(call, { agentId, input, protocolVersion, ephemeral });
-  // CopilotKit names protobuf nowhere; it gets server-sent events whatever `Accept` says.
+  // CopilotKit never asks for protobuf; it gets server-sent events for any `Accept`.
   return active.stream(aguiSseEncoder({ protocolVersion }), "start");
 }
 

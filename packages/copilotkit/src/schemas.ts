@@ -23,7 +23,7 @@ export const schemas: { readonly [K in keyof Bodies]: z.ZodType<Bodies[K]> } = {
       archived: z.boolean().optional(),
     })
     .refine(({ name, archived }) => name !== undefined || archived !== undefined, {
-      message: "A change has a name, or says whether the thread is archived.",
+      message: "An update needs a name or archived.",
     }),
   archive: z.looseObject({ agentId: z.string().optional() }),
   list: z.object({

@@ -11,11 +11,11 @@ export async function stop(call: Call, host: ProtocolHost): Promise<Reply> {
   const running = await host.sessions.runs.active({ principal, threadId });
   // A stop that comes late must not end the run after the one it was meant for.
   const isMeant = running === undefined || runId === undefined || running.runId === runId;
-  // Suggestions run beside any thread, under one that was made up for them.
+  // Suggestions run outside of threads, under a generated thread id.
   const target = running ? { runId: running.runId } : { threadId };
   if (isMeant && (await host.send(call, target, { type: "stop" }))) {
     return { status: 200, body: { stopped: true, threadId, ...target } };
   }
-  const message = `Thread "${threadId}" has no such run going.`;
+  const message = `Thread "${threadId}" has no such active run.`;
   return { status: 200, body: { stopped: false, message } };
 }

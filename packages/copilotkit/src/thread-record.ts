@@ -1,6 +1,6 @@
 import type { Json, Message, Session } from "@holodeck/agui-core";
 
-// Where these stand in the metadata of a session: an agent can name its thread too, by
+// The keys in the metadata of a session: an agent can name its thread too, with
 // `context.session.set("threadName", …)`.
 const nameKey = "threadName";
 const archivedKey = "threadArchived";

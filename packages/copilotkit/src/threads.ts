@@ -58,7 +58,7 @@ export async function requestThreads(call: Call, host: ProtocolHost): Promise<Re
     if (params)
       return route.handle(deriveCall(call, { params, query: new URLSearchParams(search) }));
   }
-  throw new AgentError("not-found", `There is no ${httpMethod} ${JSON.stringify(pathname)} here.`);
+  throw new AgentError("not-found", `No route matches ${httpMethod} ${JSON.stringify(pathname)}.`);
 }
 
 function match(path: string, segments: readonly string[]): Record<string, string> | undefined {
@@ -79,14 +79,14 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (cause) {
-    const message = `The path segment "${segment}" is not encoded rightly.`;
+    const message = `The path segment "${segment}" is not valid percent-encoding.`;
     throw new AgentError("invalid-request", message, { cause });
   }
 }
 
 async function list(call: Call, host: ProtocolHost): Promise<Reply> {
   if (!call.principal) {
-    const message = "Threads are listed only for somebody; this server does not authenticate.";
+    const message = "Listing threads requires authentication, which this server does not have.";
     throw new AgentError("authentication-required", message, { status: 403 });
   }
   const read = (name: string): string | undefined => call.query.get(name) ?? undefined;
@@ -103,7 +103,7 @@ async function list(call: Call, host: ProtocolHost): Promise<Reply> {
   for (let page = 0; page < maxPages && threads.length < limit; page++) {
     const { items, next } = await host.sessions.list({
       principal: call.principal.id,
-      // No more than is still wanted, so that the cursor stands behind the last one shown.
+      // No more than still needed, so that the cursor is after the last one shown.
       limit: limit - threads.length,
       ...(agentId === undefined ? {} : { agentId }),
       ...(cursor === undefined ? {} : { cursor }),
@@ -116,7 +116,7 @@ async function list(call: Call, host: ProtocolHost): Promise<Reply> {
   return { status: 200, body };
 }
 
-// Clients say "default" for whichever agent that is; threads are kept under its name.
+// Clients send "default" for the default agent; threads are stored under its name.
 function toAgentId(host: ProtocolHost, given: string | undefined): string | undefined {
   if (given !== "default") return given;
   const { agents, defaultAgent } = host.info();
@@ -140,13 +140,13 @@ async function archive(call: Call, host: ProtocolHost): Promise<Reply> {
 
 async function remove(call: Call, host: ProtocolHost): Promise<Reply> {
   const { threadId } = await find(call, host);
-  // Whoever deletes a thread does not want an answer on it any more.
+  // A deleted thread needs no answer.
   await host.send(call, { threadId }, { type: "stop" });
   await host.sessions.delete(keyOf(call));
   return { status: 200, body: { threadId, deleted: true } };
 }
 
-// Somebody else's thread and none at all look the same.
+// Another principal's thread and a missing one look the same.
 async function find(call: Call, host: ProtocolHost): Promise<Session> {
   const key = keyOf(call);
   const session = await host.sessions.get(key);

@@ -66,7 +66,7 @@ describe("a thread", () => {
   });
 
   test.for<[string, unknown, string]>([
-    ["without a change", { agentId: "default" }, "A change has a name"],
+    ["without a change", { agentId: "default" }, "An update needs a name"],
     ["with a blank name", { name: "  " }, "name"],
     ["with a name that is too long", { name: "x".repeat(201) }, "name"],
     ["with a number for a name", { name: 7 }, "name"],

@@ -73,7 +73,7 @@ describe("copilotkit", () => {
     [{ path: 7 }, "copilotkit({ path: 7 }) must start with"],
     [{ path: [] }, "needs at least one"],
     [{ paths: "/ck" }, "paths is not an option of copilotkit. Did you mean path?"],
-    ["/ck", 'The options of copilotkit are an object, not "/ck".'],
+    ["/ck", 'The options of copilotkit must be an object, not "/ck".'],
   ])("refuses %j", ([options, message]) => {
     expect(() => copilotkit(options as never)).toThrow(message);
   });
@@ -260,7 +260,11 @@ describe.for(ways)("a request %s", ([, way]) => {
     const answer = await send(handler, run, input("b", "hi"));
     expect(answer).toMatchObject({ status: 200, type: "text/event-stream" });
     expect(answer.events).toEqual([
-      { type: "RUN_ERROR", code: "capacity-exceeded", message: "No more than 1 runs at once." },
+      {
+        type: "RUN_ERROR",
+        code: "capacity-exceeded",
+        message: "The server is at its limit of 1 concurrent runs.",
+      },
     ]);
     stage.gate.open();
     await first;
@@ -274,7 +278,7 @@ describe.for(ways)("a request %s", ([, way]) => {
     const handler = createHandler(createStage(), { sessions });
     const answer = await send(handler, connect, { threadId: "t" });
     expect(answer.events).toEqual([
-      { type: "RUN_ERROR", code: "internal", message: "The server failed to answer." },
+      { type: "RUN_ERROR", code: "internal", message: "The server failed to handle the request." },
     ]);
     expect(answer.text).not.toContain("hunter2");
   });
@@ -363,8 +367,8 @@ test("suggestions that nobody wants any more are stopped", async () => {
 
 describe("an envelope", () => {
   test.for<[string, object, number, string]>([
-    ["an unknown method", { method: "agent/dance" }, 400, "There is no method"],
-    ["what objects inherit", { method: "constructor" }, 400, "There is no method"],
+    ["an unknown method", { method: "agent/dance" }, 400, "Unknown method"],
+    ["what objects inherit", { method: "constructor" }, 400, "Unknown method"],
     [
       "a stop without a thread",
       { method: "agent/stop", params: { agentId: "default" } },
@@ -384,19 +388,19 @@ describe("an envelope", () => {
       "a resource elsewhere",
       { method: "resource/request", params: { path: "/memories", httpMethod: "GET" } },
       404,
-      "There is no GET",
+      "No route matches GET",
     ],
     [
       "a resource in a wrong way",
       { method: "resource/request", params: { path: "/threads/clear", httpMethod: "POST" } },
       404,
-      "There is no POST",
+      "No route matches POST",
     ],
     [
-      "a path that is not encoded rightly",
+      "a path that is not valid percent-encoding",
       { method: "resource/request", params: { path: "/threads/%E0%A4%A", httpMethod: "DELETE" } },
       400,
-      "not encoded rightly",
+      "not valid percent-encoding",
     ],
   ])("is refused with %s", async ([, body, status, message]) => {
     const answer = await ask(createHandler(createStage()), endpoint, { body });

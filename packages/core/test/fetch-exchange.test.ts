@@ -137,14 +137,14 @@ describe("an exchange", () => {
     const request = new Request(url, { method: "POST", body: "x" });
     await request.text();
     await expect(answerFetch(readAll, createFetchExchange(request))).rejects.toThrow(
-      "was read before",
+      "was already read",
     );
   });
 
   test("is answered once", () => {
     const { exchange } = createFetchExchange(new Request(url));
     exchange.reply(200, {});
-    expect(() => exchange.reply(200, {})).toThrow("answered once");
+    expect(() => exchange.reply(200, {})).toThrow("called twice");
   });
 });
 

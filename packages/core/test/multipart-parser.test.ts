@@ -123,8 +123,8 @@ test("takes a boundary for one only at the beginning of a line", () => {
 
 test.for([
   ["--b\r\nContent-Type: text/plain\r\n\r\nx\r\n--b--", "no Content-Disposition"],
-  ["--bxx", "followed by something else"],
-  ["--b x\r\n", "followed by something else"],
+  ["--bxx", "followed by unexpected data"],
+  ["--b x\r\n", "followed by unexpected data"],
   [`--b${" ".repeat(2_000)}`, "too much white space"],
   ["preamble ".repeat(1_000), "does not begin with its boundary"],
   [`--b\r\nx: ${"y".repeat(9000)}`, "bytes of headers"],

@@ -6,7 +6,7 @@ test.for<[string, unknown]>([
   ["undefined", undefined],
 ])("refuses %s instead of a handler, and says how one is made", ([what, given]) => {
   expect(() => toExpressHandler(given as never)).toThrow(
-    `toExpressHandler takes what createAgentHandler returns, not ${what}. ` +
+    `toExpressHandler takes the handler that createAgentHandler returns, not ${what}. ` +
       "Try toExpressHandler(createAgentHandler(agent)).",
   );
 });

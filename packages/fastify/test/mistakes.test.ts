@@ -6,7 +6,7 @@ test.for<[string, unknown]>([
   ["undefined", undefined],
 ])("refuses %s instead of a handler, and says how one is made", ([what, given]) => {
   expect(() => toFastifyPlugin(given as never)).toThrow(
-    `toFastifyPlugin takes what createAgentHandler returns, not ${what}. ` +
+    `toFastifyPlugin takes the handler that createAgentHandler returns, not ${what}. ` +
       "Try toFastifyPlugin(createAgentHandler(agent)).",
   );
 });

@@ -95,7 +95,7 @@ describe.each(Object.keys(ways))("over %s a PDF", (way) => {
         400,
         {
           code: "unsupported-media-type",
-          detail: `"lie" is said to be ${mimeType}, but its bytes are of application/pdf.`,
+          detail: `"lie" is declared as ${mimeType}, but its content is application/pdf.`,
         },
       ]);
     },

@@ -64,7 +64,7 @@ test.for([
 ] as const)("a reader of %s that is not installed is named in the log", ([name, missing]) => {
   const { status, body, logged } = answers[files.findIndex((file) => file.name === name)]!;
   expect(logged).toContain(
-    `Reading "${name}" takes the package ${missing}, which is not installed: npm install ${missing}.`,
+    `Reading "${name}" requires the package ${missing}, which is not installed: npm install ${missing}.`,
   );
   // What a server has installed is no business of its clients.
   expect([status, body.code]).toEqual([500, "internal"]);

@@ -4,11 +4,11 @@ import { extractFiles } from "../src/index.ts";
 describe("extractFiles names a wrong option and says what is right", () => {
   test.for<[unknown, string]>([
     [{ timeoutMS: 1 }, "timeoutMS is not an option of extractFiles. Did you mean timeoutMs?"],
-    ["ocr", 'The options of extractFiles are an object, not "ocr".'],
-    [{ ocr: "eng" }, 'The options of extractFiles({ ocr }) are an object, not "eng".'],
+    ["ocr", 'The options of extractFiles must be an object, not "ocr".'],
+    [{ ocr: "eng" }, 'The options of extractFiles({ ocr }) must be an object, not "eng".'],
     [
       { ocr: { lang: "eng" } },
-      "lang is not an option of extractFiles({ ocr }). Did you mean language? There are: language, langPath.",
+      "lang is not an option of extractFiles({ ocr }). Did you mean language? Expected one of: language, langPath.",
     ],
     [
       { ocr: { language: "../../etc" } },
@@ -31,7 +31,10 @@ describe("extractFiles names a wrong option and says what is right", () => {
     [{ inflatedBytes: -1 }, "extractFiles({ inflatedBytes }) must be a number above 0, not -1."],
     [{ spoolBytes: NaN }, "extractFiles({ spoolBytes }) must be a number above 0, not NaN."],
     [{ tempDir: 7 }, "extractFiles({ tempDir }) must be the path of a folder, not 7."],
-    [{ resolveUrl: true }, "The options of extractFiles({ resolveUrl }) are an object, not true."],
+    [
+      { resolveUrl: true },
+      "The options of extractFiles({ resolveUrl }) must be an object, not true.",
+    ],
     [
       { resolveUrl: { allow: "https://a.test" } },
       'extractFiles({ resolveUrl.allow }) must be a list of origins, not "https://a.test".',
@@ -46,7 +49,7 @@ describe("extractFiles names a wrong option and says what is right", () => {
     ],
     [
       { uploads: "/files" },
-      'The options of extractFiles({ uploads }) are an object, not "/files".',
+      'The options of extractFiles({ uploads }) must be an object, not "/files".',
     ],
     [
       { uploads: { path: "files" } },

@@ -62,7 +62,7 @@ describe("an address", () => {
     expect(status).toBe(400);
     expect(JSON.parse(answer)).toMatchObject({
       code: "file-not-found",
-      detail: `"file-1" cannot be read: the address "${origin}/there.txt" is not fetched here.`,
+      detail: `"file-1" cannot be read: this server does not fetch the address "${origin}/there.txt".`,
     });
     expect(asked).toEqual([]);
   });
@@ -90,7 +90,7 @@ describe("an address", () => {
       const resolveUrl = { allow: [origin], allowPrivate: true, timeoutMs: 300 };
       const { status, answer } = await refer({ type: "url", value: origin + path }, { resolveUrl });
       expect(status).toBe(400);
-      expect(answer).toContain("is not fetched here");
+      expect(answer).toContain("does not fetch the address");
       expect(answer).not.toContain("secret");
     },
   );

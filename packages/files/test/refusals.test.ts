@@ -34,28 +34,28 @@ const refused: readonly Refused[] = [
     file: { name: "a.pdf", mimeType: types.pdf, bytes: drawText("MOON") },
     status: 400,
     code: "unsupported-media-type",
-    detail: '"a.pdf" is said to be application/pdf, but its bytes are of image/png.',
+    detail: '"a.pdf" is declared as application/pdf, but its content is image/png.',
   },
   {
     what: "a program that is said to be text",
     file: { name: "a.txt", mimeType: types.txt, bytes: strToU8("\x7fELF\x02\x01\x01\0\0\0") },
     status: 400,
     code: "unsupported-media-type",
-    detail: '"a.txt" is said to be text/plain, but its bytes are of no type that is known here.',
+    detail: '"a.txt" is declared as text/plain, but its content is of an unknown type.',
   },
   {
     what: "any zip that is said to be a Word document",
     file: { name: "a.docx", mimeType: types.docx, bytes: zipSync({ "a.exe": strToU8("MZ") }) },
     status: 400,
     code: "unsupported-media-type",
-    detail: `"a.docx" is said to be ${types.docx}, but its bytes are of application/zip.`,
+    detail: `"a.docx" is declared as ${types.docx}, but its content is application/zip.`,
   },
   {
     what: "a Word document that is said to be a workbook",
     file: { name: "a.xlsx", mimeType: types.xlsx, bytes: docx },
     status: 400,
     code: "unsupported-media-type",
-    detail: `"a.xlsx" is said to be ${types.xlsx}, but its bytes are of ${types.docx}.`,
+    detail: `"a.xlsx" is declared as ${types.xlsx}, but its content is ${types.docx}.`,
   },
   {
     what: "a damaged PDF",
@@ -94,7 +94,7 @@ const refused: readonly Refused[] = [
     file: { name: "old.xlsx", mimeType: types.xlsx, bytes: makeOle("Workbook") },
     status: 400,
     code: "unsupported-media-type",
-    detail: '"old.xlsx" is of an old Office format; save it as .docx, .xlsx or .pptx.',
+    detail: '"old.xlsx" has an old Office format; save it as .docx, .xlsx or .pptx.',
   },
   {
     what: "a PDF with a password",
@@ -108,7 +108,7 @@ const refused: readonly Refused[] = [
     file: { name: "a.png", mimeType: types.png, bytes: pdf },
     status: 400,
     code: "unsupported-media-type",
-    detail: '"a.png" is said to be image/png, but its bytes are of application/pdf.',
+    detail: '"a.png" is declared as image/png, but its content is application/pdf.',
   },
 ];
 
@@ -243,7 +243,7 @@ test("cuts what is too long, says so to the agent and in the log", async () => {
   const [message] = own.seen.messages;
   expect(message!.content).toHaveLength(200);
   expect(message!.content).toMatch(/^Read\n\n## File: long.pdf\n[x\n]+\n\n\[… truncated\]$/);
-  expect(warnings).toContain("The text of the files was cut.");
+  expect(warnings).toContain("The text of the files was truncated.");
   await own.handler.close();
 });
 

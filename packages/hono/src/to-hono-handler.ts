@@ -72,7 +72,7 @@ function ipOf(c: Context): string | undefined {
 }
 
 function executionOf(c: Context): unknown {
-  // On Node there is none, and to be told so by an error costs more than a tenth of a short answer.
+  // On Node there is none, and the error that reports this is expensive in short responses.
   if (incomingOf(c)) return undefined;
   try {
     return c.executionCtx;

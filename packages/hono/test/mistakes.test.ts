@@ -6,7 +6,7 @@ test.for<[string, unknown]>([
   ["undefined", undefined],
 ])("refuses %s instead of a handler, and says how one is made", ([what, given]) => {
   expect(() => toHonoHandler(given as never)).toThrow(
-    `toHonoHandler takes what createAgentHandler returns, not ${what}. ` +
+    `toHonoHandler takes the handler that createAgentHandler returns, not ${what}. ` +
       "Try toHonoHandler(createAgentHandler(agent)).",
   );
 });

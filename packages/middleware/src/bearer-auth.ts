@@ -12,7 +12,10 @@ export interface BearerAuthOptions {
   realm?: string;
 }
 
-/** Middleware that says who is asking; its `authenticate` fits the handler's option of that name. */
+/**
+ * Middleware that authenticates requests; its `authenticate` can be passed as the handler's option
+ * of that name.
+ */
 export interface BearerAuth extends HandlerMiddleware {
   readonly authenticate: (request: AgentRequest) => Promise<Principal>;
 }
@@ -21,7 +24,7 @@ export interface BearerAuth extends HandlerMiddleware {
 const credentials = /^Bearer +([\w.~+/-]+=*) *$/i;
 
 /**
- * Wants `Authorization: Bearer <token>` on everything but health: who it belongs to is
+ * Requires `Authorization: Bearer <token>` on all routes except health: the owner of the token is
  * `context.principal`, and owns the threads.
  *
  * @example
@@ -36,12 +39,12 @@ export function bearerAuth(options: BearerAuthOptions): BearerAuth {
   const { verify, realm } = options;
   if (typeof verify !== "function") {
     throw new TypeError(
-      `bearerAuth wants { verify: (token) => ({ id }) or null }, not ${describeValue(verify)}.`,
+      `bearerAuth expects { verify: (token) => ({ id }) or null }, not ${describeValue(verify)}.`,
     );
   }
   if (realm !== undefined && (typeof realm !== "string" || !/^[ !#-[\]-~]+$/.test(realm))) {
     throw new TypeError(
-      `bearerAuth's realm is plain text without quotes, not ${describeValue(realm)}.`,
+      `bearerAuth's realm must be plain text without quotes, not ${describeValue(realm)}.`,
     );
   }
 
@@ -58,9 +61,9 @@ export function bearerAuth(options: BearerAuthOptions): BearerAuth {
 
   async function authenticate(request: AgentRequest): Promise<Principal> {
     const header = request.headers.get("authorization");
-    // RFC 6750, section 3.1: whoever brought no token is not told of an error.
+    // RFC 6750, section 3.1: a request without a token receives no error code.
     if (header === null || !/^Bearer\b/i.test(header)) {
-      throw refusal("This server wants an Authorization header with a bearer token.");
+      throw refusal("An Authorization header with a bearer token is required.");
     }
     const token = credentials.exec(header)?.[1];
     const principal = token === undefined ? null : await verify(token, request);

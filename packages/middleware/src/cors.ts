@@ -3,8 +3,8 @@ import type { AgentRequest, HandlerMiddleware, Reply } from "@holodeck/agui-core
 
 export interface CorsOptions {
   /**
-   * Who may read the answers: `"*"` for everybody, origins such as `"https://app.example.com"` in a
-   * list or with commas between them, or a rule.
+   * Who may read the responses: `"*"` for all origins, origins such as `"https://app.example.com"`
+   * in a list or separated by commas, or a function.
    */
   origins: string | readonly string[] | ((origin: string) => boolean);
   /** Whether cookies and HTTP authentication go along; not together with `"*"`. By default false. */
@@ -40,8 +40,8 @@ const neededHeaders = [
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Lets browsers of other origins use the handler: preflights are answered, and every other answer,
- * refusals included, says who may read it.
+ * Allows browsers on other origins to use the handler: preflights are answered, and every other
+ * response, including errors, has the headers that allow reading it.
  *
  * @example
  * ```ts
@@ -64,7 +64,7 @@ export function cors(
   }
   if (typeof maxAgeSeconds !== "number" || !(maxAgeSeconds >= 0)) {
     throw new TypeError(
-      `cors's maxAgeSeconds is a number of seconds, not ${describeValue(maxAgeSeconds)}.`,
+      `cors's maxAgeSeconds must be a number of seconds, not ${describeValue(maxAgeSeconds)}.`,
     );
   }
   const allowMethods = toList("methods", methods);
@@ -74,9 +74,10 @@ export function cors(
 
   function grant(origin: string | null): Record<string, string> {
     if (isAllowed === "*") return { "access-control-allow-origin": "*" };
-    // "null" is every sandboxed frame and local file: nobody one could mean.
+    // "null" is the origin of every sandboxed frame and local file: it cannot be allowed
+    // selectively.
     if (origin === null || origin === "null") return {};
-    // Exactly true: the promise of an asynchronous rule would let everybody in.
+    // Exactly true: the promise of an asynchronous rule would allow every origin.
     if ((isAllowed(origin) as unknown) !== true) return {};
     return {
       "access-control-allow-origin": origin,
@@ -132,7 +133,7 @@ function toRule(origins: unknown): Rule {
   const list = typeof origins === "string" ? origins.split(",").map((one) => one.trim()) : origins;
   if (!Array.isArray(list) || list.length === 0) {
     throw new TypeError(
-      `cors's origins are "*", a list like ["https://app.example.com"] or a function, ` +
+      `cors's origins must be "*", a list like ["https://app.example.com"] or a function, ` +
         `not ${Array.isArray(list) ? "an empty list" : describeValue(origins)}.`,
     );
   }
@@ -146,8 +147,8 @@ function toRule(origins: unknown): Rule {
 function assertOrigin(value: unknown): void {
   if (typeof value === "string" && toOrigin(value) === value) return;
   throw new TypeError(
-    `cors's origins are scheme and host, like "https://app.example.com", ` +
-      `not ${describeValue(value)}. For a pattern give a function.`,
+    `cors's origins must be scheme and host, like "https://app.example.com", ` +
+      `not ${describeValue(value)}. For a pattern, pass a function.`,
   );
 }
 
@@ -165,7 +166,7 @@ function toList(option: string, names: unknown): string {
     return names.join(", ");
   }
   throw new TypeError(
-    `cors's ${option} are a list of names, like ["X-Trace"], not ${JSON.stringify(names)}.`,
+    `cors's ${option} must be a list of names, like ["X-Trace"], not ${JSON.stringify(names)}.`,
   );
 }
 

@@ -14,7 +14,7 @@ type ContextItem = RunAgentInput["context"][number];
 
 /** What a provider may go by. */
 export interface ContextQuery {
-  /** What the user said last, as text. */
+  /** The last user message, as text. */
   readonly message: string;
   readonly principal: Principal | undefined;
   readonly input: RunAgentInput;
@@ -32,7 +32,7 @@ export type ProvidedContext =
   | undefined
   | void;
 
-/** Finds what an agent should know: a profile, memories, documents. May bring a time of its own. */
+/** Finds what an agent should know: a profile, memories, documents. May have its own timeout. */
 export type ContextProvider =
   | ((query: ContextQuery) => Awaitable<ProvidedContext>)
   | { provide(query: ContextQuery): Awaitable<ProvidedContext>; timeoutMs?: number };
@@ -45,8 +45,9 @@ export interface InjectContextOptions {
 }
 
 /**
- * Adds to `input.context` what providers find, a list or by name: all are asked at once, and what they
- * say comes in their order. One that fails or takes too long is logged and left out. Clients see nothing of it.
+ * Adds the results of providers, given as a list or by name, to `input.context`: all are called at once, and
+ * their results keep their order. A provider that fails or takes too long is logged and left out. Clients
+ * receive none of it.
  *
  * @example
  * ```ts
@@ -81,10 +82,10 @@ export function injectContext(
         try {
           if ("value" in outcome) return toItems(name, outcome.value);
           if ("error" in outcome) throw outcome.error;
-          if (outcome.reason === "timeout") skip(context, name, `It took over ${ms} ms.`);
+          if (outcome.reason === "timeout") skip(context, name, `It took longer than ${ms} ms.`);
         } catch (error) {
           skip(context, name, "It failed.");
-          // What it threw may quote what it read; that is for those who debug.
+          // The error may quote what the provider read; it is logged at debug level only.
           context.logger.debug({ provider: name, error }, "A context provider failed.");
         }
         return [];
@@ -128,7 +129,7 @@ function toItems(name: string, value: ProvidedContext): ContextItem[] {
       return { description, value: said };
     }
     throw new TypeError(
-      "A context provider returns a string or { description, value } of strings.",
+      "A context provider must return a string or { description, value } of strings.",
     );
   });
 }
@@ -149,7 +150,7 @@ function toSources(providers: unknown, timeoutMs: number): Source[] {
     const provide: unknown = typeof provider === "function" ? provider : toProvide(provider);
     if (typeof provide !== "function") {
       throw new TypeError(
-        `injectContext's provider "${key}" is a function, like ${example}, ` +
+        `injectContext's provider "${key}" must be a function, like ${example}, ` +
           `not ${describeValue(provider)}.`,
       );
     }
@@ -167,6 +168,6 @@ function toProvide(provider: unknown): unknown {
 function assertTime(value: unknown): void {
   if (typeof value === "number" && value > 0) return;
   throw new TypeError(
-    `injectContext's timeoutMs is a number above 0, not ${describeValue(value)}.`,
+    `injectContext's timeoutMs must be a number above 0, not ${describeValue(value)}.`,
   );
 }

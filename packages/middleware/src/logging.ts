@@ -36,13 +36,13 @@ interface Arrival {
   readonly at: number;
   readonly facts: RequestFacts | undefined;
   status?: number;
-  /** It has started a run, whose record tells all of it. */
+  /** The request started a run, whose record has all the details. */
   hasRun?: boolean;
   /** Writes the record of a run that ended before its request was answered. */
   write?: () => void;
 }
 
-// Beyond this much output a debug record says so instead of growing.
+// Output beyond this size is marked as truncated in a debug record.
 const outputBytes = 256 * 1024;
 
 const levels: readonly string[] = ["debug", "info", "warn", "error"];

@@ -8,13 +8,16 @@ export interface RateLimitOptions {
   /** By default a minute. */
   perMs?: number;
   /**
-   * Whose runs are counted together: one principal's, one address's, one thread's, or what a function
-   * says. By default the principal's, and the address's of those who are not known.
+   * Which runs are counted together: those of one principal, one address, one thread, or the key that
+   * a function returns. By default those of the principal, or of the address for anonymous callers.
    */
   by?: "principal" | "address" | "thread" | ((input: RunAgentInput, context: RunContext) => string);
-  /** Tells several limits of one store apart. By default `runs`. */
+  /** Distinguishes several limits in one store. By default `runs`. */
   name?: string;
-  /** Who counts. By default the handler's session store, so that all its processes count together. */
+  /**
+   * Where runs are counted. By default the handler's session store, so that all its processes count
+   * together.
+   */
   sessions?: AdmitHost["sessions"];
 }
 
@@ -37,17 +40,17 @@ export function rateLimit(
   if (!Number.isFinite(runs) || runs < 1) throw wrong("runs", "at least 1", runs);
   if (!Number.isFinite(perMs) || perMs <= 0) throw wrong("perMs", "above 0", perMs);
   if (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name)) {
-    throw new TypeError(`rateLimit's name is a short word, not ${describeValue(name)}.`);
+    throw new TypeError(`rateLimit's name must be a short word, not ${describeValue(name)}.`);
   }
   if (by !== undefined && typeof by !== "function" && !kinds.includes(by)) {
-    throw unknownName("what rateLimit counts by", describeValue(by), kinds);
+    throw unknownName("a key that rateLimit counts by", describeValue(by), kinds);
   }
 
   async function admit(input: RunAgentInput, context: RunContext, host?: AdmitHost): Promise<void> {
     const store = sessions ?? host?.sessions;
     if (!store) {
       throw new TypeError(
-        "rateLimit counts in the session store of a handler; without one give it " +
+        "rateLimit counts in the handler's session store; without one, pass " +
           "{ sessions: memorySessions() }.",
       );
     }
@@ -70,7 +73,7 @@ export function rateLimit(
   return { name: "rateLimit", admit };
 }
 
-// The kind is part of the name: a principal cannot be called like somebody's address.
+// The kind is part of the name: a principal's id cannot collide with an address.
 function toBucket(by: RateLimitOptions["by"], input: RunAgentInput, context: RunContext): string {
   const { principal, threadId, request } = context;
   if (typeof by === "function") {
@@ -103,5 +106,7 @@ function toNetwork(ip: string): string {
 }
 
 function wrong(option: string, rule: string, value: unknown): TypeError {
-  return new TypeError(`rateLimit's ${option} is a number ${rule}, not ${describeValue(value)}.`);
+  return new TypeError(
+    `rateLimit's ${option} must be a number ${rule}, not ${describeValue(value)}.`,
+  );
 }

@@ -23,7 +23,7 @@ export function toRunReport(terminal: BaseEvent | undefined, reason: unknown): R
   return { outcome: isCancelled ? "cancelled" : "error", error: code };
 }
 
-/** What a run has spent, as its end tells it. */
+/** What a run has used, as reported at its end. */
 export interface Spent {
   readonly provider?: string;
   readonly model?: string;

@@ -3,9 +3,9 @@ import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { Clock, Middleware, RunAgentInput, RunContext } from "@holodeck/agui-core";
 
 export interface RunTimeoutOptions {
-  /** How long a run may take, or what says so for one. */
+  /** How long a run may take, or a function that returns it. */
   ms?: number | ((input: RunAgentInput, context: RunContext) => number);
-  /** How long it may say nothing. */
+  /** How long it may send nothing. */
   idleMs?: number;
   /** For tests that hold time still. */
   clock?: Clock;
@@ -24,7 +24,7 @@ export function runTimeout(options: RunTimeoutOptions): Middleware {
   assertOptions("runTimeout", options, ["ms", "idleMs", "clock"]);
   const { ms, idleMs, clock = systemClock } = options;
   if (ms === undefined && idleMs === undefined) {
-    throw new TypeError("runTimeout wants { ms } or { idleMs }, like { ms: 60_000 }.");
+    throw new TypeError("runTimeout expects { ms } or { idleMs }, like { ms: 60_000 }.");
   }
   if (typeof ms !== "function" && ms !== undefined) assertTime("ms", ms);
   if (idleMs !== undefined) assertTime("idleMs", idleMs);
@@ -58,7 +58,7 @@ export function runTimeout(options: RunTimeoutOptions): Middleware {
         const message =
           now >= endAt
             ? `The run took longer than ${total} ms.`
-            : `The run said nothing for ${idleMs} ms.`;
+            : `The run sent nothing for ${idleMs} ms.`;
         observer.error(new AgentError("timeout", message));
       }
 
@@ -85,6 +85,6 @@ export function runTimeout(options: RunTimeoutOptions): Middleware {
 function assertTime(option: string, value: unknown): number {
   if (typeof value === "number" && value > 0) return value;
   throw new TypeError(
-    `runTimeout's ${option} is a number of milliseconds above 0, not ${describeValue(value)}.`,
+    `runTimeout's ${option} must be a number of milliseconds above 0, not ${describeValue(value)}.`,
   );
 }

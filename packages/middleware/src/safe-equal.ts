@@ -1,6 +1,6 @@
 /**
- * Whether two secrets are equal, in a time that does not tell how much of the guess was right. It
- * depends on the length of the guess alone.
+ * Compares two secrets in a time that does not reveal how much of the guess was right. It depends
+ * only on the length of the guess.
  *
  * @example
  * ```ts
@@ -15,7 +15,7 @@ export function safeEqual(guess: string, secret: string): boolean {
   const [given, wanted] = [encoder.encode(guess), encoder.encode(secret)];
   let difference = given.length ^ wanted.length;
   for (let index = 0; index < given.length; index++) {
-    // `% 1` of an empty secret; the lengths have told the difference already.
+    // `% 1` for an empty secret; the lengths already differ.
     difference |= given[index]! ^ (wanted[index % (wanted.length || 1)] ?? 0);
   }
   return difference === 0;

@@ -15,7 +15,7 @@ import { withRunTimeout } from "./with-run-timeout.ts";
 export interface SuggestQuery {
   /** The conversation, the answer included. */
   readonly messages: readonly Message[];
-  /** What the agent has just said. */
+  /** The agent's latest answer. */
   readonly answer: string;
   readonly input: RunAgentInput;
   readonly context: RunContext;
@@ -30,7 +30,7 @@ export interface SuggestQuestionsOptions {
   clock?: Clock;
 }
 
-// Beyond this much a conversation is told in part.
+// A conversation larger than this is passed in part.
 const maxBytes = 1024 * 1024;
 
 /**
@@ -57,7 +57,7 @@ export function suggestQuestions(
   const { timeoutMs = 5_000, clock = systemClock } = options;
   if (typeof timeoutMs !== "number" || !(timeoutMs > 0)) {
     throw new TypeError(
-      `suggestQuestions's timeoutMs is a number above 0, not ${describeValue(timeoutMs)}.`,
+      `suggestQuestions's timeoutMs must be a number above 0, not ${describeValue(timeoutMs)}.`,
     );
   }
 
@@ -85,7 +85,7 @@ export function suggestQuestions(
             observer.next({ type: EventType.CUSTOM, name: "suggested_questions", value });
           }
         } else {
-          const why = "reason" in outcome ? `It took over ${timeoutMs} ms.` : "It failed.";
+          const why = "reason" in outcome ? `It took longer than ${timeoutMs} ms.` : "It failed.";
           logger.warn({ runId, why }, "No questions were suggested.");
           if ("error" in outcome) logger.debug({ runId, error: outcome.error }, "suggestQuestions");
         }
@@ -128,7 +128,7 @@ function isAnswer(event: BaseEvent): boolean {
   return event.type === EventType.TEXT_MESSAGE_CONTENT && event.subagentRunId === undefined;
 }
 
-// Who was asked something, or waits for a tool of their own, has no use for other questions.
+// A user who was asked a question, or whose client has to run a tool, needs no other questions.
 function isDone({ type, outcome }: BaseEvent): boolean {
   if (type !== EventType.RUN_FINISHED) return false;
   const { type: kind = "success", pendingToolCallIds = [] } = (outcome ?? {}) as {

@@ -32,7 +32,7 @@ export function throttleDeltas(options: ThrottleDeltasOptions = {}): Middleware 
   const { ms = 50, clock = systemClock } = options;
   if (typeof ms !== "number" || !(ms > 0)) {
     throw new TypeError(
-      `throttleDeltas's ms is a number of milliseconds above 0, not ${describeValue(ms)}.`,
+      `throttleDeltas's ms must be a number of milliseconds above 0, not ${describeValue(ms)}.`,
     );
   }
 
@@ -66,7 +66,7 @@ export function throttleDeltas(options: ThrottleDeltasOptions = {}): Middleware 
           held = event;
         }
         const wait = sentAt + ms - clock.now();
-        // The first one goes at once: somebody waits for it.
+        // The first delta is sent immediately: the user is waiting for it.
         if (wait <= 0 || held.delta.length >= maxLength) flush();
         else timer ??= clock.setTimeout(flush, wait);
       }

@@ -38,7 +38,7 @@ export function toolFilter(options: ToolFilterOptions): Middleware {
   });
   return (input, context, next) => {
     const tools = input.tools.filter(({ name }) => !isHidden(name));
-    // The history still tells the names of earlier calls, so the filter learns from the whole input.
+    // The history still contains the names of earlier calls, so the filter reads the whole input.
     return filter(input, context, (_, inner) => next({ ...input, tools }, inner));
   };
 }
@@ -60,7 +60,7 @@ function createFilter(
 ): (event: BaseEvent) => BaseEvent | null {
   const hidden = new Set<string>();
   const blurred = new Set<string>();
-  /** Redacted calls whose arguments were told. */
+  /** Redacted calls whose arguments were sent. */
   const told = new Set<string>();
   let chunkId: string | undefined;
 
@@ -97,7 +97,7 @@ function createFilter(
     return { ...withoutRaw(event), delta: "{}" };
   }
 
-  // Only other middleware can have made one: what an agent says in chunks is expanded before.
+  // Only other middleware can produce one: chunks of an agent are expanded before.
   function chunk(event: BaseEvent): BaseEvent | null {
     const isFirst = event.toolCallId !== undefined && event.toolCallId !== chunkId;
     chunkId = (event.toolCallId as string | undefined) ?? chunkId;
@@ -123,7 +123,7 @@ function createFilter(
       return { ...withoutRaw(event), outcome: left };
     }
     if (outcome?.type === "interrupt" && outcome.interrupts?.some(concernsHidden)) {
-      // The question stays, or the run would wait for an answer nobody was asked for.
+      // The question stays, or the run would wait for an answer that was never asked for.
       const interrupts = outcome.interrupts.map((one) =>
         concernsHidden(one) ? without(one, "toolCallId") : one,
       );
@@ -219,7 +219,7 @@ function toTest(
     return (name) => set.has(name);
   }
   throw new TypeError(
-    `toolFilter's ${option} is a list of names or a function, like { ${option}: ["search"] }, ` +
+    `toolFilter's ${option} must be a list of names or a function, like { ${option}: ["search"] }, ` +
       `not ${JSON.stringify(names)}.`,
   );
 }

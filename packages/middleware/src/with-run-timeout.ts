@@ -10,7 +10,10 @@ export interface RunTimeLimit {
 /** Why something asked for did not come. */
 export type Failure = { readonly reason: "timeout" | "stopped" } | { readonly error: unknown };
 
-/** What a task says, or why it said nothing. The signal it is given is aborted when nobody waits any more. */
+/**
+ * Returns the result of a task, or the reason for having none. The signal passed to it is aborted when the
+ * result is not needed.
+ */
 export function withRunTimeout<T>(
   task: (signal: AbortSignal) => Awaitable<T>,
   { ms, clock, signal }: RunTimeLimit,

@@ -89,17 +89,17 @@ describe("bearerAuth", () => {
     const auth = bearerAuth({ verify });
     const { authenticate } = auth;
     expect(() => createAgentHandler(async () => "", { authenticate, middleware: [auth] })).toThrow(
-      "Only one may say who is asking, not authenticate and bearerAuth.",
+      "Only one of these may authenticate requests: authenticate, bearerAuth.",
     );
     expect(() => createAgentHandler(async () => "", { middleware: [auth, auth] })).toThrow(
-      "not bearerAuth and bearerAuth.",
+      "authenticate requests: bearerAuth, bearerAuth.",
     );
   });
 
   test.for<[unknown, string]>([
-    [{}, "bearerAuth wants { verify: (token) => ({ id }) or null }, not undefined."],
+    [{}, "bearerAuth expects { verify: (token) => ({ id }) or null }, not undefined."],
     [{ verify: "token" }, 'not "token".'],
-    [{ verify, realm: 'a"b' }, "realm is plain text without quotes"],
+    [{ verify, realm: 'a"b' }, "realm must be plain text without quotes"],
     [{ verfy: verify }, "Did you mean verify?"],
   ])("refuses %j", ([options, message]) => {
     expect(() => bearerAuth(options as never)).toThrow(message);

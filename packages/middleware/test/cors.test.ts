@@ -184,16 +184,16 @@ describe("cors", () => {
   test.for<[object, string]>([
     [{ origins: "*", credentials: true }, 'cannot pair origins "*" with credentials'],
     [{ origins: [app, "*"], credentials: true }, 'cannot pair origins "*" with credentials'],
-    [{}, "cors's origins are"],
+    [{}, "cors's origins must be"],
     [{ origins: [] }, "an empty list"],
     [{ origins: [`${app}/`] }, 'not "https://app.example.com/"'],
-    [{ origins: ["https://*.example.com"] }, "For a pattern give a function"],
+    [{ origins: ["https://*.example.com"] }, "For a pattern, pass a function"],
     [{ origins: ["null"] }, 'not "null"'],
     [{ origins: ["app.example.com"] }, 'not "app.example.com"'],
     [{ origin: app }, "Did you mean origins?"],
-    [{ origins: "*", exposeHeaders: ["a b"] }, "cors's exposeHeaders are a list of names"],
-    [{ origins: "*", methods: "GET" }, "cors's methods are a list of names"],
-    [{ origins: "*", maxAgeSeconds: "1" }, "cors's maxAgeSeconds is a number of seconds"],
+    [{ origins: "*", exposeHeaders: ["a b"] }, "cors's exposeHeaders must be a list of names"],
+    [{ origins: "*", methods: "GET" }, "cors's methods must be a list of names"],
+    [{ origins: "*", maxAgeSeconds: "1" }, "cors's maxAgeSeconds must be a number of seconds"],
   ])("refuses %j", ([options, message]) => {
     expect(() => cors(options as never)).toThrow(message);
   });

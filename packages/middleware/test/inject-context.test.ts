@@ -112,8 +112,8 @@ describe("injectContext", () => {
     expect(left.map(({ provider, why }) => `${String(provider)}: ${String(why)}`).sort()).toEqual([
       "broken: It failed.",
       "rejected: It failed.",
-      "slow: It took over 200 ms.",
-      "slower: It took over 300 ms.",
+      "slow: It took longer than 200 ms.",
+      "slower: It took longer than 300 ms.",
       "wrong: It failed.",
     ]);
     expect(JSON.stringify(left)).not.toContain("postgres");
@@ -141,10 +141,10 @@ describe("injectContext", () => {
 
   test.for<[unknown, unknown, string]>([
     ["x", {}, 'injectContext takes injectContext({ "user profile"'],
-    [{ profile: 1 }, {}, 'injectContext\'s provider "profile" is a function'],
-    [[{ provide: 1 }], {}, 'provider "0" is a function'],
-    [[], { timeoutMs: 0 }, "timeoutMs is a number above 0, not 0."],
-    [[{ provide: () => "", timeoutMs: -1 }], {}, "timeoutMs is a number above 0, not -1."],
+    [{ profile: 1 }, {}, 'injectContext\'s provider "profile" must be a function'],
+    [[{ provide: 1 }], {}, 'provider "0" must be a function'],
+    [[], { timeoutMs: 0 }, "timeoutMs must be a number above 0, not 0."],
+    [[{ provide: () => "", timeoutMs: -1 }], {}, "timeoutMs must be a number above 0, not -1."],
     [[], { timeout: 1 }, "Did you mean timeoutMs?"],
   ])("refuses %j with %j", ([providers, options, message]) => {
     expect(() => injectContext(providers as never, options as never)).toThrow(message);

@@ -134,11 +134,11 @@ describe("rateLimit", () => {
   });
 
   test.for<[unknown, string]>([
-    [{}, "rateLimit's runs is a number at least 1, not undefined."],
+    [{}, "rateLimit's runs must be a number at least 1, not undefined."],
     [{ runs: 0 }, "not 0."],
-    [{ runs: 1, perMs: 0 }, "rateLimit's perMs is a number above 0, not 0."],
-    [{ runs: 1, by: "user" }, "There are: principal, address, thread."],
-    [{ runs: 1, name: 'a"b' }, "rateLimit's name is a short word"],
+    [{ runs: 1, perMs: 0 }, "rateLimit's perMs must be a number above 0, not 0."],
+    [{ runs: 1, by: "user" }, "Expected one of: principal, address, thread."],
+    [{ runs: 1, name: 'a"b' }, "rateLimit's name must be a short word"],
     [{ runs: 1, per: 1 }, "Did you mean perMs?"],
   ])("refuses %j", ([options, message]) => {
     expect(() => rateLimit(options as never)).toThrow(message);

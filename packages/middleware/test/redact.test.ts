@@ -363,10 +363,10 @@ describe("redact", () => {
   });
 
   test.for<[unknown, string]>([
-    [{ patterns: "x" }, 'redact\'s patterns are a list, like [/\\d{16}/], not "x".'],
-    [{ patterns: ["x"] }, "redact's patterns are a list"],
-    [{ replacement: 1 }, "redact's replacement is a string or a function, not 1."],
-    [{ window: -1 }, "redact's window is a number of characters, not -1."],
+    [{ patterns: "x" }, 'redact\'s patterns must be a list, like [/\\d{16}/], not "x".'],
+    [{ patterns: ["x"] }, "redact's patterns must be a list"],
+    [{ replacement: 1 }, "redact's replacement must be a string or a function, not 1."],
+    [{ window: -1 }, "redact's window must be a number of characters, not -1."],
     [{ pattern: [] }, "Did you mean patterns?"],
   ])("refuses %j", ([options, message]) => {
     expect(() => redact(options as never)).toThrow(message);

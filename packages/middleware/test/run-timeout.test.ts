@@ -38,7 +38,7 @@ describe("runTimeout", () => {
     await clock.advance(259);
     await clock.advance(1);
     const run = await running;
-    expect([run.text, run.error?.message]).toEqual(["abc", "The run said nothing for 100 ms."]);
+    expect([run.text, run.error?.message]).toEqual(["abc", "The run sent nothing for 100 ms."]);
   });
 
   test("gives each run the time that a rule says", async () => {
@@ -69,9 +69,9 @@ describe("runTimeout", () => {
   });
 
   test.for<[unknown, string]>([
-    [{}, "runTimeout wants { ms } or { idleMs }"],
-    [{ ms: 0 }, "runTimeout's ms is a number of milliseconds above 0, not 0."],
-    [{ idleMs: "5" }, 'runTimeout\'s idleMs is a number of milliseconds above 0, not "5".'],
+    [{}, "runTimeout expects { ms } or { idleMs }"],
+    [{ ms: 0 }, "runTimeout's ms must be a number of milliseconds above 0, not 0."],
+    [{ idleMs: "5" }, 'runTimeout\'s idleMs must be a number of milliseconds above 0, not "5".'],
     [{ ms: 5, timeout: 1 }, "timeout is not an option of runTimeout."],
   ])("refuses %j", ([options, message]) => {
     expect(() => runTimeout(options as never)).toThrow(message);

@@ -77,7 +77,7 @@ describe("suggestQuestions", () => {
     const run = await running;
     expect(run.events.at(-1)?.type).toBe("RUN_FINISHED");
     expect(signal?.aborted).toBe(true);
-    expect(logger.records).toMatchObject([{ level: "warn", why: "It took over 100 ms." }]);
+    expect(logger.records).toMatchObject([{ level: "warn", why: "It took longer than 100 ms." }]);
   });
 
   test("stops asking when the run is stopped", async () => {
@@ -113,7 +113,7 @@ describe("suggestQuestions", () => {
 
   test.for<[unknown, unknown, string]>([
     [undefined, {}, "suggestQuestions takes a function ({ messages, answer }) => string[]"],
-    [() => [], { timeoutMs: 0 }, "suggestQuestions's timeoutMs is a number above 0, not 0."],
+    [() => [], { timeoutMs: 0 }, "suggestQuestions's timeoutMs must be a number above 0, not 0."],
     [() => [], { timeout: 1 }, "Did you mean timeoutMs?"],
   ])("refuses %s with %j", ([suggest, options, message]) => {
     expect(() => suggestQuestions(suggest as never, options as never)).toThrow(message);

@@ -244,7 +244,7 @@ describe("telemetry", () => {
   });
 
   test.for<[unknown, string]>([
-    [{ api: {} }, "telemetry's api is the module @opentelemetry/api"],
+    [{ api: {} }, "telemetry's api must be the module @opentelemetry/api"],
     [{ tracer: 1 }, "tracer is not an option of telemetry."],
   ])("refuses %j", ([options, message]) => {
     expect(() => telemetry(options as never)).toThrow(message);

@@ -134,7 +134,7 @@ describe("throttleDeltas", () => {
   });
 
   test.for<[unknown, string]>([
-    [{ ms: 0 }, "throttleDeltas's ms is a number of milliseconds above 0, not 0."],
+    [{ ms: 0 }, "throttleDeltas's ms must be a number of milliseconds above 0, not 0."],
     [{ ms: "50" }, 'not "50".'],
     [{ interval: 50 }, "interval is not an option of throttleDeltas."],
   ])("refuses %j", ([options, message]) => {

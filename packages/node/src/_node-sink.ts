@@ -21,7 +21,7 @@ export function cutOff(response: NodeResponse): void {
     return;
   }
   const { stream } = response;
-  // Plainly destroyed it would say NO_ERROR, which reads like an end.
+  // A plain destroy would send NO_ERROR, which looks like a regular end.
   if (!stream.closed || !stream.writableFinished) stream.close(cancelled);
   stream.destroy();
 }
@@ -30,7 +30,7 @@ export interface NodeSinkOptions {
   readonly request: NodeRequest;
   /** HEAD, 204 and 304: what is written goes nowhere. */
   readonly isBodyless: boolean;
-  /** The client is still sending what nobody will read. */
+  /** The client is still sending a body that will not be read. */
   readonly isCut: boolean;
 }
 
@@ -68,7 +68,8 @@ export class NodeSink implements Sink {
     else if (!isHttp2(response) && !response.socket) this.#watchQueue(response);
   }
 
-  // Pipelined behind another answer it has no socket yet, and would not hear that the client leaves.
+  // Pipelined behind another response it has no socket yet, and would not notice that the client
+  // disconnects.
   #watchQueue(response: ServerResponse): void {
     const { socket } = response.req;
     if (socket?.destroyed) this.#close();
@@ -85,7 +86,7 @@ export class NodeSink implements Sink {
 
   set onClose(listener: (() => void) | undefined) {
     this.#onClose = listener;
-    // The client may have left before anybody could listen.
+    // The client may have disconnected before a listener was set.
     if (this.#hasLeft) queueMicrotask(() => this.#tell());
   }
 
@@ -103,7 +104,7 @@ export class NodeSink implements Sink {
     }
     this.#chunks?.flush();
     const hasRoom = this.#response.write(chunk);
-    // A compressing response keeps what it gets until told otherwise.
+    // A compressing response buffers until it is flushed.
     this.#response.flush?.();
     if (!hasRoom) {
       this.#isBlocked = true;
@@ -116,7 +117,7 @@ export class NodeSink implements Sink {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#leaveRequest();
-    // Held together: the last words and the end are one packet.
+    // Corked: the last text and the end are one packet.
     const socket = this.#chunks?.held ? this.#chunks.socket : undefined;
     socket?.cork();
     this.#chunks?.flush();
@@ -141,8 +142,7 @@ export class NodeSink implements Sink {
     return this.#response as unknown as NodeResponse;
   }
 
-  // What was begun and not finished would block the connection; Node throws away the rest only of what
-  // nobody has touched.
+  // A partly read body would block the connection; Node discards the rest only of an untouched one.
   #leaveRequest(): void {
     const request = this.#request;
     if (this.#isCut && isUnread(request, this.#native)) leaveUnread(request, this.#native);
@@ -173,7 +173,10 @@ export class NodeSink implements Sink {
 
 function ignore(): void {}
 
-/** Tells once when the client leaves before it has the whole answer; also while it waits for its turn. */
+/**
+ * Calls the listener once when the client disconnects before the response is complete; also while a
+ * pipelined response waits for its turn.
+ */
 export function onceLeft(response: NodeResponse, listener: () => void): void {
   if (isHttp2(response)) {
     const { stream } = response;

@@ -15,12 +15,12 @@ export function readAll(req: NodeRequest, maxBytes: number): Promise<Uint8Array 
     let more: Uint8Array[] | undefined;
     let length = 0;
     const onData = (piece: Uint8Array | string): void => {
-      // Somebody in front has called `setEncoding`. A throw in here would end the process.
+      // Code before this handler has called `setEncoding`. A throw in here would end the process.
       const chunk = typeof piece === "string" ? Buffer.from(piece, req.readableEncoding!) : piece;
       length += chunk.length;
       if (length > maxBytes) {
         forget();
-        // The rest is never in memory; who answers says what becomes of it.
+        // The rest is never in memory; the response decides what happens to it.
         req.pause();
         resolve(undefined);
       } else if (first === undefined) first = chunk;
@@ -34,17 +34,17 @@ export function readAll(req: NodeRequest, maxBytes: number): Promise<Uint8Array 
       forget();
       reject(leftEarly(req));
     };
-    // Each piece that is read is told as "data".
+    // Each piece that is read is emitted as "data".
     const pull = (): void => {
       while (req.read() !== null);
     };
     function forget(): void {
       req.off("data", onData).off("end", onEnd).off("close", onClose).off("readable", pull);
     }
-    // What went wrong is told by "close". For good: a client that leaves after an early answer must not
-    // crash the process.
+    // "close" reports the error. The listener stays: a client that disconnects after an early response
+    // must not crash the process.
     req.on("data", onData).on("end", onEnd).on("close", onClose).on("error", ignore);
-    // Somebody in front may have paused it. And where somebody listens for "readable", nothing flows.
+    // Code before this handler may have paused it. With a listener for "readable", nothing flows.
     if (req.listenerCount("readable") === 0) req.resume();
     else {
       req.on("readable", pull);
@@ -53,11 +53,15 @@ export function readAll(req: NodeRequest, maxBytes: number): Promise<Uint8Array 
   });
 }
 
-/** Said of a body that never came to its end. */
+/** The error for a body that was not complete. */
 export function leftEarly({ errored }: Pick<Readable, "errored">): AgentError {
-  return new AgentError("disconnected", "The client left before its request was complete.", {
-    cause: errored ?? undefined,
-  });
+  return new AgentError(
+    "disconnected",
+    "The client disconnected before its request was complete.",
+    {
+      cause: errored ?? undefined,
+    },
+  );
 }
 
 function ignore(): void {}

@@ -15,8 +15,8 @@ export function parsedBodyOf(req: NodeRequest): unknown {
 /** The body as bytes. A consumer that stops early leaves the rest unread and the socket open. */
 export function readBody(req: NodeRequest): AsyncIterable<Uint8Array> {
   const { body } = req;
-  // Not `for await (… of req)`: leaving that loop destroys the request, and whoever leaves in the
-  // middle of it is not told apart from one who has sent everything.
+  // Not `for await (… of req)`: leaving that loop destroys the request, and a client that
+  // disconnects mid-body cannot be distinguished from one that has sent everything.
   return isUnparsed(body) ? alone(body) : new BodyReader(req);
 }
 
@@ -26,7 +26,7 @@ async function* alone(body: string | Uint8Array): AsyncGenerator<Uint8Array, voi
 
 type Piece = IteratorResult<Uint8Array, void>;
 
-/** By hand, and no generator: every request has one. */
+/** A class and not a generator: every request has one. */
 class BodyReader implements AsyncIterableIterator<Uint8Array, void, undefined> {
   readonly #stream: Readable;
   #listener: (() => void) | undefined = undefined;
@@ -70,8 +70,8 @@ class BodyReader implements AsyncIterableIterator<Uint8Array, void, undefined> {
     };
     this.#listener = listener;
     const stream = this.#stream;
-    // What went wrong is told by "close". For good: a client that leaves after an early answer must not
-    // crash the process.
+    // "close" reports the error. The listener stays: a client that disconnects after an early response
+    // must not crash the process.
     stream.on("readable", listener).on("end", listener).on("close", listener).on("error", ignore);
   }
 

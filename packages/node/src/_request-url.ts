@@ -50,7 +50,7 @@ export function authorityOf(req: NodeRequest): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Who is at the other end of the socket. */
+/** The peer of the socket. */
 export function peerOf(req: NodeRequest): { ip?: string | undefined; isEncrypted?: boolean } {
   try {
     const { socket } = req;

@@ -18,14 +18,14 @@ export interface WholeAnswer {
 export function respondWhole(res: ServerResponse, req: NodeRequest, answer: WholeAnswer): void {
   const { status, headers, body, isBodyless } = answer;
   const length = Buffer.byteLength(body);
-  // A reset is told to whoever listens for "close"; unheard, it would end the process.
+  // "close" reports a reset; without a listener, the error would end the process.
   res.on("error", ignore);
   res.writeHead(status, withLength(status, headers, length));
   // What was begun and not finished would block the connection; Node throws away the rest only of what
   // nobody has touched.
   if (!req.complete) req.resume();
   if (isBodyless) res.end();
-  // Plain ASCII, which is most of what is said, is copied and not encoded.
+  // Plain ASCII, which is most of the text, is copied and not encoded.
   else if (length === body.length) res.end(body, "latin1");
   else res.end(body);
 }

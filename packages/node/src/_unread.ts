@@ -1,11 +1,11 @@
 import type { Http2ServerResponse } from "node:http2";
 import type { NodeRequest, NodeResponse } from "./types.ts";
 
-/** How long a client may go on sending what nobody reads, once it has its answer. */
+/** How long a client may continue to send an unread body after its response. */
 const lingerMs = 5_000;
 const shortBody = 64 * 1024;
 
-/** By the request: some middleware puts a `stream` of its own on responses of HTTP/1.1. */
+/** Determined by the request: some middleware sets a `stream` on responses of HTTP/1.1. */
 export function isHttp2(res: NodeResponse): res is Http2ServerResponse {
   return (res.req?.httpVersionMajor ?? 1) >= 2;
 }
@@ -32,7 +32,7 @@ export function leaveUnread(req: NodeRequest, res: NodeResponse): void {
 
 // RST_STREAM(NO_ERROR) at once, as RFC 9113 8.1 allows, makes Node's own client drop the answer.
 function lingerOnStream(req: NodeRequest, { stream }: Http2ServerResponse): void {
-  // Of the stream: the response itself says "finish" only when everything is over.
+  // On the stream: the response itself emits "finish" only when everything is over.
   stream.once("finish", () => {
     const timer = setTimeout(() => stream.close(), lingerMs);
     stream.once("close", () => clearTimeout(timer));

@@ -20,7 +20,7 @@ export interface NodeExchangeOptions {
   protocol?: string | undefined;
   /** What `request.native` shows. By default `req`. */
   native?: unknown;
-  /** Whether nobody else would answer. */
+  /** Whether no other handler follows. */
   isLast?: boolean | undefined;
   /** Called just before the head is written. */
   onReply?: (() => void) | undefined;
@@ -112,14 +112,14 @@ class NodeExchange implements Exchange {
     this.#assertUnanswered();
     validate(headers);
     this.#options.onReply?.();
-    // A status nobody can send throws here, as in `reply`: nothing is written, and a refusal still can be.
+    // An invalid status throws here, as in `reply`: nothing is written, and a refusal can still be sent.
     respondWhole(res, req, { status, headers, body, isBodyless: this.#isBodyless(status) });
     this.#isAnswered = true;
   }
 
   #assertUnanswered(): void {
     if (!this.#isAnswered) return;
-    throw new Error("An exchange is answered once; `reply` was called again.");
+    throw new Error("`reply` was called twice; an exchange has one response.");
   }
 
   #isBodyless(status: number): boolean {
@@ -131,7 +131,7 @@ class NodeExchange implements Exchange {
     const req = this.#req;
     const res = this.#res;
     const isCut = isUnread(req, res);
-    // Headers nobody can send throw here: nothing is written, and the exchange is still open.
+    // Invalid headers throw here: nothing is written, and the exchange is still open.
     validate(headers);
     this.#options.onReply?.();
     if (isHttp2(res)) writeHead(res, status, withoutHopByHop(headers));
@@ -160,7 +160,8 @@ function writeHead(
   }
 }
 
-// HTTP/2 carries a line break as it is, and whoever translates to HTTP/1.1 makes two headers of it.
+// HTTP/2 transmits a line break unchanged, and a proxy that translates to HTTP/1.1 makes two
+// headers of it.
 function validate(headers: Readonly<Record<string, string>>): void {
   for (const name in headers) {
     validateHeaderName(name);
@@ -192,7 +193,7 @@ function toHeaders(req: NodeRequest): Headers {
       try {
         headers.append(name, each);
       } catch {
-        // Node's parser lets through what the standard refuses; nobody can have meant it.
+        // Node's parser accepts what the standard refuses; such a URL has no valid meaning.
       }
     }
   }

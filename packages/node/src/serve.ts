@@ -13,7 +13,7 @@ export interface ServeOptions {
   host?: string;
   /** Whether SIGINT and SIGTERM close the server. By default true. */
   signals?: boolean;
-  /** Hears about failures and risky settings. By default nobody does. */
+  /** Receives failures and warnings about risky settings. By default they are not logged. */
   logger?: Pick<Logger, "warn" | "error">;
 }
 
@@ -36,7 +36,7 @@ const timeouts = {
 };
 
 /**
- * Serves a handler on a port of its own, and closes it when the process is asked to end.
+ * Serves a handler on a port, and closes it when the process receives a signal to end.
  *
  * @example
  * ```ts
@@ -77,7 +77,7 @@ export async function serve(
   return { url: `http://${urlHost(host)}:${bound}`, port: bound, server, close };
 }
 
-// A string is told from a number: PORT of the environment is one.
+// Shows a string differently from a number: PORT of the environment is a string.
 function shown(port: unknown): string {
   return typeof port === "string" ? `the string ${JSON.stringify(port)}` : String(port);
 }
@@ -123,7 +123,7 @@ async function shutDown(server: Server, handler: ExchangeHandler): Promise<void>
 function closeOnSignals(close: () => Promise<void>, onError: (error: unknown) => void): () => void {
   let isClosing = false;
   const onSignal = (): void => {
-    // 128 + SIGINT: whoever asks twice does not want to wait.
+    // 128 + SIGINT: the second signal ends the process immediately.
     if (isClosing) process.exit(130);
     isClosing = true;
     close().catch(onError);

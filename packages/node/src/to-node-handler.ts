@@ -6,7 +6,7 @@ import type { NodeExchangeOptions } from "./create-node-exchange.ts";
 import type { NodeRequest, NodeResponse } from "./types.ts";
 
 export interface ToNodeHandlerOptions {
-  /** What to tell the exchange about a request, when a framework knows more than Node. */
+  /** Additional options of an exchange, when a framework knows more than Node. */
   describe?: (req: NodeRequest) => NodeExchangeOptions;
   /** Sees what the handler threw, when there is no `next` to take it. */
   onError?: (error: unknown) => void;
@@ -47,7 +47,7 @@ export function toNodeHandler(
         else if (!res.headersSent) refuse(exchange, notFound(exchange));
       },
       (error: unknown) => {
-        // After the head nothing can be said any more; a broken connection is the honest answer.
+        // After the head no error can be sent; the connection is cut so that the client notices.
         if (res.headersSent) cutOff(res);
         else if (next) return next(error ?? new Error("The handler failed without a reason."));
         else refuse(exchange, error);
@@ -62,7 +62,7 @@ const alone: NodeExchangeOptions = { isLast: true };
 const amongOthers: NodeExchangeOptions = { isLast: false };
 
 function notFound({ method, path }: Exchange): AgentError {
-  return new AgentError("not-found", `Nothing answers ${method} ${path} here.`);
+  return new AgentError("not-found", `No route matches ${method} ${path}.`);
 }
 
 function refuse(exchange: Exchange, error: unknown): void {

@@ -238,7 +238,7 @@ test("is answered once", async () => {
     sink.end();
   });
   await fetch(url);
-  expect(String(second)).toContain("answered once");
+  expect(String(second)).toContain("called twice");
 });
 
 test("keeps headers that belong to one connection off HTTP/2", async () => {

@@ -133,7 +133,7 @@ describe("an answer in one piece", () => {
       }
     });
     expect(await (await fetch(url)).text()).toBe("first");
-    expect(String(second)).toContain("answered once");
+    expect(String(second)).toContain("called twice");
   });
 
   test("with headers that nobody can send leaves the exchange open", async () => {

@@ -6,7 +6,7 @@ test.for<[string, unknown]>([
   ["undefined", undefined],
 ])("refuses %s instead of a handler, and says how one is made", ([what, given]) => {
   expect(() => toNodeHandler(given as never)).toThrow(
-    `toNodeHandler takes what createAgentHandler returns, not ${what}. ` +
+    `toNodeHandler takes the handler that createAgentHandler returns, not ${what}. ` +
       "Try toNodeHandler(createAgentHandler(agent)).",
   );
 });

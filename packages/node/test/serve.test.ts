@@ -37,7 +37,7 @@ describe("listening", () => {
 
   test.for<[unknown, string]>([
     [{ port: "3000" }, 'The port is the string "3000"; it must be an integer'],
-    [3000, "The options of serve are an object, not 3000."],
+    [3000, "The options of serve must be an object, not 3000."],
     [{ prot: 3000 }, "prot is not an option of serve. Did you mean port?"],
   ])("refuses %j as options", async ([options, words]) => {
     await expect(serve(hello(), options as never)).rejects.toThrow(words);

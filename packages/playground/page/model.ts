@@ -21,19 +21,19 @@ export interface Frame {
   readonly at: number;
   /** The bytes of this frame, comments and separators included. */
   readonly bytes: Uint8Array;
-  /** What it says in AG-UI's words; several when a dialect's frame means several, none for a keep-alive. */
+  /** The frame as AG-UI events; several when a dialect's frame means several, none for a keep-alive. */
   readonly events: readonly BaseEvent[];
 }
 
 export type ExchangeStatus = "waiting" | "streaming" | "done" | "failed" | "stopped" | "cut";
 
-/** One run as one client saw it: a request, and what came back. */
+/** One run as one client received it: a request and its response. */
 export interface Exchange {
   readonly wire: Wire;
   readonly agentId: string;
   readonly threadId: string;
   readonly runId: Signal<string | undefined>;
-  /** What was asked in AG-UI's words, whatever the wire. */
+  /** The request as AG-UI input, for any protocol. */
   readonly input: RunAgentInput;
   readonly request: SentRequest;
   /** Grows by replacement, at most once per animation frame. */

@@ -1,8 +1,8 @@
 import { defineConfig } from "vite";
 import type { Plugin } from "vite";
 
-// The codec of protobuf brings zod, which tries whether it may make functions out of text. The page's policy
-// forbids it, and a browser reports the attempt. Told so, zod does not try.
+// The codec of protobuf includes zod, which tests whether it may create functions from text. The page's
+// policy forbids it, and a browser reports the attempt. With this setting, zod does not try.
 const zodWithoutFunctions: Plugin = {
   name: "zod-without-functions",
   transform: (code, id) =>

@@ -19,7 +19,7 @@ const types: Readonly<Record<string, string>> = {
   ".json": "application/json",
 };
 
-// Nothing from elsewhere, nothing inline, in nobody's frame. Pictures of an agent come as data or blobs.
+// No other origins, nothing inline, no embedding in frames. Images of an agent come as data or blobs.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -95,18 +95,18 @@ describe("the frames of an answer", () => {
       return toByteLines([whole], { wire: "agui-proto", columns: 80 })[0]?.text;
     };
     expect(head(0, 0, 0, 2, 9, 9)).toContain("length 4 + 2");
-    expect(head(0, 0, 0, 3, 9, 9)).toContain("length says 3, came 2");
+    expect(head(0, 0, 0, 3, 9, 9)).toContain("length is 3, received 2");
     expect(head(0, 0)).toContain("no length");
   });
 
   test("say how many are not kept", () => {
     expect(toByteLines([frame(7, 0)], sse)[0]).toEqual({
       kind: "note",
-      text: "The bytes of 7 frames are not kept any more.",
+      text: "The bytes of 7 frames were discarded.",
     });
     const emptied = { ...frame(0, 0, { type: "RAW" }), bytes: new Uint8Array() };
     expect(toByteLines([emptied, frame(1, 0)], { ...sse, dropped: 1200 })).toMatchObject([
-      { kind: "note", text: "The bytes of 1 frame (1.2 kB) are not kept any more." },
+      { kind: "note", text: "The bytes of 1 frame (1.2 kB) were discarded." },
       { kind: "head", text: "#1 · 0 ms · 3 B · no event" },
       { text: ":" },
       { text: "" },

@@ -82,7 +82,7 @@ describe("the state of a run", () => {
     const [first, second] = createStateHistory({ a: 1 })(entries);
     expect(first).toMatchObject({ value: { a: 1 }, changes: [] });
     expect(first?.problem).toContain("remove /absent");
-    expect(second?.problem).toBe("A patch is an array of operations.");
+    expect(second?.problem).toBe("A patch must be an array of operations.");
   });
 
   test("goes on where it was when more comes, and starts again when events were dropped", () => {

@@ -145,7 +145,7 @@ describe.skipIf(!browser)("the inspector", () => {
         .not.toMatch(/TEXT_|TOOL_|REASONING_/);
       await expect.poll(() => options().filter({ hasText: "STATE_DELTA" }).count()).toBe(3);
       await page.getByLabel("Filter events").fill("not there");
-      await page.getByText("No event is like that.").waitFor();
+      await page.getByText("No event matches.").waitFor();
     });
 
     test("whole, by keyboard, to be copied", async () => {
@@ -339,7 +339,7 @@ describe.skipIf(!browser)("the inspector", () => {
         "First byte38 ms",
         "First token120 mstext, reasoning or arguments",
         "Total1,850 msto the last byte",
-        "Tokens120as the run's end told",
+        "Tokens120as reported at the end of the run",
         "Longest gap630 msbefore TOOL_CALL_RESULT",
         "Events56",
       ]),
@@ -378,7 +378,7 @@ describe.skipIf(!browser)("the inspector", () => {
     await push(page, [{ index: 3, at: 5, bytes, events: [event] as unknown as Frame["events"] }]);
     await tab("Bytes").click();
     await page.getByText(`length 4 + ${message.length}`).waitFor();
-    await page.getByText("The bytes of 3 frames are not kept any more.").waitFor();
+    await page.getByText("The bytes of 3 frames were discarded.").waitFor();
     await page.getByText("00000000  00 00 00").waitFor();
     expect((await page.locator(".ascii").allTextContents()).join("")).toContain("Hello");
   });

@@ -27,16 +27,16 @@ export interface AguiOptions {
    */
   path?: string | readonly string[];
   /**
-   * How events spell the names of their own members. `"snake"` is for clients of the founding API,
-   * which read `thread_id`; AG-UI clients need `"camel"`. Requests are understood in both.
+   * The spelling of members in events. `"snake"` is for clients that read `thread_id`; AG-UI
+   * clients need `"camel"`. Requests are accepted in both.
    * @default "camel"
    */
   wireCase?: WireCase;
 }
 
 /**
- * AG-UI over HTTP: `POST {path}` runs an agent, `GET {path}/info` says what there is,
- * `GET {path}/runs/:runId/events` re-attaches to a run and `POST {path}/runs/:runId/stop` stops it.
+ * AG-UI over HTTP: `POST {path}` runs an agent, `GET {path}/info` describes the server, `GET
+ * {path}/runs/:runId/events` re-attaches to a run and `POST {path}/runs/:runId/stop` stops it.
  *
  * @example
  * ```ts
@@ -117,7 +117,7 @@ async function run(call: Call, { host, wireCase }: Served): Promise<Reply> {
   if (warnings.length > 0) {
     host.logger.warn({ requestId: call.requestId, warnings }, "Parts of the input were ignored.");
   }
-  // Before the run starts: once it runs there is no way back to a plain answer.
+  // Before the run starts: afterwards a plain response is impossible.
   const chosen = chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
   const encoder = chosen instanceof Promise ? await chosen : chosen;
   const active = await host.start(call, { agentId, input, protocolVersion });
@@ -134,7 +134,7 @@ async function attach(call: Call, { host, wireCase }: Served): Promise<Reply> {
     const message = `Run "${runId}" ended at offset ${record.last}; ${offset} was never sent.`;
     throw new AgentError("invalid-request", message);
   }
-  // Who re-attaches need not say its version: whoever started the run did.
+  // A client that re-attaches need not send its version: the request that started the run did.
   const protocolVersion = call.query.get("protocolVersion") ?? record.protocolVersion;
   const encoder = await chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
   return active.stream(encoder, offset ?? "join", idHeader("x-run-id", record.runId));
@@ -146,7 +146,7 @@ function readOffset(call: Call): number | undefined {
   if (/^\d{1,15}$/.test(given)) return Number(given);
   throw new AgentError(
     "invalid-request",
-    `An offset is a whole number, as in \`id:\`, not ${JSON.stringify(given.slice(0, 40))}.`,
+    `An offset must be a whole number, as in \`id:\`, not ${JSON.stringify(given.slice(0, 40))}.`,
   );
 }
 
@@ -168,6 +168,6 @@ function chooseEncoder(
   const binding = negotiate(accept, { binary: options.protocolVersion !== undefined });
   if (binding === "proto") return loadProtoEncoder();
   if (binding === "sse") return aguiSseEncoder(options);
-  const message = `This server answers with text/event-stream or ${protoMediaType}; Accept refuses both.`;
+  const message = `This server responds with text/event-stream or ${protoMediaType}; Accept excludes both.`;
   throw new AgentError("not-acceptable", message);
 }

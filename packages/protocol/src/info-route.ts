@@ -50,9 +50,12 @@ const info = {
 
 const infoOperation: Json = {
   operationId: "info",
-  summary: "Says which agents there are and what this server can do.",
+  summary: "Lists the agents and what this server supports.",
   tags: ["discovery"],
   responses: {
-    200: { description: "What there is.", content: { "application/json": { schema: info } } },
+    200: {
+      description: "The agents and the server's capabilities.",
+      content: { "application/json": { schema: info } },
+    },
   },
 };

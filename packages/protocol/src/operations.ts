@@ -4,7 +4,7 @@ import { isRecord } from "./shared/records.ts";
 import { loadSchemas } from "./shared/schemas.ts";
 import type { WireCase } from "./encode/sse-encoder.ts";
 
-/** What `openapi()` tells of `POST {path}`. */
+/** The OpenAPI operation of `POST {path}`. */
 export async function describeRun(wireCase: WireCase): Promise<Json> {
   return {
     operationId: "runAgent",
@@ -19,7 +19,7 @@ export async function describeRun(wireCase: WireCase): Promise<Json> {
         in: "header",
         schema: offset,
         description:
-          "The last `id` that was seen, if the run of this id may have begun: it is followed.",
+          "The last `id` received, if this run may have started already: the response then continues that run.",
       },
     ],
     requestBody: {
@@ -32,30 +32,31 @@ export async function describeRun(wireCase: WireCase): Promise<Json> {
   };
 }
 
-/** What `openapi()` tells of `GET {path}/runs/:runId/events`. */
+/** The OpenAPI operation of `GET {path}/runs/:runId/events`. */
 export async function describeAttach(wireCase: WireCase): Promise<Json> {
   return {
     operationId: "attachToRun",
-    summary: "Follows a run that was started by another request.",
+    summary: "Follows a run started by another request.",
     description:
-      "With an offset, exactly what follows it. Without one, a stream that stands alone: " +
-      "RUN_STARTED, snapshots, what is open, and then what the run says.",
+      "With an offset, exactly what follows it. Without one, a self-contained stream: " +
+      "RUN_STARTED, snapshots, open parts, and then the events of the run.",
     tags,
     parameters: [
-      { name: "offset", in: "query", schema: offset, description: "The last `id` that was seen." },
+      { name: "offset", in: "query", schema: offset, description: "The last `id` received." },
       { name: "Last-Event-ID", in: "header", schema: offset, description: "The same." },
       {
         name: "protocolVersion",
         in: "query",
         schema: { type: "string" },
-        description: "What the client can read. By default what the start of the run said.",
+        description:
+          "The protocol version the client reads. By default the one of the request that started the run.",
       },
     ],
     responses: { "200": await streamResponse("The events of the run.", wireCase) },
   };
 }
 
-/** What `openapi()` tells of `POST {path}/runs/:runId/stop`. */
+/** The OpenAPI operation of `POST {path}/runs/:runId/stop`. */
 export function describeStop(wireCase: WireCase): Json {
   const id = wireCase === "snake" ? "run_id" : "runId";
   const content = asJson({
@@ -68,8 +69,8 @@ export function describeStop(wireCase: WireCase): Json {
     summary: "Stops a run.",
     tags,
     responses: {
-      "200": { description: "It had ended already.", content },
-      "202": { description: "It is told to stop.", content },
+      "200": { description: "The run had already ended.", content },
+      "202": { description: "The run is being stopped.", content },
     },
   };
 }
@@ -86,7 +87,7 @@ async function inputSchema(): Promise<Json> {
   return {
     ...schema,
     title: "RunAgentInput",
-    description: "AG-UI 1.0; 0.0.x and snake_case are understood too. Missing ids are made.",
+    description: "AG-UI 1.0; 0.0.x and snake_case are accepted too. Missing ids are generated.",
     properties: {
       agentId: { type: "string", description: "Which agent answers; by default the first." },
       ...properties,

@@ -361,7 +361,7 @@ describe("limits", () => {
     expect(await faultsOf(given, { messages: 3 })).toEqual([]);
     expect(await faultsOf({ ...given, tools: "x" }, { messages: 2 })).toEqual([
       { path: "tools", message: "tools must be an array, not a string." },
-      { path: "messages", message: "messages has 3 entries; this server accepts 2." },
+      { path: "messages", message: "messages has 3 entries; this server accepts at most 2." },
     ]);
   });
 
@@ -373,7 +373,7 @@ describe("limits", () => {
     const given = body({ messages: [text("abcd"), text("abcde"), text(parts)] });
     expect(await faultsOf(given, { messageChars: 5 })).toEqual([]);
     expect((await faultsOf(given, { messageChars: 4 })).map((fault) => fault.message)).toEqual([
-      "messages.2.content has 5 characters of text; this server accepts 4.",
+      "messages.2.content has 5 characters of text; this server accepts at most 4.",
     ]);
     const answered = body({
       messages: [text("abcde"), { ...(text("abcde") as object), role: "assistant" }],

@@ -89,7 +89,7 @@ describe("a valid input", () => {
     const decoded = await decodeRunInput(body({ protocolVersion: "next" }));
     expect(decoded.protocolVersion).toBe("next");
     expect(decoded.warnings).toEqual([
-      'protocolVersion "next" is not a version; taken for a newer one.',
+      'protocolVersion "next" is not a valid version; treated as a newer one.',
     ]);
   });
 });

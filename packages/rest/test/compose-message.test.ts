@@ -84,7 +84,7 @@ describe("composeMessage", () => {
     expect(content.endsWith("[… truncated]")).toBe(true);
     expect(server.logged).toContainEqual({
       level: "warn",
-      message: "The text of the files was cut.",
+      message: "The text of the files was truncated.",
       requestId: expect.any(String),
     });
   });

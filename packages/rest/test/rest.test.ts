@@ -39,16 +39,16 @@ describe("rest", () => {
   test.for<[object, string]>([
     [{ paths: "/a" }, "paths is not an option of rest. Did you mean path?"],
     [{ path: "agent" }, 'rest({ path: "agent" }) must start with "/".'],
-    [{ path: [] }, "rest({ path }) is one path or several"],
+    [{ path: [] }, "rest({ path }) must be one path or several"],
     [
       { sessionsPath: 5 },
-      'rest({ sessionsPath }) is one path or several, such as "/agent", not 5.',
+      'rest({ sessionsPath }) must be one path or several, such as "/agent", not 5.',
     ],
     [{ messageChars: 0 }, "rest({ messageChars: 0 }) must be at least 1."],
     [{ messageChars: "many" }, "rest({ messageChars: many }) must be at least 1."],
     [{ idFormat: "guid" }, 'rest({ idFormat: "guid" }) must be one of "ulid", "uuid", "any".'],
     [{ composeMessage: "x" }, 'rest({ composeMessage }) must be a function, not "x".'],
-    [{ mimeTypes: "audio/wav" }, "rest({ mimeTypes }) is a list of types"],
+    [{ mimeTypes: "audio/wav" }, "rest({ mimeTypes }) must be a list of types"],
     [{ mimeTypes: ["wav"] }, 'rest({ mimeTypes: ["wav"] })'],
   ])("refuses %j", ([options, message]) => {
     expect(() => rest(options as RestOptions)).toThrow(message);

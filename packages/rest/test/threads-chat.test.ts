@@ -301,7 +301,7 @@ describe("a request that is not valid", () => {
     [
       "tools without a stream",
       { message: "hi", stream: false, tools: [{ name: "a" }] },
-      ["tools need stream: true, since their calls are asked for in the stream"],
+      ["tools need stream: true, because their calls are sent in the stream"],
     ],
     [
       "many things at once",
@@ -514,7 +514,7 @@ describe("the dialect", () => {
     ],
     [{ idFormat: "ulid" }, 'idFormat of threads must be "uuid" or "any", not "ulid".'],
     [{ validationStatus: 500 }, "validationStatus of threads must be 400 or 422, not 500."],
-    ["/v1", 'The options of threads are an object, not "/v1".'],
+    ["/v1", 'The options of threads must be an object, not "/v1".'],
   ])("refuses %j", ([options, message]) => {
     expect(() => threads(options as never)).toThrow(message);
   });

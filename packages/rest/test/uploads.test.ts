@@ -342,7 +342,7 @@ describe("a form", () => {
     ["that ends in a header", `${edge}content-disp`, "it ends before its last boundary."],
     ["of nothing", "", "it ends before its last boundary."],
     ["of something else", '{"message":"Hi"}', "it does not begin with its boundary."],
-    ["with a field twice", `${message}${message}--b--`, 'the field "message" is there twice.'],
+    ["with a field twice", `${message}${message}--b--`, 'the field "message" appears twice.'],
     [
       "with files that are none",
       `${part('name="files"', "x")}--b--`,
@@ -351,7 +351,7 @@ describe("a form", () => {
     [
       "with files elsewhere",
       `${part('name="upload"; filename="a.txt"', "x")}--b--`,
-      'files belong into "files", not "upload".',
+      'files must be sent as "files", not "upload".',
     ],
     [
       "with endless headers",

@@ -81,7 +81,7 @@ describe("sqliteSessions", () => {
   });
 
   test.for(["", ":memory:"])("refuses %j, which would vanish with the process", (nowhere) => {
-    expect(() => sqliteSessions({ path: nowhere })).toThrow("needs the path of a file");
+    expect(() => sqliteSessions({ path: nowhere })).toThrow("needs a file path");
   });
 
   test("keeps ids apart that SQLite's text would take for one", async () => {
@@ -166,7 +166,7 @@ describe("opening the file", () => {
     [
       "a path in a folder that is not there",
       () => (path = join(folder, "data", "agui.db")),
-      "The session database is in a folder that is absent.",
+      "The session database is in a folder that does not exist.",
     ],
     [
       "another program's database",
@@ -184,7 +184,7 @@ describe("opening the file", () => {
         raw((database) =>
           database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = 1000`),
         ),
-      `The session database has version 1000; this release knows up to ${migrations.length}.`,
+      `The session database has version 1000; this release supports up to ${migrations.length}.`,
     ],
   ])("refuses %s in so many words", async ([, prepare, message]) => {
     prepare();

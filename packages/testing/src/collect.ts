@@ -1,6 +1,6 @@
 import type { Subscribable } from "@holodeck/agui-core";
 
-/** Everything a stream says; rejects when it fails. */
+/** Collects all values of a stream; rejects when it fails. */
 export async function collect<T>(stream: Subscribable<T> | AsyncIterable<T>): Promise<T[]> {
   const values: T[] = [];
   if (Symbol.asyncIterator in stream) {

@@ -249,7 +249,7 @@ export const eventExamples: Readonly<AGUIEventByType> = {
 const { input: _, ...runStarted } = eventExamples.RUN_STARTED;
 
 /**
- * A valid run with every event type that can stand in one: all but the CHUNK kinds, which a server
+ * A valid run with every event type that can occur in one: all but the CHUNK kinds, which a server
  * expands, and RUN_ERROR, which would end it.
  */
 export const exampleRun: readonly BaseEvent[] = [

@@ -1,6 +1,6 @@
 import type { Clock } from "@holodeck/agui-core";
 
-/** A clock that stands still until it is told otherwise. */
+/** A clock that advances only on demand. */
 export interface FakeClock extends Clock {
   /** Timers that have not fired. */
   readonly pending: number;

@@ -144,7 +144,7 @@ export function mockSink(options: MockSinkOptions = {}): MockSink {
   return sink;
 }
 
-/** Tells a sink what its client had before the run. A sink follows one run only. */
+/** Sets what a sink's client had before the run. A sink follows one run only. */
 export function prepareSink(sink: MockSink, start: RecordStart): void {
   if (used.has(sink)) {
     throw new TypeError("This sink has followed a run already; make another with mockSink().");

@@ -28,7 +28,7 @@ import type { MockSink } from "./mock-sink.ts";
 import { runInput } from "./run-input.ts";
 
 export interface RunAgentOptions {
-  /** The user's words, after `messages`. */
+  /** The user's message, after `messages`. */
   message?: string;
   messages?: readonly Message[];
   state?: unknown;
@@ -42,7 +42,7 @@ export interface RunAgentOptions {
   runId?: string;
   /** Answers to the interrupts of the run in `after`. */
   resume?: RunAgentInput["resume"];
-  /** An earlier run, which this one goes on from: with its thread, messages, state and questions. */
+  /** An earlier run, which this one continues: with its thread, messages, state and questions. */
   after?: MockSink;
   principal?: Principal;
   /** Outermost first. Of handler middleware `admit` and `run` are used; there is no request. */
@@ -55,7 +55,7 @@ export interface RunAgentOptions {
   signal?: AbortSignal;
   /** Shows real error messages. By default they are masked, as a client would see them. */
   debug?: boolean;
-  /** By default time stands still, so that nothing times out. */
+  /** By default time does not advance, so that nothing times out. */
   clock?: Clock;
   limits?: Partial<Limits>;
   /** By default silent. */

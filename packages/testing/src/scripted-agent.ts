@@ -6,7 +6,7 @@ import type {
   RunContext,
 } from "@holodeck/agui-core";
 
-/** What a function in a script says: nothing, one thing or several. */
+/** The output of a function in a script: nothing, one value or several. */
 export type Said = AgentEvent | string | readonly (AgentEvent | string)[] | undefined | void;
 
 /** One step: an event, a text delta, a pause, a failure, a hang until the run is aborted, or code. */

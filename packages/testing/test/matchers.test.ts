@@ -50,6 +50,6 @@ describe("toHaveText", () => {
     const run = await runAgent(async () => "Hello");
     expect(run).toHaveText("Hello");
     expect(run.events).toHaveText("Hello");
-    expect(() => expect(run).toHaveText("Bye")).toThrow('it said "Hello"');
+    expect(() => expect(run).toHaveText("Bye")).toThrow('it sent "Hello"');
   });
 });

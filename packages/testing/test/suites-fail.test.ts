@@ -33,7 +33,7 @@ async function findFailures(): Promise<Record<string, string[]>> {
   return failures;
 }
 
-const pure = "says the same of the same log, whenever and however often it is asked";
+const pure = "returns the same for the same log, whenever and however often it is called";
 const stateless = "remembers nothing from one entry to the next";
 
 test("the suites find out what is broken, and nothing else", { timeout: 300_000 }, async () => {
@@ -41,7 +41,7 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
   expect(meddling).toContain(pure);
   expect(others).toEqual({
     "encoder: forgets a kind": ["has a word for RAW"],
-    "encoder: drops less than it says": ["drops what it says it drops"],
+    "encoder: drops less than it says": ["drops what it declares to drop"],
     "encoder: draws random ids": [pure, stateless],
     "encoder: reads the clock": expect.arrayContaining([pure]),
     "encoder: believes that there is always a snapshot": [
@@ -52,22 +52,22 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
     "encoder: remembers in spite of its key": [stateless],
     "encoder: breaks its frames": ["makes at most one frame of an entry"],
     "encoder: makes one frame of several deltas": [
-      "says of several deltas at once what it says of each",
+      "returns for several deltas at once what it returns for each",
     ],
     "encoder: cannot be read": ["makes what its clients can read"],
     "protocol: ends twice": [
-      "tells a run with every kind of event",
-      "ends once when the agent says nothing",
+      "sends a run with every kind of event",
+      "ends once when the agent sends nothing",
       "ends once when the agent throws at once",
       "ends once when the agent throws in mid-sentence",
-      "ends once when the agent says that it failed",
+      "ends once when the agent reports that it failed",
       "ends once when the agent speaks after the end",
       "ends once when the agent leaves things open",
     ],
-    "protocol: speaks when idle": ["keeps an idle client alive without telling it anything"],
-    "protocol: is silent when idle": ["keeps an idle client alive without telling it anything"],
+    "protocol: speaks when idle": ["keeps an idle client alive without sending it events"],
+    "protocol: is silent when idle": ["keeps an idle client alive without sending it events"],
     "protocol: starts over": [
-      "tells a finished run again from everywhere",
+      "sends a finished run again from every offset",
       "lets clients in everywhere while the run goes on",
     ],
     "protocol: does not stop": ["stops a run"],
@@ -120,14 +120,14 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
     "run log: takes a lost run for a finished one": [
       "that died gives its thread to the next run",
       "that died gives its run to one of many that ask at once",
-      "that died is found out by whoever looks for its run",
-      "that died is found out by whoever follows its run",
-      "that comes back too late is told, and cannot write any more",
+      "that died is detected when its run is looked up",
+      "that died is detected when its run is followed",
+      "that comes back too late gets an error, and cannot write",
       "that comes back too late is told through every listener, the late ones at once",
     ],
     "session store: reads, changes and writes": [
       "appends messages by id, and replaces the one it has",
-      "replaces all messages when told to",
+      "replaces all messages on demand",
       "takes its turn: a hundred at once keep their order",
       "takes its turn: a hundred at once in two processes lose nothing",
     ],
@@ -146,7 +146,7 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
       "does not count against a session that is touched or updated",
       "does not pass for a session with a run in flight",
       "counts the sessions that a clean-up removes",
-      "leaves what has expired out of the number of sessions, where a store tells it",
+      "leaves what has expired out of the number of sessions, where a store has it",
       "counts no session that has expired",
     ],
     "session store: has a bucket in every process": ["is one for all processes"],

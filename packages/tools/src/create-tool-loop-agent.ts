@@ -23,8 +23,9 @@ import { settleCalls, toResults } from "./tool-history.ts";
 
 export interface ToolLoopOptions {
   /**
-   * Asks the model once. An agent like any other: `input.messages` is the conversation so far and
-   * `input.tools` what may be called; it says text and tool calls, and spends `context.emit.usage`.
+   * Calls the model once. An agent like any other: `input.messages` is the conversation so far and
+   * `input.tools` the tools that may be called; it emits text and tool calls, and reports
+   * `context.emit.usage`.
    */
   readonly generate: AgentLike;
   /** Besides those of the handler and of the client. */
@@ -38,7 +39,8 @@ export interface ToolLoopOptions {
 const known = ["generate", "tools", "maxSteps", "name", "description"];
 
 /**
- * An agent that asks a model, runs the tools it calls, and asks again until it answers in words.
+ * An agent that calls a model, runs the tools it requests, and calls it again until it answers with
+ * text.
  *
  * @example
  * ```ts
@@ -127,7 +129,7 @@ async function refuse(
   return outcomes;
 }
 
-// Calls that the run itself has told, under ids of its own, belong to what the model said.
+// Calls that the run itself has sent, under its own ids, belong to the model's message.
 function withHeld(
   { messages, calls }: ModelStep,
   outcomes: readonly ToolCallOutcome[],

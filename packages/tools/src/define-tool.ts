@@ -11,13 +11,13 @@ interface CommonOptions<TParameters extends ToolParameters> {
   readonly description: string;
   /** A Standard Schema (zod, valibot …), a plain JSON Schema, or a list. By default no arguments. */
   readonly parameters?: TParameters;
-  /** For a Standard Schema that does not say its own. */
+  /** For a Standard Schema that cannot be converted to one. */
   readonly jsonSchema?: JsonSchema;
   /** Given up after this. By default `limits.toolTimeoutMs`, 30 s. */
   readonly timeoutMs?: number;
   /** What a name may look like. By default an identifier: letters, digits and `_`. */
   readonly namePattern?: RegExp;
-  /** The JSON Schema of the result, for whoever reads the definition. */
+  /** The JSON Schema of the result, for readers of the definition. */
   readonly returns?: JsonSchema;
   readonly metadata?: Json;
 }
@@ -125,7 +125,7 @@ function assertName(name: unknown, pattern = /^[a-zA-Z_][a-zA-Z0-9_]*$/): void {
   if (typeof name === "string" && name.length <= 128 && pattern.test(name)) return;
   throw new TypeError(
     `The name of a tool must match ${String(pattern)}, not ${describeValue(name)}. ` +
-      `Another pattern is namePattern of defineTool.`,
+      `To allow other names, pass namePattern to defineTool.`,
   );
 }
 
@@ -134,7 +134,7 @@ function assertExecute(name: string, location: string, execute: unknown): void {
     throw wrong(`execute of "${name}"`, "a function (args, context) => result", execute);
   }
   if (location === "client" && execute !== undefined) {
-    throw new TypeError(`The tool "${name}" runs in the client; there is nothing to execute here.`);
+    throw new TypeError(`The tool "${name}" runs in the client; remove execute.`);
   }
 }
 

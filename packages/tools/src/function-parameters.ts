@@ -41,7 +41,7 @@ function split(list: string): string[] {
     parts.push(list.slice(begin, at));
     begin = at + 1;
   }
-  // A comma may stand after the last one.
+  // A trailing comma is allowed.
   return [...parts, list.slice(begin)].map((part) => part.trim()).filter((part) => part !== "");
 }
 

@@ -207,7 +207,7 @@ function assertPattern(pattern: unknown, path: string): void {
   throw wrong(path, `must be a regular expression, not ${describeValue(pattern)}`);
 }
 
-/** One part of a JSON pointer in a URI, as the name that it stands for. */
+/** Decodes one part of a JSON pointer in a URI. */
 export function decodeFragment(part: string): string {
   const text = part.includes("%") ? decodeURIComponent(part) : part;
   return text.replaceAll("~1", "/").replaceAll("~0", "~");

@@ -35,7 +35,7 @@ export function describeFaults(
   let isLastMuted = false;
   for (const unit of units) {
     const { keyword, keywordLocation, instanceLocation } = unit;
-    // The place of a schema that is `false` is not in the list: it belongs to what stands before it.
+    // The location of a schema that is `false` is not in the list: it belongs to the unit before it.
     const isMuted: boolean =
       keyword === "false"
         ? isLastMuted || muted.has(`${last?.keywordLocation ?? ""}/`)
@@ -55,7 +55,7 @@ export function describeFaults(
   return [...faults.values()];
 }
 
-// Why each alternative does not fit is no help to who has to fit one of them.
+// Why each alternative does not match is no help to a caller that has to match one of them.
 function mutedPlaces(units: readonly OutputUnit[]): ReadonlySet<string> {
   const places = new Set<string>();
   for (const unit of units) {
@@ -80,7 +80,7 @@ function isBelow(location: string, places: ReadonlySet<string>): boolean {
 /** What the validator found, with the value it is about. */
 interface Found {
   readonly unit: OutputUnit;
-  /** What stands before it in the list. */
+  /** The unit before it in the list. */
   readonly before: OutputUnit | undefined;
   readonly path: readonly string[];
   readonly given: unknown;
@@ -91,7 +91,7 @@ function explain({ unit, before, path, given }: Found, compiled: CompiledSchema)
   const below = (name: string): string => [...path, name].join(".");
   if (unit.keyword === "false") {
     const isExtra = /^(?:additional|unevaluated)Properties$/.test(before?.keyword ?? "");
-    return [{ path: here, message: isExtra ? "is unknown" : "must not be there" }];
+    return [{ path: here, message: isExtra ? "is unknown" : "must be absent" }];
   }
   const rules = rulesAt(parentOf(unit), compiled);
   if (unit.keyword === "required") {
@@ -106,7 +106,7 @@ function explain({ unit, before, path, given }: Found, compiled: CompiledSchema)
       .flatMap(([name, names]) =>
         missingOf(names, given).map((one) => ({
           path: below(one),
-          message: `is missing; it must be there with ${name}`,
+          message: `is missing; it is required with ${name}`,
         })),
       );
   }
@@ -133,15 +133,15 @@ function messageOf(
         ? "must not have the same item twice"
         : "is not allowed";
     case "anyOf":
-      return "fits none of the alternatives";
+      return "matches none of the alternatives";
     case "oneOf":
-      return `must fit exactly one of the alternatives, not ${/\d+(?= match)/.exec(error)?.[0] ?? "more"}`;
+      return `must match exactly one of the alternatives, not ${/\d+(?= match)/.exec(error)?.[0] ?? "more"}`;
     case "contains":
-      return "must have an item that fits";
+      return "must have an item that matches";
     case "minContains":
-      return `must have at least ${String(rule)} items that fit`;
+      return `must have at least ${String(rule)} items that match`;
     case "maxContains":
-      return `must have at most ${String(rule)} items that fit`;
+      return `must have at most ${String(rule)} items that match`;
     case "pattern":
       return `must match ${String(rule)}`;
     case "multipleOf":

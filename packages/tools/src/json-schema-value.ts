@@ -7,8 +7,8 @@ const maxDepth = 200;
 const maxComparisons = 20_000_000;
 
 /**
- * What keeps a value from being checked at all: it is no JSON, or too deep. Fills `repeated` with the lists
- * of the value that have an item twice, in time that grows with the size of the value and no faster.
+ * Finds what prevents a value from being checked at all: it is not JSON, or too deep. Fills `repeated` with
+ * the arrays of the value that have duplicate items, in linear time.
  */
 export function scanValue(value: unknown, repeated: unknown[] | undefined): Fault | undefined {
   if (repeated) repeated.length = 0;
@@ -69,7 +69,7 @@ class Scanner {
   #scanRecord(record: Record<string, unknown>, path: string, depth: number): number {
     const members: string[] = [];
     for (const name of Object.keys(record)) {
-      if (hasLoneSurrogate(name)) return this.#fail(path, "has a name that is no Unicode text");
+      if (hasLoneSurrogate(name)) return this.#fail(path, "has a name that is not valid Unicode");
       const number = this.scan(record[name], inside(path, name), depth + 1);
       if (this.#repeated) members.push(`${JSON.stringify(name)}:${number}`);
     }

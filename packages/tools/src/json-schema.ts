@@ -6,7 +6,7 @@ import { scanValue } from "./json-schema-value.ts";
 
 export type JsonSchema = Json;
 
-// More is of no use to anybody who has to correct them.
+// A longer list does not help to correct them.
 const maxFaults = 20;
 
 /**

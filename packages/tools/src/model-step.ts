@@ -10,11 +10,11 @@ import type {
 } from "@holodeck/agui-core";
 import { iterate } from "./iterate.ts";
 
-/** What a model said in one step. */
+/** The output of a model in one step. */
 export interface ModelStep {
-  /** The conversation, with what it said. */
+  /** The conversation, including the output. */
   readonly messages: readonly Message[];
-  /** The calls it made and that nobody has answered. */
+  /** The calls it made that have no answer. */
   readonly calls: readonly ModelCall[];
   readonly result: unknown;
   /** Whether it has asked the user something: the run ends. */
@@ -26,11 +26,11 @@ export interface ModelCall {
   readonly name: string;
   readonly argsText: string;
   readonly parentMessageId: string;
-  /** The client has not been told; whoever makes the call does. */
+  /** The client has not received the call; the code that makes the call sends it. */
   readonly isHeld: boolean;
 }
 
-/** Asks the model once. Passes on what it says, but neither its beginning nor its end. */
+/** Calls the model once. Passes on its output, but neither its start nor its end. */
 export async function* takeStep(
   model: Agent,
   input: RunAgentInput,
@@ -40,12 +40,12 @@ export async function* takeStep(
   const calls = new Map<string, ModelCall>();
   const clients = new Set(waitsForClient(context) ? input.tools.map(({ name }) => name) : []);
   for (const { name } of context.tools) clients.delete(name);
-  // All calls of a step belong to one message: the text before them, or one of their own.
+  // All calls of a step belong to one message: the text before them, or a separate one.
   let messageId: string | undefined;
   let result: unknown;
   let isInterrupted = false;
-  // Calls that the model's side has refused to make. Unless the model says something afterwards it does
-  // not know, and the calls are still to be answered.
+  // Calls that the model's adapter has refused to make. Unless the model sends output afterwards it has
+  // not received the refusals, and the calls still need an answer.
   const refusals: BaseEvent[] = [];
 
   for await (const event of iterate<BaseEvent>(model.run(input, context), context.signal)) {

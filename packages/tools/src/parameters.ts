@@ -100,7 +100,7 @@ export function parametersToJsonSchema(parameters: readonly ToolParameter[]): Js
   const names = new Set<string>();
   for (const { name } of parameters) {
     if (typeof name !== "string" || name === "" || names.has(name)) {
-      throw new TypeError(`A parameter needs a name of its own, not ${describeValue(name)}.`);
+      throw new TypeError(`Each parameter needs a unique name, not ${describeValue(name)}.`);
     }
     names.add(name);
   }
@@ -153,8 +153,8 @@ function toJsonSchema(name: string, { "~standard": standard }: StandardSchema): 
   const { jsonSchema } = standard as { jsonSchema?: { input(options: object): JsonSchema } };
   if (!jsonSchema) {
     throw new TypeError(
-      `The parameters of "${name}" are a schema of ${standard.vendor} that does not say its own JSON ` +
-        `Schema, which models need. Give it as well: defineTool({ parameters, jsonSchema, … }).`,
+      `The parameters of "${name}" are a ${standard.vendor} schema that cannot be converted to a JSON ` +
+        `Schema, which models need. Pass one as well: defineTool({ parameters, jsonSchema, … }).`,
     );
   }
   const { $schema: _, ...schema } = jsonSchema.input({ target: "draft-2020-12" });
@@ -169,7 +169,11 @@ function toFault({ message, path = [] }: StandardIssue): Fault {
 function invalid(name: string, faults: readonly Fault[]): AgentError {
   const said = faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
   const words = said.slice(0, 5).join("; ");
-  return new AgentError("invalid-arguments", `The arguments of "${name}" are wrong: ${words}.`, {
-    errors: faults,
-  });
+  return new AgentError(
+    "invalid-arguments",
+    `The arguments of "${name}" are not valid: ${words}.`,
+    {
+      errors: faults,
+    },
+  );
 }

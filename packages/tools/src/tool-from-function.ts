@@ -9,7 +9,7 @@ export interface ToolFromFunctionOptions extends Omit<
   Partial<ServerToolOptions<readonly ToolParameter[]>>,
   "execute" | "jsonSchema" | "location" | "parameters"
 > {
-  /** What the source does not say: types and descriptions, by name. */
+  /** Types and descriptions by name, which the source code does not have. */
   readonly parameters?: readonly ToolParameter[];
 }
 
@@ -38,7 +38,7 @@ const known: readonly string[] = Object.keys({
  * ```
  */
 export function toolFromFunction(
-  // Whatever it takes, it is given what the parameters say.
+  // Its parameters may have any type: it is called with the values that the schema allows.
   callable: (...values: never[]) => unknown,
   options: ToolFromFunctionOptions = {},
 ): DefinedTool {
@@ -50,8 +50,8 @@ export function toolFromFunction(
   const names = readFunctionParameters(callable);
   if (!names) {
     throw new TypeError(
-      `The parameters of "${name}" cannot be read from its source. ` +
-        `Name them one by one, or use defineTool({ parameters, execute }).`,
+      `The parameters of "${name}" cannot be read from its source code. ` +
+        `List them, or use defineTool({ parameters, execute }).`,
     );
   }
   const parameters = names

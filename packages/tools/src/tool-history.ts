@@ -17,7 +17,7 @@ export function settleCalls(messages: readonly Message[]): Message[] {
   });
 }
 
-/** The messages that tell a model how its calls went. */
+/** The messages that give a model the results of its calls. */
 export function toResults(outcomes: readonly ToolCallOutcome[]): Message[] {
   return outcomes.map(({ id, result, error }) => ({
     id: `${id}:result`,

@@ -143,7 +143,7 @@ describe("the tools of one run", () => {
       tools: [work],
       clientTools: [{ name: "pick", description: "Picks.", parameters: {} }],
     });
-    expect(toolCalls[0]!.result).toContain("has to wait");
+    expect(toolCalls[0]!.result).toContain("waits for the client");
     expect(error?.code).toBe("tool-error");
   });
 });
@@ -254,7 +254,11 @@ describe("the tools of a handler", () => {
   const quiet = { logger: { debug() {}, info() {}, warn() {}, error() {} } };
 
   test.for<[string, readonly unknown[], string]>([
-    ["two of a name", [work, { ...work }], 'tools[1] is called "work", as tools[0] is'],
+    [
+      "two of a name",
+      [work, { ...work }],
+      'tools[1] is named "work", like tools[0]; tool names must be unique.',
+    ],
     ["one without a name", [{ ...work, name: "" }], "tools[0].name"],
     ["one that cannot be invoked", [{ name: "x" }], "tools[0] must be an object with invoke"],
     ["none at all", 5 as never, "tools must be an array"],

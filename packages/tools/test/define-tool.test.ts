@@ -147,7 +147,7 @@ describe("a definition is refused", () => {
     ["no execute", { execute: undefined }, "execute of"],
     ["a time of zero", { timeoutMs: 0 }, "a number above 0, not 0"],
     ["a place that is none", { location: "browser" }, '"server" or "client"'],
-    ["a client tool with something to execute", { location: "client" }, "nothing to execute here"],
+    ["a client tool with something to execute", { location: "client" }, "remove execute"],
     ["an approval that is neither yes nor no", { needsApproval: "ask" }, "needsApproval of"],
     ["a schema of another type", { parameters: { type: "string" } }, 'of type "object"'],
     ["parameters that are none", { parameters: 5 }, "not 5"],
@@ -158,7 +158,11 @@ describe("a definition is refused", () => {
       "parameters/$dynamicRef is not",
     ],
     ["a schema without JSON Schema", { parameters: textOnly }, "jsonSchema"],
-    ["two parameters of a name", { parameters: [{ name: "a" }, { name: "a" }] }, "of its own"],
+    [
+      "two parameters of a name",
+      { parameters: [{ name: "a" }, { name: "a" }] },
+      "needs a unique name",
+    ],
     ["an option it does not know", { exec: 1 }, "Did you mean execute?"],
   ])("for %s", ([, wrong, words]) => {
     expect(() => defineTool({ ...about, execute, ...wrong })).toThrow(words);

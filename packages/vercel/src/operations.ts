@@ -37,7 +37,7 @@ const streams: Json = {
   "text/plain": { schema: text },
 };
 
-/** What OpenAPI says of `POST {path}`. */
+/** The OpenAPI operation of `POST {path}`. */
 export function chatOperation(path: string): Promise<Json> {
   return Promise.resolve({
     operationId: operationId("vercelChat", path),
@@ -53,7 +53,7 @@ export function chatOperation(path: string): Promise<Json> {
   });
 }
 
-/** What OpenAPI says of the two ways to resume. */
+/** The OpenAPI operations of the two ways to resume. */
 export function resumeOperation(path: string, wire: "ui" | "data"): Promise<Json> {
   const responses = {
     "200": { description: "The stream from its start, then live.", content: streams },
@@ -72,7 +72,7 @@ export function resumeOperation(path: string, wire: "ui" | "data"): Promise<Json
   });
 }
 
-/** What OpenAPI says of `POST {path}/:id/stop`. */
+/** The OpenAPI operation of `POST {path}/:id/stop`. */
 export function stopOperation(path: string): Promise<Json> {
   const schema = { type: "object", properties: { id: text, stopped: { type: "boolean" } } };
   const content = { "application/json": { schema } };

@@ -23,7 +23,10 @@ export interface StreamOptions {
   sdkVersion?: 5 | 6 | 7;
   /** Sends `Connection` and `Content-Encoding`, as servers of old did; for HTTP/1 only. */
   legacyHeaders?: boolean;
-  /** What the client is told of a failed run. By default "An error occurred."; with `debug` the truth. */
+  /**
+   * The text that the client receives for a failed run. By default "An error occurred."; with `debug` the
+   * real message.
+   */
   onError?: (failure: StreamFailure) => string;
 }
 
@@ -42,7 +45,7 @@ export function assertStreamOptions(call: string, options: StreamOptions): void 
   assertOneOf(`${call}({ sdkVersion`, options.sdkVersion, [5, 6, 7]);
   const { onError } = options;
   if (onError === undefined || typeof onError === "function") return;
-  throw new TypeError(`${call}({ onError }) is a function, not ${describeValue(onError)}.`);
+  throw new TypeError(`${call}({ onError }) must be a function, not ${describeValue(onError)}.`);
 }
 
 function assertOneOf(name: string, value: unknown, known: readonly unknown[]): void {
@@ -51,7 +54,9 @@ function assertOneOf(name: string, value: unknown, known: readonly unknown[]): v
   throw new TypeError(`${name}: ${describeValue(value)} }) must be one of ${list}.`);
 }
 
-/** What `onError` says; the usual words where it says nothing or fails: clients want a text. */
+/**
+ * The result of `onError`; the default text when it returns nothing or throws: clients need a text.
+ */
 export function wordsOf(
   onError: NonNullable<StreamOptions["onError"]>,
   failure: StreamFailure,
@@ -75,9 +80,9 @@ export interface StreamChoice {
   readonly continues?: string | undefined;
   /** Ids of what the client's message holds already. */
   readonly known?: ReadonlySet<string> | undefined;
-  /** Ids of the calls in it that the user has said no to. */
+  /** Ids of the calls in it that the user has denied. */
   readonly denied?: ReadonlySet<string> | undefined;
-  /** What it held before, for a client that builds it anew. */
+  /** Its earlier content, for a client that rebuilds it. */
   readonly preface?: readonly Message[] | undefined;
   readonly describeFailure: (failure: StreamFailure) => string;
   /** How deep the body of the client's next request may be. */

@@ -23,7 +23,7 @@ export type EventStream =
   | AsyncIterable<AgentEvent | string>
   | Iterable<AgentEvent | string>;
 
-/** How the events are told, and whose message they are. */
+/** How the events are encoded, and the message they belong to. */
 export interface ToVercelResponseOptions extends StreamOptions {
   /** The chat. By default that of the events' own RUN_STARTED, or a new one. */
   threadId?: string;
@@ -37,9 +37,9 @@ export interface ToVercelResponseOptions extends StreamOptions {
   signal?: AbortSignal;
   /** Idle time after which a keep-alive is sent. By default 8 s. */
   heartbeatMs?: number;
-  /** Hears the truth about failures. By default nobody does. */
+  /** Receives the real errors. By default they are not logged. */
   logger?: Logger;
-  /** Tells the client real error messages. Not for production. */
+  /** Sends real error messages to the client. Not for production. */
   debug?: boolean;
 }
 

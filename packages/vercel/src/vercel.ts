@@ -33,11 +33,14 @@ export interface VercelOptions extends StreamOptions {
    * @default ["/api/chat", "/chat"]
    */
   path?: string | readonly string[];
-  /** How to answer. By default the body tells: a UI message stream, or the data stream before AI SDK 5. */
+  /**
+   * The stream protocol. By default it depends on the body: a UI message stream, or the data stream before
+   * AI SDK 5.
+   */
   protocol?: Wire;
   /**
    * The oldest AI SDK among the clients. From 6 on there are tool approvals and `finishReason`. A client
-   * may say it itself: `api: "/api/chat?sdkVersion=6"`.
+   * may send its own version: `api: "/api/chat?sdkVersion=6"`.
    * @default 5
    */
   sdkVersion?: 5 | 6 | 7;
@@ -103,7 +106,7 @@ function routesAt(path: string, mounted: Mounted): Route[] {
     {
       method: "GET",
       path,
-      // A page may stand where the chat is posted to.
+      // The host may serve a page at the path that the chat is posted to.
       wants: (query) => query.has("chatId"),
       handle: (call) => resume(call, { ...mounted, wire: mounted.protocol ?? "data" }),
       operation: () => resumeOperation(path, "data"),
@@ -142,7 +145,7 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
     agentId,
     input: runId === input.runId ? input : { ...input, runId },
     protocolVersion: "1.0",
-    // Nobody could come back to a thread that nobody named, and each would count against the limit.
+    // No client could return to a thread without an id, and each would count against the limit.
     ephemeral: isCompletion(body) && !("id" in body),
     clientKeeps: isSingle ? "nothing" : "data",
   });
@@ -150,7 +153,7 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
     wire,
     mode,
     legacyHeaders,
-    // Only one stream is told it; a query takes an address to be parsed.
+    // Only the UI stream uses it; reading the query requires parsing the URL.
     sdkVersion: wire === "ui" ? versionOf(call, mounted) : undefined,
     continues,
     denied,
@@ -164,7 +167,7 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
   return active.stream(encoder, "start");
 }
 
-// A prompt looks the same in every generation; who says that its clients are new means it.
+// A prompt looks the same in every version; the configured version decides.
 function isNewCompletion(body: Json, call: Call, { sdkVersion }: Mounted): boolean {
   return isCompletion(body) && (sdkVersion !== undefined || call.query.has("sdkVersion"));
 }
@@ -190,7 +193,10 @@ async function resume(call: Call, wanted: Wanted): Promise<Reply> {
   const { host, wire } = wanted;
   const threadId = call.params.id ?? call.query.get("chatId");
   if (!threadId) {
-    throw new AgentError("invalid-request", "Say which chat to resume: ?chatId=<id of the chat>.");
+    throw new AgentError(
+      "invalid-request",
+      "Pass the id of the chat to resume: ?chatId=<id of the chat>.",
+    );
   }
   const active = await host.attach(call, { threadId });
   const continues = active && continuedBy(active.record.runId);
@@ -210,7 +216,7 @@ function replay(active: ActiveRun, encoder: Encoder): Reply | undefined {
   try {
     return active.stream(encoder, "start");
   } catch (error) {
-    // The start was trimmed, and half a message helps nobody.
+    // The start was trimmed, and half a message is useless.
     if (isAgentError(error) && error.code === "replay-gone") return undefined;
     throw error;
   }

@@ -262,7 +262,7 @@ describe("a request of AI SDK 4", () => {
         ],
       },
       { files: 1 },
-      "has 2 files; this server accepts 1",
+      "has 2 files; this server accepts at most 1",
     ],
   ])("is refused for %s", ([, body, limits, message]) => {
     expect(() => decode(body, limits)).toThrow(message);

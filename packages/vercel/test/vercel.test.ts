@@ -277,7 +277,7 @@ describe("vercel", () => {
     [{ path: "chat" }, /must start with "\/"/],
     [{ path: [] }, /at least one/],
     [{ sdkversion: 6 }, /Did you mean sdkVersion/],
-    [{ onError: "x" }, /onError }\) is a function/],
+    [{ onError: "x" }, /onError }\) must be a function/],
   ] as const)("says what is wrong with %o", ([options, message]) => {
     expect(() => vercel(options as never)).toThrow(message);
   });

@@ -11,7 +11,7 @@ import type {
 
 /** As much of an `AbstractAgent` of `@ag-ui/client` as is needed here; those of 0.0.59 and of 1.0 fit. */
 export interface AguiAgent {
-  // Never, because each version of the client has types of its own for the same input.
+  // `never`, because each version of the client has its own types for the same input.
   run(input: never): Subscribable<unknown>;
   readonly agentId?: string | undefined;
   readonly description?: string | undefined;
@@ -21,7 +21,7 @@ export interface AguiAgent {
   abortRun?(): void;
 }
 
-/** Makes the agent of one run, with headers for the user who asks, for instance. */
+/** Creates the agent of one run, for example with headers for the calling user. */
 export type AguiAgentFactory = (input: RunAgentInput, context: RunContext) => Awaitable<AguiAgent>;
 
 export interface FromAbstractAgentOptions {
@@ -32,9 +32,9 @@ export interface FromAbstractAgentOptions {
 const known = ["serverTools"];
 
 /**
- * An agent of `@ag-ui/client`, `HttpAgent` included, which makes the handler a gateway: an AG-UI server
- * in any language, served on every protocol. Each run has a copy of the agent, with its thread, history and
- * state, its middleware (`agent.use`), and an end of its own; a function makes one for each run instead.
+ * An agent of `@ag-ui/client`, including `HttpAgent`, which makes the handler a gateway: an AG-UI server in
+ * any language, served on every protocol. Each run gets a copy of the agent, with its thread, history and
+ * state, its middleware (`agent.use`), and its own lifetime; a function creates one for each run instead.
  *
  * @example
  * ```ts
@@ -96,7 +96,7 @@ function runOnce(
   return chainOf(agent).run(asked);
 }
 
-// A server that is not told takes its client for an old one, and leaves out what those cannot read.
+// Without a version, a server assumes an old client and leaves out what those cannot read.
 function versionOf({ maxProtocolVersion }: OwnAgent): { protocolVersion?: string } {
   const isNew =
     typeof maxProtocolVersion === "string" && Number.parseFloat(maxProtocolVersion) >= 1;
@@ -108,8 +108,8 @@ function isSent({ role }: RunAgentInput["messages"][number]): boolean {
   return role !== "activity";
 }
 
-// What `agent.use` was given is run by the client's `runAgent` only, which also keeps messages, throws at
-// what our guard mends, and tells of events when it has applied them.
+// Only the client's `runAgent` runs the middleware given to `agent.use`, but it also keeps messages,
+// throws for what our guard repairs, and reports events only after it has applied them.
 function chainOf(agent: OwnAgent): Link {
   const { middlewares = [] } = agent;
   const all = Array.isArray(middlewares) ? (middlewares as AguiMiddleware[]) : [];

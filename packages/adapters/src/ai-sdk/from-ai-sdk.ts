@@ -31,9 +31,9 @@ export interface FromAiSdkOptions {
 const known = ["tools"];
 
 /**
- * What `streamText` of the AI SDK says, as an agent: text, reasoning, tools, files, sources, tokens.
- * Given a function it makes an agent; given a stream it is what an agent yields, and the `context` lets
- * it tell tokens and approvals.
+ * The output of the AI SDK's `streamText` as an agent: text, reasoning, tools, files, sources, tokens.
+ * Given a function, it returns an agent; given a stream, it returns what an agent yields, and the
+ * `context` allows it to report tokens and approvals.
  *
  * @example
  * ```ts
@@ -79,7 +79,8 @@ async function* translate(
     if (part.type === "error") throw toThrown((part as { error?: unknown }).error);
     if (part.type === "abort") {
       yield* turn.endStep();
-      // Of the run's own making nobody hears this; it is the author's own signal otherwise.
+      // When the run itself was stopped, this error is not observed; otherwise the author's own
+      // signal was aborted.
       throw new AgentError("stopped", "The model was stopped.");
     }
     yield* read(part as AiSdkPart & Json);
@@ -119,7 +120,7 @@ function createReader(
       case "tool-result":
         return part.preliminary === true ? [] : turn.result(id, part.output);
       case "tool-error":
-        // It says no more than that, and too early.
+        // The part has no further information, and comes too early.
         if (refusals.has(id)) return [];
         return turn.failure(id, toToolError(name, part.error, context));
       case "tool-output-denied":
@@ -156,11 +157,11 @@ function denied(name: string): AgentError {
 }
 
 function askForApproval(part: Json, context: AdapterContext | undefined): void {
-  // AI SDK 7 asks its own code first: what that allowed is no question to a person.
+  // AI SDK 7 asks its own code first: what that approved is not a question for the user.
   if (part.isAutomatic === true) return;
   if (!context) {
     throw new TypeError(
-      "A tool needs approval, and asking takes the run's context: fromAiSdk(stream, context).",
+      "A tool needs approval, which requires the run's context: fromAiSdk(stream, context).",
     );
   }
   const { toolCallId, toolName } = toRecord(part.toolCall);

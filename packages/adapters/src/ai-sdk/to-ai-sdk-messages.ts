@@ -46,7 +46,9 @@ export type AiSdkMessage<TRequest = never, TResponse = never> =
 export type AiSdkAskedMessage = AiSdkMessage<AiSdkApprovalRequest, AiSdkApprovalResponse>;
 
 export interface ToAiSdkMessagesOptions {
-  /** `context.session.answers`: what a person said to the approvals that `fromAiSdk` asked for. From AI SDK 6. */
+  /**
+   * `context.session.answers`: the user's answers to the approvals that `fromAiSdk` asked for. From AI SDK 6.
+   */
   readonly answers?: readonly InterruptAnswer[];
 }
 

@@ -84,7 +84,7 @@ async function toGraphInput(
   }
   if (!options.command) {
     throw new TypeError(
-      "The graph was interrupted, and going on takes a command: " +
+      "The graph was interrupted, and resuming it requires a command: " +
         "fromLangGraph(graph, { command: (resume) => new Command({ resume }) }).",
     );
   }
@@ -137,7 +137,7 @@ function createReader(context: RunContext, options: FromLangGraphOptions): PartR
 interface Said {
   readonly message: Json;
   readonly node: string;
-  /** The node that says each message. */
+  /** The node that produces each message. */
   readonly open: Map<string, string>;
   /** The id of each call by message and number: later pieces lack it. */
   readonly calls: Map<string, string>;

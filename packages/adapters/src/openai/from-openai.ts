@@ -11,9 +11,9 @@ import { readResponse } from "./read-response.ts";
 export type OpenAISource = AsyncIterable<object>;
 
 /**
- * What a model of OpenAI, or one that speaks like it, says, as an agent: text, reasoning, tool calls,
- * sources, images, tokens. Takes streams of chat completions and of responses. Given a function it makes
- * an agent; given a stream it is what an agent yields, and the `context` lets it tell tokens.
+ * The output of an OpenAI or OpenAI-compatible model as an agent: text, reasoning, tool calls, sources,
+ * images, tokens. Accepts streams of chat completions and of responses. Given a function, it returns an
+ * agent; given a stream, it returns what an agent yields, and the `context` allows it to report tokens.
  *
  * @example
  * ```ts
@@ -65,6 +65,6 @@ function assertNoError(chunk: Json): void {
   const failed = type === "response.failed" && isRecord(response) ? (response.error ?? {}) : error;
   if (type !== "error" && !failed) return;
   const { message, code } = isRecord(failed) ? failed : chunk;
-  // The service's words, for the log; whoever reads the run is told nothing of it.
+  // The service's message is for the log; clients of the run do not receive it.
   throw new Error(`The model failed: ${toText(message) ?? toText(code) ?? "no reason given"}`);
 }

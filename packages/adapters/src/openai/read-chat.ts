@@ -8,7 +8,7 @@ import type { Usage } from "../_usage.ts";
 /** Reads the chunks of one answer. */
 export interface ChunkReader {
   read(chunk: Json): BaseEvent[];
-  /** Whether the model has said that it is done. */
+  /** Whether the model has signalled its end. */
   isEnded(): boolean;
   usage(): Usage | undefined;
 }
@@ -16,7 +16,7 @@ export interface ChunkReader {
 const text = "text";
 const thought = "thought";
 
-/** Reads chunks of chat completions, of OpenAI and of those who speak like it. */
+/** Reads chunks of chat completions, from OpenAI and compatible services. */
 export function readChat(turn: Turn): ChunkReader {
   const calls = new Map<unknown, string>();
   let ended = false;
@@ -24,7 +24,7 @@ export function readChat(turn: Turn): ChunkReader {
 
   function readDelta(delta: Json): BaseEvent[] {
     const said = (toText(delta.content) ?? "") + (toText(delta.refusal) ?? "");
-    // OpenAI keeps it to itself; these are the names that others tell it by.
+    // OpenAI does not send reasoning; these are the fields that other services use for it.
     const thinks = toText(delta.reasoning_content) ?? toText(delta.reasoning) ?? "";
     const pieces = list(delta.tool_calls);
     return [

@@ -264,7 +264,12 @@ describe.for(sdks)("fromAiSdk with AI SDK $major", (sdk) => {
       expect(sink.text).toBe("Wait.I cannot.");
       expect(sink.toolCalls.map(({ result }) => JSON.parse(result as string))).toEqual([
         { error: { code: "unknown-tool", message: 'There is no tool "wether".' } },
-        { error: { code: "invalid-arguments", message: 'The arguments of "weather" are wrong.' } },
+        {
+          error: {
+            code: "invalid-arguments",
+            message: 'The arguments of "weather" are not valid.',
+          },
+        },
       ]);
       expect(model.doStreamCalls).toHaveLength(2);
     }

@@ -33,7 +33,7 @@ export function createCapabilities(
   const byId = new Map(questions.map((one) => [one.loaded.id, one]));
 
   function fail({ id }: LoadedAgent, error: unknown): void {
-    logger.warn({ agentId: id, error }, "The capabilities of an agent are left out of discovery.");
+    logger.warn({ agentId: id, error }, "An agent's capabilities were left out of discovery.");
   }
 
   async function put(question: Question): Promise<void> {
@@ -55,7 +55,7 @@ export function createCapabilities(
     let timer: unknown;
     const late = new Promise<void>((resolve) => {
       timer = clock.setTimeout(() => {
-        const error = new Error(`getCapabilities did not answer within ${patienceMs} ms.`);
+        const error = new Error(`getCapabilities did not return within ${patienceMs} ms.`);
         if (isFirst) fail(question.loaded, error);
         resolve();
       }, patienceMs);

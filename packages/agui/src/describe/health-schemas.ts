@@ -46,7 +46,7 @@ const agentSchema: Json = {
   required: ["id", "name", "ready"],
 };
 
-/** A health check as an operation of OpenAPI: its 503 says the same as its 200. */
+/** A health check as an operation of OpenAPI: its 503 has the same body as its 200. */
 export function toOperation(about: { id: string; summary: string; schema: Json }): Json {
   const { id, summary, schema } = about;
   const content = { "application/json": { schema } };

@@ -12,7 +12,7 @@ export type HealthStatus = "healthy" | "degraded" | "unhealthy";
 /** Looks at something the agents need. Throwing, rejecting or `false` is `"unhealthy"`. */
 export type HealthCheck = () => Awaitable<HealthStatus | boolean | void>;
 
-/** Where the health of a handler is told, and what belongs to it. */
+/** The paths of the health checks, and additional checks. */
 export interface HealthOptions {
   /**
    * Whether the server works: 503 when it does not.
@@ -41,7 +41,7 @@ interface CheckResult {
 const checkMs = 2_000;
 const storeCheck = "sessions";
 
-/** The routes that tell how the handler is. They are public and answer in every state. */
+/** The routes that report the handler's health. They are public and answer in every state. */
 export function healthRoutes(parts: {
   agents: Agents;
   settings: Settings;
@@ -95,7 +95,7 @@ export function healthRoutes(parts: {
   async function waitForCount(counted: Promise<number>): Promise<CheckResult> {
     const { status } = await look(storeCheck, async () => void (sessionCount = await counted));
     counting = undefined;
-    // Restarting this process does not bring a store back, so it is no reason to be unhealthy.
+    // Restarting this process does not bring a store back, so the process stays healthy.
     return { name: storeCheck, status: status === "healthy" ? "healthy" : "degraded" };
   }
 
@@ -169,7 +169,7 @@ export function healthRoutes(parts: {
     }),
     probe(readyPath, tellReady, {
       id: "getReadiness",
-      summary: "Whether the server takes requests.",
+      summary: "Whether the server accepts requests.",
       schema: readySchema,
     }),
     probe(agentPath, tellAgents, {

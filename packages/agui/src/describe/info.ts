@@ -33,7 +33,7 @@ export function describeHandler(parts: HandlerParts): Json {
     defaultAgent: agents.get(undefined).id,
     ...rest,
     ...(isRecord(rest.protocols) && { protocols: withBase(rest.protocols, basePath) }),
-    // Protocols that tell their bodies apart may share one.
+    // Protocols that can distinguish their bodies may share a route.
     routes: [...new Set(routes.map(({ route }) => `${route.method} ${basePath}${route.path}`))],
   };
 }

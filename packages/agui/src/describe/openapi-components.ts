@@ -8,13 +8,15 @@ export interface Components {
   uniqueId(operationId: string): string;
 }
 
-/** Gathers the schemas of a document. What zod makes stands alone; here it has to stand together. */
+/**
+ * Collects the schemas of a document. A schema from zod is self-contained; here they are combined.
+ */
 export function createComponents(first: Readonly<Record<string, Json>>): Components {
   const schemas: Record<string, Json> = { ...first };
   const ids = new Set<string>();
   const seen = new Map<string, string>();
 
-  // A schema that stands alone points to itself with `#` and to its parts with `#/$defs/…`.
+  // A self-contained schema refers to itself with `#` and to its parts with `#/$defs/…`.
   function adoptSchema(root: Json, fallback: string): Json {
     const { $schema: _dialect, $defs = {}, ...schema } = root;
     const defs = Object.entries($defs as Record<string, Json>);
@@ -67,7 +69,7 @@ export function createComponents(first: Readonly<Record<string, Json>>): Compone
   };
 }
 
-/** Where a schema stands in an operation. `x-event-schema` is that of one event of a stream. */
+/** The keys of schemas in an operation. `x-event-schema` is the schema of one event of a stream. */
 const schemaKeys = new Set(["schema", "x-event-schema"]);
 
 function pointsToItself(value: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { Json } from "@holodeck/agui-core";
 
-/** What several routes at one method and path say of themselves, as one operation. */
+/** Merges the descriptions of several routes at one method and path into one operation. */
 export function mergeOperations(operations: readonly Json[]): Json {
   const [first = {}, ...others] = operations;
   return others.reduce(mergeTwo, first);
@@ -22,7 +22,7 @@ function mergeTwo(a: Json, b: Json): Json {
   };
 }
 
-// What only one of the routes asks for is not asked of everybody.
+// A parameter that only one of the routes requires is optional.
 function mergeParameters(a: readonly Json[], b: readonly Json[]): Json[] {
   const same = (one: Json, other: Json): boolean => one.name === other.name && one.in === other.in;
   const relaxed = (one: Json, others: readonly Json[]): Json =>

@@ -10,8 +10,8 @@ export const problemSchema: Json = {
     status: { type: "integer", minimum: 400, maximum: 599 },
     detail: { type: "string" },
     message: { type: "string", description: "The same as `detail`." },
-    instance: { type: "string", description: "The path that was asked for." },
-    code: { type: "string", description: "What went wrong, for programs." },
+    instance: { type: "string", description: "The requested path." },
+    code: { type: "string", description: "The error code, for programs." },
     requestId: { type: "string" },
     errors: {
       type: "array",
@@ -27,7 +27,7 @@ export const problemSchema: Json = {
 
 /** Every refusal, whatever its status. */
 export const problemResponse: Json = {
-  description: "A refusal, with what is wrong.",
+  description: "An error, as problem details.",
   content: {
     "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
   },

@@ -19,7 +19,7 @@ interface Place {
   readonly routes: MountedRoute[];
 }
 
-/** The OpenAPI 3.1 document of what is mounted, made of what the routes say of themselves. */
+/** The OpenAPI 3.1 document of the mounted routes, built from their own descriptions. */
 export async function describeApi(parts: {
   settings: Settings;
   routes: readonly MountedRoute[];
@@ -81,7 +81,7 @@ export function openApiRoute(
       tags: ["discovery"],
       responses: {
         "200": {
-          description: "OpenAPI 3.1 of what is mounted here.",
+          description: "The OpenAPI 3.1 description of this server.",
           content: { "application/json": { schema: { type: "object", required: ["openapi"] } } },
         },
       },

@@ -13,7 +13,7 @@ export interface Believed {
   readonly messages: readonly Message[];
   /** Ids of the calls in them that only the client vouches for. */
   readonly claimed: ReadonlySet<string>;
-  /** What was left out, in words. */
+  /** Descriptions of what was dropped. */
   readonly dropped: readonly string[];
 }
 
@@ -189,14 +189,15 @@ function parse(text: string): unknown {
   }
 }
 
-// A result that the server gave in one turn is not moved to another. The user's message may have been pruned
-// here or left out there, and a client that keeps no ids sends the same words.
+// A result that the server stored in one turn is not moved to another. The user message may have been pruned
+// here or left out there, and a client without ids sends the same text.
 function isSameTurn(stored: Message | undefined, sent: Message | undefined): boolean {
   if (!stored || !sent || stored.id === sent.id) return true;
   return isEqualJson(stored.content, sent.content);
 }
 
-// A client that sends everything also sends what the store has pruned: it stands before what is still there.
+// A client that sends the whole history also sends messages that the store has pruned: they precede the
+// remaining ones.
 function endOfPruned(
   sent: readonly Message[],
   { pruned }: Session,

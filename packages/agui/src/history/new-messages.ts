@@ -15,7 +15,8 @@ export interface NewMessageRules {
 
 /**
  * Throws when what a user adds to a conversation is blank, too long, or has files that are not accepted.
- * Everything before the messages that stand last was accepted or sent by a server, and comes back as it is.
+ * All messages before the trailing user messages were accepted or sent by a server, and are sent back
+ * unchanged.
  */
 export function assertNewMessages(
   { input }: RunRequest,
@@ -57,7 +58,7 @@ function findRefused(
   if (inlineBytes <= inlineFileBytes) return undefined;
   return new AgentError(
     "payload-too-large",
-    `The files in the messages have ${inlineBytes} bytes; this server accepts ${inlineFileBytes}.`,
+    `The files in the messages have ${inlineBytes} bytes; this server accepts at most ${inlineFileBytes}.`,
   );
 }
 
@@ -68,14 +69,14 @@ function checkMessage(
 ): AgentError | undefined {
   const { text, files } = split(content);
   if (files.length === 0 && !/\S/.test(text)) {
-    return invalid(`${path}.content`, "cannot be blank; a user's message has text or a file.");
+    return invalid(`${path}.content`, "must not be blank; a user message needs text or a file.");
   }
   if (text.length > limits.messageChars) {
-    const message = `has ${text.length} characters of text; this server accepts ${limits.messageChars}.`;
+    const message = `has ${text.length} characters of text; this server accepts at most ${limits.messageChars}.`;
     return invalid(`${path}.content`, message);
   }
   if (files.length > limits.files) {
-    const message = `has ${files.length} files; this server accepts ${limits.files}.`;
+    const message = `has ${files.length} files; this server accepts at most ${limits.files}.`;
     return invalid(`${path}.content`, message);
   }
   if (hasProcessor) return undefined;
@@ -100,7 +101,7 @@ function checkFile(
   limits: Limits,
 ): AgentError | undefined {
   const { mimeType } = source;
-  // Browsers send what they do not know, such as `.md`, as mere bytes: then the name says what it is.
+  // Browsers send unknown types, such as `.md`, as plain bytes: then the name determines the type.
   const { filename } = (metadata ?? {}) as { filename?: unknown };
   const name = typeof filename === "string" ? filename : "";
   if (mimeType !== undefined && !isAccepted(type, typeOfUpload(name, mimeType))) {
@@ -112,7 +113,7 @@ function checkFile(
     });
   }
   if (source.type === "file") {
-    const message = `There is no file "${clip(source.value)}": this server keeps no uploads.`;
+    const message = `There is no file "${clip(source.value)}": this server stores no uploads.`;
     return new AgentError("file-not-found", message, { status: 400, errors: [{ path, message }] });
   }
   if (source.type !== "data") return undefined;

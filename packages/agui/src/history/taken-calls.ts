@@ -46,7 +46,7 @@ function lossesOf(message: Message, lost: readonly TakenCall[]): Message[] {
     });
 }
 
-// What an agent asked about itself has no call beside it; the thread has it.
+// A question by the agent itself carries no call; the thread has it.
 function findCall(messages: readonly Message[], callId: string | undefined): AskedCall | undefined {
   for (const message of messages) {
     if (message.role !== "assistant") continue;

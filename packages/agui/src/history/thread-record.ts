@@ -1,6 +1,6 @@
 import type { Message, RunKey, Session } from "@holodeck/agui-core";
 
-/** A thread that nobody knows. */
+/** The record of an unknown thread. */
 export function emptySession({ principal, threadId }: RunKey, agentId: string): Session {
   return {
     principal,
@@ -17,7 +17,7 @@ export function emptySession({ principal, threadId }: RunKey, agentId: string): 
   };
 }
 
-/** The messages, with a mark on what an assistant was saying when its run was cut short. */
+/** The messages, with a mark on the assistant message that was interrupted with its run. */
 export function markIncomplete(
   messages: readonly Message[],
   before: readonly Message[],

@@ -14,7 +14,7 @@ import { believe, withoutForged } from "./believed.ts";
 import type { Believed } from "./believed.ts";
 
 export interface HistoryOptions {
-  /** Who owns the messages of a thread that has no owner yet. */
+  /** The owner of the messages of a thread that has none yet. */
   readonly owner: HistoryOwner;
   /** Whether the request holds all messages, and not only what is new. */
   readonly isWhole: boolean;
@@ -30,7 +30,7 @@ export interface PreparedInput {
   readonly input: RunAgentInput;
   /** What the thread holds from now on. */
   readonly history: readonly Message[];
-  /** Who owns it. */
+  /** The owner of the messages. */
   readonly owner: HistoryOwner;
   /** Whether the request was added to what the thread held, instead of replacing it. */
   readonly isAdded: boolean;
@@ -40,7 +40,7 @@ export interface PreparedInput {
   readonly pending: readonly Pending[];
   /** What the server asked and this input answers. */
   readonly answers: readonly InterruptAnswer[];
-  /** What a client cannot vouch for, in words. */
+  /** Descriptions of messages that could not be verified. */
   readonly dropped: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export function prepareInput(
   const history = isAdded ? messages : keepActivities(session.messages, sent);
   const state = hasState(input.state) ? input.state : (session.state ?? input.state ?? {});
   return {
-    // A list of its own: what an agent does to it is not done to the thread.
+    // A separate list: changes by the agent do not affect the thread.
     input: { ...input, messages: spokenOf(messages), state },
     history,
     owner: session.historyOwner ?? options.owner,
@@ -127,7 +127,7 @@ function isAnswered(
 const nothing: readonly string[] = Object.freeze([]);
 const noClaims: ReadonlySet<string> = new Set();
 
-// A new thread, and only people speak in it: there is nothing to hold against anything.
+// A new thread with only user messages: there is nothing to verify.
 function isSimple({ messages }: RunAgentInput, session: Session): boolean {
   if (session.messages.length > 0 || session.pending.length > 0) return false;
   for (const { role } of messages) if (role !== "user") return false;

@@ -14,7 +14,7 @@ export async function authenticate(
   const asked = settings.authenticate?.(request);
   const principal = await (isPromise(asked) ? inTime(asked, settings) : asked);
   if (principal) return assertPrincipal(principal);
-  throw new AgentError("authentication-required", "This server wants to know who you are.", {
+  throw new AgentError("authentication-required", "Authentication is required.", {
     headers: { "www-authenticate": "Bearer" },
   });
 }
@@ -26,7 +26,7 @@ async function inTime<T>(
 ): Promise<T> {
   let timer: unknown;
   const late = new Promise<never>((_, reject) => {
-    const message = "It could not be found out in time who is asking.";
+    const message = "Authentication timed out.";
     const error = new AgentError("timeout", message, { status: 503, retryAfter: 5 });
     timer = clock.setTimeout(() => reject(error), limits.authenticateMs);
   });

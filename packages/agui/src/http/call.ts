@@ -23,22 +23,22 @@ export function noteSubject(call: Call, { threadId, runId, agentId }: RequestSub
 }
 
 /**
- * Who has the request of a call later on: the exchange and not the call, whose body would stay as long as
- * a run.
+ * Provides the request of a call later on: holds the exchange and not the call, whose body would
+ * otherwise live as long as a run.
  */
 export function requestOf(call: Call): { readonly request: AgentRequest } {
   const isOurs = call instanceof ExchangeCall && !Object.hasOwn(call, "request");
   return isOurs ? (call as unknown as { exchange: Exchange }).exchange : call;
 }
 
-// A class: an object with getters of its own has a shape of its own, which keeps its request until the
-// next full collection.
+// A class: an object literal with getters gets a unique hidden class, which keeps its request alive
+// until the next full collection.
 class ExchangeCall implements Call {
   readonly params: Call["params"];
   readonly body: unknown;
   readonly principal: Call["principal"];
   readonly requestId: string;
-  // Not `#`: whoever derives a call inherits from this one.
+  // Not `#`: a derived call inherits from this one.
   private readonly exchange: Exchange;
   private readonly findings: RequestFindings;
   /** This call itself, also for the calls derived from it: what is made on first use is made once. */

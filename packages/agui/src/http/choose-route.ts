@@ -3,7 +3,7 @@ import type { Exchange, Reply } from "@holodeck/agui-core";
 import { shapeOf } from "./router.ts";
 import type { MountedRoute } from "./router.ts";
 
-// A protocol may have a page of its own where the handler has one.
+// A protocol's route takes precedence over the handler's own on the same path.
 export function yieldTo(
   spoken: readonly MountedRoute[],
   own: readonly MountedRoute[],
@@ -13,7 +13,10 @@ export function yieldTo(
   return own.filter((one) => !taken.has(place(one)));
 }
 
-/** Returns undefined when none of the routes wants this query. The query is parsed only for a route that reads it. */
+/**
+ * Returns undefined when none of the routes matches the query. The URL is parsed only for routes
+ * that look at it.
+ */
 export function wantedOf(
   routes: readonly MountedRoute[],
   exchange: Exchange,
@@ -29,7 +32,7 @@ function isChoosy({ route }: MountedRoute): boolean {
 }
 
 export function notFound({ method, path }: Exchange): AgentError {
-  return new AgentError("not-found", `Nothing answers ${method} ${path} here.`);
+  return new AgentError("not-found", `No route matches ${method} ${path}.`);
 }
 
 export function notUnderstood(
@@ -37,7 +40,7 @@ export function notUnderstood(
   routes: readonly MountedRoute[],
 ): AgentError {
   const names = routes.map(({ owner }) => owner).join(" and ");
-  const message = `No protocol here understands this body; ${names} answer ${method} ${path}.`;
+  const message = `No protocol recognizes this body; ${method} ${path} is served by ${names}.`;
   return new AgentError("invalid-request", message);
 }
 
@@ -49,7 +52,7 @@ export function notAllowed(
   const headers = { allow: allow.join(", ") };
   if (method === "OPTIONS") return { status: 204, headers };
   return explain(
-    new AgentError("method-not-allowed", `${method} is not answered here; ${headers.allow} are.`, {
+    new AgentError("method-not-allowed", `${method} is not allowed here; use ${headers.allow}.`, {
       headers,
     }),
   );

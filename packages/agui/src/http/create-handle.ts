@@ -53,7 +53,7 @@ export function createHandle({
       // For example invalid response headers; the run behind the response must not wait for a
       // client.
       reply.stream?.discard();
-      logger.error({ error, requestId }, "An answer could not be sent.");
+      logger.error({ error, requestId }, "A response could not be sent.");
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-/** A store in this process answers at once: then nobody has to wait for it. */
+/** A store in this process answers synchronously: then no promise is needed. */
 export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }

@@ -30,6 +30,7 @@ export function toAgentError(
     return error;
   }
   logger.error({ error, requestId }, "A request failed.");
-  const detail = debug && error instanceof Error ? error.message : "The server failed to answer.";
+  const detail =
+    debug && error instanceof Error ? error.message : "The server failed to handle the request.";
   return new AgentError("internal", detail, { cause: error });
 }

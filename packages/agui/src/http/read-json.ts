@@ -1,7 +1,7 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Exchange, Limits } from "@holodeck/agui-core";
 
-// As nearly everybody spells it.
+// The most common spelling.
 const plainType = "application/json";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
@@ -37,8 +37,8 @@ function emptiness(exchange: Exchange): string {
     Number(exchange.header("content-length") ?? 0) > 0 ||
     exchange.header("transfer-encoding") !== undefined;
   return isAnnounced
-    ? "The body was read before it came here: a body parser consumed it and left nothing in its place. " +
-        "Mount this handler before the parser, or let the parser put the JSON on the request."
+    ? "The body was already read: a body parser consumed it and did not store the result. " +
+        "Mount this handler before the parser, or use a parser that sets the JSON on the request."
     : "The body is empty; send a JSON object.";
 }
 
@@ -90,7 +90,7 @@ function assertJsonType(contentType: string | undefined): void {
   if (type === "application/json" || /^application\/[\w.+-]+\+json$/.test(type)) return;
   throw new AgentError(
     "unsupported-media-type",
-    `The body must be application/json, not ${type === "" ? "without a content-type" : `"${type}"`}.`,
+    `The body must be application/json, ${type === "" ? "but it has no content-type" : `not "${type}"`}.`,
   );
 }
 
@@ -103,7 +103,7 @@ function parse(bytes: Uint8Array, depth: number): unknown {
   }
   assertTextDepth(text, depth);
   try {
-    // An own `__proto__` is harmless here and poison for whoever copies it by assignment.
+    // An own `__proto__` is harmless here but dangerous for code that copies it by assignment.
     return JSON.parse(text, mayHoldProto.test(text) ? withoutProto : undefined) as unknown;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : "";
@@ -166,7 +166,7 @@ function tooDeep(limit: number): AgentError {
   return new AgentError("invalid-request", `The body is nested deeper than ${limit} levels.`);
 }
 
-// V8 quotes the body in its message; a client's own words, but not all ten megabytes of them.
+// V8 quotes the body in its message; sending all of it back is not useful.
 function clip(text: string): string {
   const line = text.replaceAll(/\s+/g, " ");
   return line.length > 120 ? `${line.slice(0, 120)}…` : line.endsWith(".") ? line : `${line}.`;

@@ -19,7 +19,7 @@ export interface RouteMatch {
 }
 
 export interface Router {
-  /** Nothing: no route of ours has this path. */
+  /** Returns undefined when no route has this path. */
   match(method: string, path: string): RouteMatch | undefined;
   readonly routes: readonly MountedRoute[];
 }
@@ -35,7 +35,7 @@ interface Pattern {
 
 const noParams: Readonly<Record<string, string>> = Object.freeze({});
 
-/** Matches by path, then method. Throws when two routes could not be told apart. */
+/** Matches by path, then method. Throws when two routes cannot be distinguished. */
 export function createRouter(routes: readonly MountedRoute[]): Router {
   const patterns = new Map<string, Pattern>();
   const mountedRoutes = routes.filter((mounted) => add(patterns, mounted));
@@ -99,7 +99,7 @@ function assertDistinct(place: string, list: MountedRoute[]): void {
   if (rest.length > 1) {
     const names = rest.map(({ owner }) => `"${owner}"`).join(" and ");
     throw new TypeError(
-      `${names} both answer ${place} and neither says with claims(body) which bodies are its own. ` +
+      `${names} both serve ${place}, and neither selects its requests with claims(body). ` +
         `Give one of them another path.`,
     );
   }
@@ -110,7 +110,7 @@ function fixedMatch(pattern: Pattern, method: string): RouteMatch {
   const known = pattern.matches.get(method);
   if (known) return known;
   const match = toMatch(pattern, method, noParams);
-  // Only of what is answered: anybody can make up methods.
+  // Only for answered requests: clients can make up any method.
   if (match.routes.length > 0) pattern.matches.set(method, match);
   return match;
 }
@@ -152,7 +152,7 @@ function decode(segment: string): string {
   } catch (cause) {
     throw new AgentError(
       "invalid-request",
-      `The path segment "${segment}" is not encoded rightly.`,
+      `The path segment "${segment}" is not valid percent-encoding.`,
       {
         cause,
       },

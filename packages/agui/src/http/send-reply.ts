@@ -14,7 +14,7 @@ export function sendReply(exchange: Exchange, reply: Reply, requestId: string): 
     sink.end();
     stream.discard();
   } else {
-    // Asked for only where somebody waits: it is made on first use.
+    // Read only when the platform waits: it is created on first use.
     if (exchange.waitUntil && stream.done) exchange.waitUntil(stream.done);
     stream.attach(sink);
   }

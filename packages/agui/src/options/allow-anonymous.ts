@@ -1,8 +1,8 @@
 import type { AgentRequest, Principal } from "@holodeck/agui-core";
 
 /**
- * For `authenticate`: everybody is one shared principal, on purpose. Threads can then be listed by
- * everybody, so this is for demos, tests and tools on one's own machine.
+ * For `authenticate`: all callers deliberately share one principal. All of them can then list its
+ * threads, so this is for demos, tests and local tools.
  */
 export function allowAnonymous(id = "anonymous"): (request: AgentRequest) => Principal {
   return () => ({ id });

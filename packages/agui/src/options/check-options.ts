@@ -103,7 +103,11 @@ const checks: Record<keyof AgentHandlerOptions, Check> = {
   },
   problemTypeBase: (value, name) => {
     if (typeof value === "string" && URL.canParse(value)) return;
-    throw wrong(name, 'a URL that a code is put behind, like "https://example.com/errors/"', value);
+    throw wrong(
+      name,
+      'a URL that error codes are appended to, like "https://example.com/errors/"',
+      value,
+    );
   },
   clock: (value, name) => {
     const methods = ["now", "setTimeout", "clearTimeout"];
@@ -111,7 +115,9 @@ const checks: Record<keyof AgentHandlerOptions, Check> = {
   },
 };
 
-/** Throws for an option that is unknown or has a wrong value, and says what would be right. */
+/**
+ * Throws for an option that is unknown or has a wrong value; the message states what is expected.
+ */
 export function checkOptions(options: AgentHandlerOptions): void {
   assertOptions("createAgentHandler", options, Object.keys(checks));
   for (const [name, check] of Object.entries(checks)) {

@@ -22,7 +22,7 @@ export interface LlmConfig {
   readonly apiKey: string;
 }
 
-/** What the environment says, ready for those who need it. */
+/** The settings from the environment, ready to use. */
 export interface EnvConfig {
   /** For `createAgentHandler(agent, config.handler)`. */
   readonly handler: AgentHandlerOptions;
@@ -41,8 +41,8 @@ const logLevels: Readonly<Record<string, LogLevel>> = {
 };
 
 /**
- * Reads the settings of a server from the environment; what is wrong with it is told all at once. A
- * variable that is empty counts as one that is not set.
+ * Reads the settings of a server from the environment; all faults are reported at once. An empty
+ * variable counts as unset.
  *
  * @example
  * ```ts
@@ -104,7 +104,7 @@ export function configFromEnv(
   };
 }
 
-// Neither in JSON nor in a log, also where somebody prints the whole configuration.
+// Hidden in JSON and in logs, also when the whole configuration is printed.
 function hideKey({ provider, model, apiKey }: LlmConfig): LlmConfig {
   return Object.defineProperty({ provider, model } as LlmConfig, "apiKey", { get: () => apiKey });
 }

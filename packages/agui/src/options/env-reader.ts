@@ -37,7 +37,7 @@ const flags: Readonly<Record<string, boolean>> = {
   off: false,
 };
 
-/** A reader that goes on after a fault, so that all of them are told together. */
+/** A reader that continues after a fault, so that all faults are reported together. */
 export function createEnvReader(env: Readonly<Record<string, unknown>>): EnvReader {
   const faults: EnvFault[] = [];
 
@@ -109,7 +109,7 @@ export function createEnvReader(env: Readonly<Record<string, unknown>>): EnvRead
     assertNoFaults() {
       if (faults.length === 0) return;
       const list = faults.map(({ message }) => `- ${message}`).join("\n");
-      throw new TypeError(`The environment cannot be used:\n${list}`, { cause: faults });
+      throw new TypeError(`The environment is not valid:\n${list}`, { cause: faults });
     },
   };
 }

@@ -5,7 +5,7 @@ function readEnv(): Env | undefined {
   return (globalThis as { process?: { env?: Env } }).process?.env;
 }
 
-/** Whether the environment says so. */
+/** Whether NODE_ENV is `production`. */
 export function isProduction(): boolean {
   return readEnv()?.NODE_ENV === "production";
 }

@@ -43,15 +43,21 @@ export interface AgentHandlerOptions {
   basePath?: string;
   /** Which agent answers when the request names none. By default the first of the map. */
   defaultAgent?: string;
-  /** Who is asking; null is a 401. Without it everybody is the same nobody. */
+  /**
+   * Returns the caller; null responds with 401. Without this option all callers share one anonymous
+   * identity.
+   */
   authenticate?: (request: AgentRequest) => Awaitable<Principal | null>;
   /** What a run does when its last client leaves. By default it is aborted. */
   onDisconnect?: DisconnectPolicy;
   /** A second run on a thread: refused with 409, queued, or taking the first one's place. */
   onBusy?: BusyPolicy;
-  /** A thread this server has never seen: made, or refused with 404. By default each protocol says. */
+  /**
+   * What happens to an unknown thread: it is created, or refused with 404. By default each protocol
+   * decides.
+   */
   onUnknownThread?: "create" | "reject";
-  /** Who owns the messages of a thread. By default each protocol says. */
+  /** The owner of the messages of a thread. By default each protocol decides. */
   history?: "client" | "server";
   /**
    * Takes tool results and system messages from clients as sent. By default they are checked against
@@ -67,8 +73,8 @@ export interface AgentHandlerOptions {
   /** A repair by the guard becomes RUN_ERROR `protocol-violation`. */
   strict?: boolean;
   /**
-   * Whether the log has advice to who writes the agents, such as what to write where one returned nothing.
-   * By default true where there is a `process` whose `NODE_ENV` is not `production`.
+   * Whether the log contains advice for authors of agents, such as what to write when an agent returned
+   * nothing. By default true when there is a `process` whose `NODE_ENV` is not `production`.
    */
   development?: boolean;
   /** What a client is shown of its session, as a state snapshot at the start of each run. */
@@ -89,7 +95,10 @@ export interface AgentHandlerOptions {
   debug?: boolean;
   /** Service name, version and extra fields of discovery. */
   info?: Json;
-  /** Where health is told, and what belongs to it; `false` for nowhere. By default `/health`, `/ready` and `/health/agent`. */
+  /**
+   * The paths of health checks and additional checks; `false` for none. By default `/health`, `/ready` and
+   * `/health/agent`.
+   */
   health?: false | HealthOptions;
   /** Where the OpenAPI document is, `false` for nowhere. By default `/openapi.json`. */
   openapi?: false | OpenApiOptions;
@@ -184,7 +193,7 @@ function mountAll(
 
 const shortest = 10;
 
-// What a model cannot tell from its description, it calls at the wrong time.
+// A model calls a tool at the wrong time when its description is too short.
 function describeTools(
   tools: readonly ServerTool[],
   { strict, logger }: { strict: boolean; logger: Logger },
@@ -204,7 +213,7 @@ function describeTools(
   );
 }
 
-// One word on who is asking: with two, the weaker one could let somebody in.
+// Only one authenticator: with two, the weaker one could admit a caller.
 function toAuthenticate(
   authenticate: AgentHandlerOptions["authenticate"],
   middleware: readonly (Middleware | HandlerMiddleware)[],
@@ -214,7 +223,7 @@ function toAuthenticate(
   );
   if (given.length + (authenticate ? 1 : 0) > 1) {
     const names = [...(authenticate ? ["authenticate"] : []), ...given.map(({ name }) => name)];
-    throw new TypeError(`Only one may say who is asking, not ${names.join(" and ")}.`);
+    throw new TypeError(`Only one of these may authenticate requests: ${names.join(", ")}.`);
   }
   const [one] = given;
   return authenticate ?? (one && ((request) => one.authenticate!(request)));

@@ -26,7 +26,7 @@ export type Preset = (
  * ```
  */
 export const presets: Readonly<Record<"holodeck" | "flagpilot" | "threads" | "vercel", Preset>> = {
-  /** HoloDeck: AG-UI at `/awp`, its REST beside it, health at the root. */
+  /** HoloDeck: AG-UI at `/awp`, with its REST protocol, health at the root. */
   holodeck: (options = {}) => ({ protocols: [aguiAt("holodeck", "/awp", options), rest()] }),
   /** FlagPilot: everything below `/api`, AG-UI and CopilotKit at `/agui`. */
   flagpilot: (options = {}) => ({
@@ -38,7 +38,7 @@ export const presets: Readonly<Record<"holodeck" | "flagpilot" | "threads" | "ve
     protocols: [threads(), aguiAt("threads", "/agui", options)],
     sessions: memorySessions({ maxSessions: 100, maxMessagesPerThread: 50 }),
   }),
-  /** `useChat` at `/api/chat`, and AG-UI beside it. */
+  /** `useChat` at `/api/chat`, with AG-UI. */
   vercel: (options = {}) => ({ protocols: [vercel(), aguiAt("vercel", "/agui", options)] }),
 };
 

@@ -10,15 +10,15 @@ export interface AcquireOptions {
   readonly runs: RunLog;
   readonly policy: BusyPolicy;
   readonly clock: Clock;
-  /** How long a run may take to end after it was told to. */
+  /** How long a run may take to end after it was asked to stop. */
   readonly patienceMs: number;
-  /** Runs here may go on without anybody following. */
+  /** Runs of this handler may continue without followers. */
   readonly mayBeUnfollowed: boolean;
   /** Throws when the run may not begin after all; asked before another run is stopped for it. */
   confirm(launch: Launch): Promise<void>;
 }
 
-/** What is told of a run that is opened. */
+/** The data of a run that is opened. */
 interface RunOpening {
   readonly agentId: string;
   readonly protocolVersion?: string | undefined;
@@ -29,8 +29,8 @@ interface RunOpening {
 const askMs = [20, 60, 120, 300] as const;
 
 /**
- * The lease of a thread, or who holds it. A run in the way is stopped as the policy requires. A busy run with
- * the same id has been started, and perhaps has ended, before.
+ * Acquires the lease of a thread, or returns its holder. A run that holds it is stopped if the policy
+ * requires it. A busy run with the same id was started, and may have ended, before.
  */
 export function acquire(
   launch: Launch,

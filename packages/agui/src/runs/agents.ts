@@ -2,7 +2,7 @@ import { AgentError } from "@holodeck/agui-core";
 import { assertAgent, isReturned } from "@holodeck/agui-core/internal";
 import type { AgentLike, AgentObject, Json } from "@holodeck/agui-core";
 
-/** An agent with what discovery tells of it. */
+/** An agent with its description for discovery. */
 export interface AgentEntry {
   readonly agent: AgentLike;
   readonly name?: string;

@@ -7,9 +7,9 @@ import type { Questions, ToolResultCommand } from "@holodeck/agui-core/internal"
 const attempts = 50;
 
 /**
- * The questions of a run, in `pending` of its session. Whoever takes one out of there may answer it: that
- * happens by version, so of several answers exactly one wins, whichever processes they come to. A run that
- * has lost its lease asks nothing.
+ * The questions of a run, in `pending` of its session. The process that removes one may answer it: the
+ * removal is checked by version, so exactly one of several answers wins, in any process. A run that has
+ * lost its lease asks nothing.
  */
 export function createQuestions(sessions: SessionStore, lease: Lease): Questions {
   const thread = { sessions, key: lease, lease };
@@ -22,7 +22,7 @@ export function createQuestions(sessions: SessionStore, lease: Lease): Questions
   };
 }
 
-/** Where questions stand, and the lease of the run that changes them, if one does. */
+/** The thread of the questions, and the lease of the run that changes them, if there is one. */
 interface Thread {
   readonly sessions: SessionStore;
   readonly key: ThreadKey;
@@ -47,7 +47,7 @@ export async function answerQuestion(
   try {
     isSent = await sessions.runs.send(record, command);
   } catch (error) {
-    // Nobody has the answer: the client may try again.
+    // The answer was not delivered: the client may try again.
     await changePending(thread, (pending) => [...pending, question]);
     throw error;
   }
@@ -64,7 +64,7 @@ async function take(thread: Thread, id: string): Promise<Pending | undefined> {
   return isTaken ? taken : undefined;
 }
 
-/** False: there is no session, or nothing to change in it. */
+/** Resolves to false when there is no session, or nothing to change in it. */
 async function changePending(
   { sessions, key, lease }: Thread,
   change: (pending: readonly Pending[]) => readonly Pending[] | undefined,
@@ -85,7 +85,7 @@ async function changePending(
   }
 }
 
-// Not asked any more, or never: the thread knows of every call it has made.
+// The question was closed or never asked: the thread has every call it made.
 async function explain(
   sessions: SessionStore,
   record: RunRecord,
@@ -102,14 +102,17 @@ async function explain(
   if (!isKnown) return unknown(toolCallId);
   return new AgentError(
     "already-answered",
-    `Execution "${toolCallId}" has been answered, or is no longer waited for.`,
+    `Execution "${toolCallId}" was already answered or has ended.`,
   );
 }
 
 function unknown(toolCallId: string): AgentError {
-  return new AgentError("unknown-execution", `No execution "${toolCallId}" waits for a result.`);
+  return new AgentError(
+    "unknown-execution",
+    `No execution "${toolCallId}" is waiting for a result.`,
+  );
 }
 
 function gone(id: string): AgentError {
-  return new AgentError("run-lost", `The thread of execution "${id}" is gone.`);
+  return new AgentError("run-lost", `The thread of execution "${id}" was deleted.`);
 }

@@ -11,7 +11,7 @@ export interface ForeignRun {
   readonly settings: RunSettings;
 }
 
-/** A run that goes on in another process, or that has ended: what its clients receive comes from its log. */
+/** A run that is active in another process, or has ended: its clients receive it from its log. */
 export function toForeign(run: ForeignRun): ActiveRun {
   const { record } = run;
   return {

@@ -58,7 +58,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     if (runs.live.size + starting >= limits.maxConcurrentRuns) {
       throw new AgentError(
         "capacity-exceeded",
-        `No more than ${limits.maxConcurrentRuns} runs at once.`,
+        `The server is at its limit of ${limits.maxConcurrentRuns} concurrent runs.`,
         { retryAfter: 5 },
       );
     }
@@ -197,7 +197,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     },
   });
 
-  // A run beside its thread is in no log, so no other process can have it.
+  // An ephemeral run is in no log, so no other process can have it.
   function stopEphemeral(call: Call, target: RunTarget): boolean {
     const principal = call.principal?.id ?? "";
     for (const [id, run] of runs.live.entries()) {

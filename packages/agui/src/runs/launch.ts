@@ -33,7 +33,7 @@ export interface Launch {
   readonly request: RunRequest;
   readonly loaded: LoadedAgent;
   readonly context: RunContextInit;
-  /** Who owns the messages of its thread, if that has no owner yet. */
+  /** The owner of the messages of its thread, if it has none yet. */
   readonly owner: HistoryOwner;
   /** Whether its protocol sends all messages, and not only what is new. */
   readonly isWhole: boolean;
@@ -112,7 +112,7 @@ export function createLauncher(options: HostOptions): Launcher {
     const own = resources && (await resources.of(key, asked.context.principal));
     const agent = own?.agent ?? loaded.agent;
     const { checked } = asked;
-    // Nobody has touched the thread since, as nearly always: what was found then is true.
+    // The thread has not changed since, as in nearly all cases: what was read is still valid.
     const prepared =
       checked?.session === session && asked.replaced === undefined && agent === loaded.agent
         ? checked.prepared
@@ -121,7 +121,7 @@ export function createLauncher(options: HostOptions): Launcher {
     const { pending, answers, claimed } = prepared;
     const taken = takenBy(answers, prepared.history, lost);
     const exposed = exposeSessionState?.(session);
-    // Before the agent says a word: what the user said is kept, also if the run then fails.
+    // Before the agent is called: the user's messages are stored even if the run then fails.
     const storing = sessions.update(
       key,
       {
@@ -146,8 +146,8 @@ export function createLauncher(options: HostOptions): Launcher {
         agent,
         input,
         history,
-        // Written out: what is added to a copy gets a new shape each time, and whoever reads it
-        // afterwards is slow.
+        // Written out: adding members to a copy creates a new hidden class each time, which makes
+        // later reads slow.
         context: {
           threadId,
           runId,
@@ -179,7 +179,7 @@ export function createLauncher(options: HostOptions): Launcher {
     if (dropped.length === 0) return;
     logger.warn(
       { threadId, runId, dropped },
-      "Messages that a client cannot vouch for were dropped; see trustClientHistory.",
+      "Dropped client messages that could not be verified; see trustClientHistory.",
     );
   }
 
@@ -204,7 +204,7 @@ export function createLauncher(options: HostOptions): Launcher {
   async function giveBack(lease: Lease, error: unknown): Promise<void> {
     const event = {
       type: EventType.RUN_ERROR,
-      message: "The run did not begin.",
+      message: "The run could not start.",
       code: "internal",
     };
     const terminal = { from: 1, to: 1, at: clock.now(), event };
@@ -213,7 +213,10 @@ export function createLauncher(options: HostOptions): Launcher {
     try {
       await sessions.runs.close(lease, terminal, isCopy ? "failed" : givenBack);
     } catch (second) {
-      logger.error({ error: second, cause: error, runId: lease.runId }, "A lease was not freed.");
+      logger.error(
+        { error: second, cause: error, runId: lease.runId },
+        "A lease could not be released.",
+      );
     }
   }
 
@@ -242,7 +245,7 @@ export function createLauncher(options: HostOptions): Launcher {
     },
     ephemeral(asked) {
       const { key, request, loaded, context } = asked;
-      // Without a thread to hold it against, the input is believed as on one that nobody knows.
+      // Without a thread to verify it against, the input is trusted as on an unknown thread.
       const unknown = emptySession(key, loaded.id);
       const prepared = prepareInput(request.input, unknown, {
         ...historyOf(asked, loaded.agent),
@@ -276,7 +279,7 @@ export function createLauncher(options: HostOptions): Launcher {
 
 // The process stood still between taking the thread and storing the request.
 function tooLate(cause: AgentError): AgentError {
-  return new AgentError("run-lost", "The run was lost before it began.", {
+  return new AgentError("run-lost", "The run was lost before it started.", {
     status: 503,
     retryAfter: 1,
     cause,

@@ -35,7 +35,7 @@ export function wasGivenBack({ status, last }: RunRecord): boolean {
 /** What a request gets whose run id was used before. */
 export function runExists(
   runId: string,
-  why = "was used before; each run needs an id",
+  why = "already exists; each run needs a new id",
 ): AgentError {
   return new AgentError("run-exists", `Run "${runId}" ${why}.`);
 }

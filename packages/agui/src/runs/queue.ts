@@ -105,7 +105,7 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
           if (begun && stop.signal.aborted) begun.discard();
           else begun?.follow(encoder, sink);
         } catch (error) {
-          logger.error({ error, runId: record.runId }, "A queued run could not begin.");
+          logger.error({ error, runId: record.runId }, "A queued run could not start.");
           refuse(encoder, sink, describeError(error, debug));
         } finally {
           ticker.remove(place);
@@ -134,7 +134,7 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
             if (isQueued) stop.abort();
           });
           const begun = await run().finally(() => (isQueued = false));
-          if (!begun) throw new AgentError("disconnected", "The client left the queue.");
+          if (!begun) throw new AgentError("disconnected", "The client disconnected while queued.");
           return begun.collect(turn.client, onEvent);
         },
       };

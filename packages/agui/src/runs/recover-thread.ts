@@ -41,7 +41,7 @@ export async function recoverThread(
   const { view } = await foldRun(sessions.runs, record, session);
   const said = markIncomplete(view.messages, session.messages);
   const { messages, lost } = withLosses(said, active.taken);
-  logger.warn({ threadId, runId: active.runId }, "A run that was cut short was recovered.");
+  logger.warn({ threadId, runId: active.runId }, "An interrupted run was recovered.");
   const pending = toPendingAfterLoss(active.runId, { messages, pending: session.pending }, (name) =>
     serverTools.has(name),
   );

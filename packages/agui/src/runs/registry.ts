@@ -64,7 +64,7 @@ export function liveId({ principal, runId }: { principal: string; runId: string 
   return JSON.stringify([principal, runId]);
 }
 
-/** The name of a run beside its thread, which may have the id of one in it. */
+/** The id of an ephemeral run, which may have the id of a thread's run in its input. */
 export function ephemeralId(): string {
   return `[${ulid()}`;
 }

@@ -10,9 +10,9 @@ export interface RepeatOptions {
 }
 
 /**
- * Answers a request whose run id was used before. The agent is not called: a run that goes on is followed from
- * `Last-Event-ID`, one that has ended is sent again to a copy of its request, and everything else is refused
- * with `run-exists`. Nothing is returned for a run that never began: it may be started.
+ * Answers a request whose run id was used before. The agent is not called: an active run is followed from
+ * `Last-Event-ID`, an ended one is sent again to a copy of its request, and any other request is refused with
+ * `run-exists`. Returns undefined for a run that never started: it may be started.
  */
 export async function repeat(
   { launch, call, record }: { launch: Launch; call: Call; record?: RunRecord },
@@ -25,14 +25,14 @@ export async function repeat(
   if (found && found.threadId !== threadId) throw runExists(runId);
   if (found?.status === "running") {
     const after = offsetOf(call);
-    if (after === undefined) throw runExists(runId, "is running already");
+    if (after === undefined) throw runExists(runId, "is already running");
     return resumed(attach(found, call), after);
   }
   if (found && wasGivenBack(found)) return undefined;
   if (past?.request !== fingerprintOf(request.input, loaded.id)) throw runExists(runId);
   const after = offsetOf(call) ?? 0;
   if (!found || after < found.first - 1) {
-    throw runExists(runId, "has ended, and what it sent is not kept any more");
+    throw runExists(runId, "has ended, and its events are not stored");
   }
   if (after > found.last) {
     const message = `Run "${runId}" ended at offset ${found.last}; ${after} was never sent.`;
@@ -56,6 +56,6 @@ function offsetOf(call: Call): number | undefined {
   if (/^\d{1,15}$/.test(given)) return Number(given);
   throw new AgentError(
     "invalid-request",
-    `Last-Event-ID is a whole number, as in \`id:\`, not ${JSON.stringify(given.slice(0, 40))}.`,
+    `Last-Event-ID must be a whole number, as in \`id:\`, not ${JSON.stringify(given.slice(0, 40))}.`,
   );
 }

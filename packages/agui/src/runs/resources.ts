@@ -43,7 +43,7 @@ export function createResources(
   const held = new Map<string, { key: ThreadKey; made: Promise<SessionResources> }>();
   let timer: unknown;
 
-  // A store does not tell what has expired; looking once a minute finds it.
+  // A store does not report expired sessions; a check once a minute finds them.
   function arm(): void {
     if (held.size === 0 || timer !== undefined) return;
     timer = clock.setTimeout(() => {
@@ -103,7 +103,7 @@ export function createResources(
   };
 }
 
-/** The store, telling the resources when a session is deleted. */
+/** Wraps the store to notify the resources when a session is deleted. */
 export function withResources(store: SessionStore, resources: Resources): SessionStore {
   return Object.create(store, {
     delete: {

@@ -35,9 +35,9 @@ export interface ThreadRunInit {
 }
 
 /**
- * What a run on a thread needs to its end: its log, where it is stored, and who stops it. One object with
- * methods, since there is one of it for every open stream; and nothing of the request, nor of how the run
- * was prepared.
+ * What a run on a thread needs until its end: its log, its store, and how to stop it. One object with
+ * methods, because there is one for every open stream; it holds nothing of the request, nor of the
+ * preparation of the run.
  */
 export class ThreadRun implements RunPersistence, RunLease {
   readonly lease: Lease;
@@ -151,5 +151,5 @@ export function stopped(): AgentError {
 }
 
 function replaced(): AgentError {
-  return new AgentError("replaced", "A new run took its thread.");
+  return new AgentError("replaced", "A new run on the thread replaced this one.");
 }

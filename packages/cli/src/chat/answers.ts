@@ -11,7 +11,7 @@ export interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** Asks the person about every interrupt; undefined when nobody answers any more. */
+/** Asks the user about every interrupt; undefined when the input has ended. */
 export async function askInterrupts(
   interrupts: readonly Interrupt[],
   asking: Asking,
@@ -27,7 +27,7 @@ export async function askInterrupts(
   return resume;
 }
 
-/** Asks the person to be the client's tools; false when nobody answers any more. */
+/** Asks the user to act as the client's tools; false when the input has ended. */
 export async function askCalls(conversation: Conversation, asking: Asking): Promise<boolean> {
   for (const { id, name } of conversation.questions().calls) {
     for (;;) {
@@ -63,11 +63,11 @@ async function askYesOrNo(interrupt: Interrupt, asking: Asking): Promise<ResumeE
 
 async function askFreely(interrupt: Interrupt, asking: Asking): Promise<ResumeEntry | undefined> {
   const { id: interruptId, message = interrupt.reason } = interrupt;
-  const line = await ask(`${toSafeText(message)} (JSON or text; nothing cancels) `, asking);
+  const line = await ask(`${toSafeText(message)} (JSON or text; an empty line cancels) `, asking);
   if (line === undefined) return undefined;
   if (line.trim() === "") return { interruptId, status: "cancelled" };
   const payload: unknown = isJson(line) ? JSON.parse(line) : line;
-  // null is no payload.
+  // null means no payload.
   return { interruptId, status: "resolved", ...(payload === null ? {} : { payload }) };
 }
 

@@ -20,7 +20,7 @@ interface RunFold {
 /** What a run left to be answered. */
 interface Questions {
   readonly interrupts: readonly Interrupt[];
-  /** Calls that nobody has answered: they are ours. */
+  /** Calls without an answer: this client has to answer them. */
   readonly calls: readonly { id: string; name: string; args: string }[];
 }
 

@@ -15,15 +15,15 @@ import type { Chat } from "./turn.ts";
 
 const usage = `Usage: holodeck chat <url> [options] [message…]
 
-Talks to any AG-UI endpoint. With a message: one turn; without: a prompt.
+Connects to any AG-UI endpoint. With a message: one turn; without: a prompt.
 
-  --thread <id>           the thread to talk on; by default a new one
-  --header 'name: value'  sent with every request, as often as needed
+  --thread <id>           the thread to use; by default a new one
+  --header 'name: value'  sent with every request; repeatable
   --json                  one event a line, for other programs
   --help
 
 At the prompt: /state, /tools [file.json], /new, /quit. Ctrl-C stops a run, then leaves.
-Exit code of a turn: 0 when the agent has answered, 1 when not, 2 for wrong use.
+Exit code of a turn: 0 if the agent answered, 1 if not, 2 for usage errors.
 `;
 const short = "Try: holodeck chat http://127.0.0.1:8000/agui";
 
@@ -58,7 +58,7 @@ function readOptions(args: readonly string[]): ChatOptions | undefined {
 
 function checkThread(id: string): void {
   if (isOpaqueId(id)) return;
-  throw new UsageError(`"${String(id)}" is no thread: an id is 1 to 256 visible characters.`);
+  throw new UsageError(`"${String(id)}" is not a thread id: use 1 to 256 visible characters.`);
 }
 
 function parse(args: readonly string[]) {
@@ -79,13 +79,13 @@ function parse(args: readonly string[]) {
 }
 
 async function talk({ target, threadId, isJson, message }: ChatOptions, io: Io): Promise<number> {
-  // Events are for a program then, and what is for people goes beside them.
+  // Events are for a program then, and text for people goes to stderr.
   const out = isJson ? io.err : io.out;
   const isColoured =
     (out as { isTTY?: boolean }).isTTY === true && io.env["NO_COLOR"] === undefined;
   const interrupts = listenForInterrupts();
   let reader: LineReader | undefined;
-  // Opened when somebody is asked: a turn in a script leaves the input alone.
+  // Opened on the first question: a turn in a script does not read the input.
   const lines = (): LineReader => {
     if (reader) return reader;
     reader = createLineReader(io.input, out);

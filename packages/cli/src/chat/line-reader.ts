@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline";
 
-/** Lines somebody types, or a pipe brings, one at a time. */
+/** Lines from a terminal or a pipe, one at a time. */
 export interface LineReader {
-  /** Asks for the next line; undefined when there is none any more, or `signal` says so. */
+  /** Asks for the next line; undefined when the input has ended or `signal` is aborted. */
   ask(prompt: string, signal?: AbortSignal): Promise<string | undefined>;
   onInterrupt(listener: () => void): void;
   close(): void;
@@ -16,7 +16,7 @@ export function createLineReader(
   const waiting: ((line: string | undefined) => void)[] = [];
   let isOver = false;
   const isTerminal = (input as { isTTY?: boolean }).isTTY === true;
-  // Lines that come while nobody asks wait here: a pipe brings all of them at once.
+  // Lines that arrive before they are asked for are queued: a pipe delivers all of them at once.
   const reader = createInterface({
     input,
     ...(isTerminal ? { output: out, terminal: true } : {}),
@@ -32,7 +32,7 @@ export function createLineReader(
   });
   return {
     ask(prompt, signal) {
-      // At a terminal readline draws the line anew as it is edited, the prompt included.
+      // At a terminal readline redraws the line as it is edited, including the prompt.
       reader.setPrompt(prompt);
       if (isTerminal && !isOver) reader.prompt();
       else out.write(prompt);

@@ -7,13 +7,13 @@ export interface PrinterOptions {
   readonly isColoured: boolean;
 }
 
-/** Shows a run as it happens. Nothing a server says reaches the terminal as a command. */
+/** Shows a run as it happens. No output of a server reaches the terminal as a control sequence. */
 export interface Printer {
   show(event: BaseEvent): void;
-  /** A line of our own. */
+  /** A line from this program. */
   line(text: string): void;
   error(text: string): void;
-  /** Makes room for a question on a line of its own. */
+  /** Starts a new line for a question. */
   beforePrompt(): void;
 }
 
@@ -24,7 +24,8 @@ export function createPrinter({ out, isColoured }: PrinterOptions): Printer {
     isColoured && text !== "" ? `\u001B[${code}m${text}\u001B[0m` : text;
   const dim = (text: string): string => paint(2, text);
   const calls = new Map<string, { name: string; args: string }>();
-  // What the last characters on the screen belong to: deltas of one thing stand together.
+  // The part that the last characters on the screen belong to: deltas of one part are printed
+  // together.
   let current: string | undefined;
   let isLineStart = true;
 
@@ -114,7 +115,7 @@ export function createPrinter({ out, isColoured }: PrinterOptions): Printer {
     error,
     beforePrompt() {
       breakLine();
-      // What is typed ends with a newline of its own.
+      // Typed input ends with its own newline.
       isLineStart = true;
     },
   };

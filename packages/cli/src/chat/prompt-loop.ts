@@ -9,7 +9,7 @@ import type { Chat } from "./turn.ts";
 
 const help = "/state  /tools [file.json]  /new  /quit  Ctrl-C stops a run, then leaves";
 
-/** Something that can be told to stop by Ctrl-C. */
+/** Something that Ctrl-C can stop. */
 export interface Interrupts {
   /** The signal of the next thing that Ctrl-C stops. */
   next(): AbortSignal;
@@ -45,7 +45,7 @@ export async function promptLoop(
     } else if (word === "/tools") {
       await offerTools(conversation, { file: rest.join(" "), cwd: io.cwd }, printer.line);
     } else if (word.startsWith("/")) {
-      printer.line(`There is no ${word}. There are: ${help}`);
+      printer.line(`Unknown command ${word}. Commands: ${help}`);
     } else {
       await takeTurn(chat, conversation, { text: line, signal: interrupts.next() });
     }
@@ -69,7 +69,7 @@ async function offerTools(
 
 async function readTools(path: string): Promise<Tool[]> {
   const text = await readFile(path, "utf8");
-  // Only who offers tools waits for the schemas to load.
+  // The schemas are loaded only when tools are offered.
   const { ToolSchema } = await import("@ag-ui/core/schemas");
   return ToolSchema.array().parse(JSON.parse(text));
 }

@@ -49,7 +49,7 @@ function parse(data: string): BaseEvent {
   try {
     return JSON.parse(data) as BaseEvent;
   } catch (error) {
-    const message = `The server sent something that is no event: ${data.slice(0, 200)}`;
+    const message = `The server sent something that is not an event: ${data.slice(0, 200)}`;
     throw new DroppedError(message, { cause: error });
   }
 }

@@ -3,7 +3,7 @@ export class RefusedError extends Error {
   override readonly name = "RefusedError";
 }
 
-/** A refusal in words: problem details, a message in JSON, or the text itself. */
+/** The message of a refusal: problem details, a message in JSON, or the text itself. */
 export async function readRefusal(response: Response): Promise<RefusedError> {
   const { status, statusText } = response;
   const text = (await response.text()).slice(0, 10_000);

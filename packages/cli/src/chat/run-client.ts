@@ -10,7 +10,7 @@ export interface ChatTarget {
 
 export interface RunClientOptions {
   readonly signal: AbortSignal;
-  /** Called when the connection was lost and the run is taken up again. */
+  /** Called when the connection was lost and the run is resumed. */
   readonly onDrop: () => void;
 }
 
@@ -47,7 +47,7 @@ export async function* requestRun(
   }
 }
 
-/** Asks the server to stop a run; one without that route stops by the closed connection. */
+/** Asks the server to stop a run; a server without that route sees the closed connection. */
 export async function requestStop(target: ChatTarget, runId: string): Promise<void> {
   try {
     const headers = { ...target.headers };
@@ -71,7 +71,7 @@ async function attach(
     } catch (error) {
       if (signal.aborted || error instanceof DroppedError) throw error;
       if (attempt === attempts) {
-        throw new DroppedError("The connection was lost, and the server is gone.", {
+        throw new DroppedError("The connection was lost, and the server is not reachable.", {
           cause: error,
         });
       }

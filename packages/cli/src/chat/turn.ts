@@ -20,7 +20,7 @@ export interface Chat {
 /** How a turn ended. */
 export type TurnEnd = "done" | "failed" | "stopped" | "unanswered";
 
-/** Says something and follows the agent until it has nothing more to ask. */
+/** Sends a message and follows the agent until it has no more questions. */
 export async function takeTurn(
   chat: Chat,
   conversation: Conversation,
@@ -59,12 +59,12 @@ async function follow(
     onEvent?.(event);
     printer.show(event);
   });
-  const onDrop = (): void => printer.line("The connection was lost; asking for the rest.");
+  const onDrop = (): void => printer.line("The connection was lost; resuming.");
   try {
     for await (const event of requestRun(target, fold.input, { signal, onDrop })) fold.push(event);
     return end;
   } catch (error) {
-    // What was said until now stays in the history; how it ended is told below.
+    // The output so far stays in the history; how it ended is reported below.
     isShown = false;
     fold.cancel();
     if (signal.aborted) {
@@ -81,5 +81,5 @@ function describe(error: unknown, { url }: ChatTarget): string {
   if (error instanceof RefusedError || error instanceof DroppedError) return error.message;
   const { message, cause } = error as Error & { cause?: { message?: string; code?: string } };
   const reason = cause?.message || cause?.code || message;
-  return `Nothing answers at ${url.href}: ${reason}`;
+  return `No server responded at ${url.href}: ${reason}`;
 }

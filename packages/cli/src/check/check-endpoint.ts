@@ -7,11 +7,11 @@ import { createProbe } from "./probes.ts";
 import type { CheckTarget } from "./probes.ts";
 import { checkPaces } from "./rules/timing.ts";
 
-/** Asks an endpoint everything there is to ask. Throws `NoAnswer` when nobody is there. */
+/** Sends all probes to an endpoint. Throws `NoAnswer` when no server responds. */
 export async function checkEndpoint(target: CheckTarget): Promise<CheckResult[]> {
   const findings = createFindings();
   const probe = createProbe(target, findings);
-  // Who refuses every run would pass every check for refusals.
+  // A server that refuses every run would pass every check for refusals.
   if (!(await checkRuns(probe))) return findings.results();
   const isAlive = await checkRefusals(probe);
   // Last: a server that falls here takes nothing else with it.

@@ -7,7 +7,10 @@ import { createRunInput } from "./read/run-input.ts";
 
 const bigBytes = 16 * 1024 * 1024;
 
-/** Sends what a server must refuse, or at least survive. False once nobody listens any more. */
+/**
+ * Sends what a server must refuse, or at least survive. Resolves to false once the server stops
+ * responding.
+ */
 export async function checkRefusals(probe: Probe): Promise<boolean> {
   const { findings } = probe;
   await probe.send({ method: "GET", body: undefined }, "a GET");
@@ -25,7 +28,7 @@ export async function checkRefusals(probe: Probe): Promise<boolean> {
   await checkBigBody(probe);
   const last = await probe.send({ body: "{" }, "the request after the big one");
   if (!(last instanceof NoAnswer) || !last.isGone) return true;
-  findings.miss("survives-leaving", "The server no longer answers.");
+  findings.miss("survives-leaving", "The server stopped responding.");
   return false;
 }
 
@@ -47,7 +50,7 @@ async function checkMissingFields(probe: Probe): Promise<void> {
   const { findings } = probe;
   if (isAbsent(probe, "missing-fields", answer)) return;
   if (isRefusal(answer)) return findings.show("missing-fields", "Refused.");
-  findings.show("missing-fields", "Taken; the server makes the ids.");
+  findings.show("missing-fields", "Accepted; the server generates the ids.");
   const text = answer instanceof NoAnswer ? "" : answer.bytes.toString("utf8");
   const hasIds = /"threadId":\s*"[^"]+"/.test(text) && /"runId":\s*"[^"]+"/.test(text);
   const isError = /"type":\s*"RUN_ERROR"/.test(text);
@@ -68,7 +71,7 @@ async function checkSnakeCase(probe: Probe): Promise<void> {
     return findings.break("snake-case", describeAnswer(answer), name);
   }
   const isUnderstood = (answer as Answer).bytes.includes(threadId);
-  findings.show("snake-case", isUnderstood ? "Understood." : "Taken, but its ids were ignored.");
+  findings.show("snake-case", isUnderstood ? "Understood." : "Accepted, but its ids were ignored.");
 }
 
 async function checkCors(probe: Probe): Promise<void> {
@@ -84,7 +87,7 @@ async function checkCors(probe: Probe): Promise<void> {
   const withCredentials = answer.headers["access-control-allow-credentials"] === "true";
   const who =
     allowed === undefined
-      ? "No CORS: only pages of its own origin can call it."
+      ? "No CORS: only same-origin pages can call it."
       : allowed === "*" || allowed === origin
         ? `Pages of any origin can call it${withCredentials ? ", with credentials" : ""}.`
         : `Pages of ${allowed} can call it.`;
@@ -103,7 +106,7 @@ async function checkBigBody(probe: Probe): Promise<void> {
     if (answer.status >= 500) findings.break("big-body", describeAnswer(answer), name);
     return;
   }
-  // Whoever refuses while we are still sending may have to cut the line.
+  // A server that refuses while the body is still being sent may have to close the connection.
   const next = await probe.send({ body: "{" }, "the request after the big one");
   findings.show("big-body", "The connection was closed, and the next request answered.");
   if (next instanceof NoAnswer) findings.break("big-body", describeAnswer(next), name);
@@ -111,7 +114,7 @@ async function checkBigBody(probe: Probe): Promise<void> {
 
 function isAbsent(probe: Probe, id: CheckId, answer: Answer | NoAnswer): boolean {
   if (!(answer instanceof NoAnswer) || !answer.isGone) return false;
-  probe.findings.miss(id, "The server no longer answers.");
+  probe.findings.miss(id, "The server stopped responding.");
   return true;
 }
 

@@ -37,7 +37,7 @@ export interface ExaminedRun {
   readonly pendingCalls: readonly string[];
 }
 
-// Without every event these say nothing: what seems missing may have been in the one that was lost.
+// Without every event these cannot be decided: what seems missing may have been in the lost one.
 const needWhole: ReadonlySet<CheckId> = new Set([
   "starts",
   "ids",
@@ -74,7 +74,7 @@ export function examineRun(run: AnsweredRun, findings: Findings, path: string): 
   const examined = examineEvents(events, { input, report: strict, path });
   examineEnd(answer, examined.terminal, report);
   if (events.length > 0 && reader.version === undefined) {
-    findings.exempt("version", "It speaks 0.0.x, which has no version.");
+    findings.exempt("version", "It uses 0.0.x, which has no version.");
   }
   const pace = paceOf(answer, madeOf(frames.map(({ data }) => data)));
   return { ...examined, version: reader.version, pace };

@@ -8,16 +8,16 @@ import type { CheckTarget } from "./probes.ts";
 
 const usage = `Usage: holodeck check <url> [options]
 
-Checks any AG-UI endpoint, in any language, against the protocol. It asks for about ten runs.
+Checks any AG-UI endpoint, in any language, against the protocol. It starts about ten runs.
 
-  --agent-prompt <text>   what to say to the agent; more than one asks for more runs,
+  --agent-prompt <text>   the message to send; several start more runs,
                           so that tools, state and errors are seen too
-  --header 'name: value'  sent with every request, as often as needed
+  --header 'name: value'  sent with every request; repeatable
   --timeout <seconds>     for each request (30)
   --json                  the results as JSON
   --help
 
-Exit code: 0 when nothing breaks, 1 when something does, 2 for wrong use or no server.
+Exit code: 0 if no rule fails, 1 if one does, 2 for usage errors or no server.
 `;
 const short = "Try: holodeck check http://127.0.0.1:8000/agui";
 const defaultPrompt = "Hello! Please answer in one short sentence. (Grüße, 漢字, 🙂)";
@@ -37,7 +37,7 @@ function readOptions(args: readonly string[]): CheckOptions | undefined {
   const seconds = Number(values.timeout ?? "30");
   if (!(seconds > 0 && seconds <= 3_600)) {
     const given = String(values.timeout);
-    throw new UsageError(`"${given}" is no time: give seconds from 1 to 3600, as --timeout 30.`);
+    throw new UsageError(`"${given}" is not a time: use seconds from 1 to 3600, as --timeout 30.`);
   }
   return {
     isJson: values.json ?? false,
@@ -74,7 +74,7 @@ async function run({ target, isJson }: CheckOptions, io: Io): Promise<number> {
   const results = await checkEndpoint(target).catch((error: Error) => error as NoAnswer);
   if (!Array.isArray(results)) {
     if (results.name !== "NoAnswer") throw results;
-    throw new UsageError(`Nothing answers at ${target.url.href}: ${results.message}.`);
+    throw new UsageError(`No server responded at ${target.url.href}: ${results.message}.`);
   }
   await print(results, { target, isJson }, io);
   return results.some(({ verdict }) => verdict === "breaks") ? 1 : 0;

@@ -17,7 +17,7 @@ export interface CheckTarget {
   readonly prompts: readonly string[];
 }
 
-/** What the requests share: whom they ask, and where they report. */
+/** Shared by the requests: the target and the report. */
 export interface Probe {
   readonly target: CheckTarget;
   readonly findings: Findings;
@@ -81,7 +81,7 @@ export function mediaTypeOf({ headers }: Answer): string {
   return (headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
 }
 
-/** An answer in words, for a report. */
+/** Describes a response for a report. */
 export function describeAnswer(answer: Answer | NoAnswer): string {
   if (answer instanceof NoAnswer) return `No answer: ${answer.message}`;
   const text = answer.bytes.toString("utf8").trim().slice(0, 200);

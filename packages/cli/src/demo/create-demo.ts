@@ -35,13 +35,13 @@ export function createDemo({ pace = 1 }: DemoOptions = {}): Demo {
       sloppy: {
         agent: createSloppyAgent(pace),
         name: "Sloppy",
-        description: "Breaks the rules of the protocol, and is repaired.",
+        description: "Breaks the rules of the protocol, which the guard repairs.",
         suggestions: ["Make a mess"],
       },
       echo: {
         agent: createEchoAgent(pace),
         name: "Echo",
-        description: "Says what it is told, as Markdown.",
+        description: "Repeats the message, as Markdown.",
         suggestions: ["# Hello, *world*"],
       },
     },

@@ -12,7 +12,7 @@ export function createDemoAgent(pace: number): AgentFunction {
       if (question.files.length > 0) await answerFiles(talk);
       else await findFeature(question.text).answer(talk);
     } finally {
-      // A word is not a token, yet there is no model that would count.
+      // A word is not a token, but there is no model that would count tokens.
       context.emit.usage({
         provider: "holodeck",
         model: "demo",

@@ -9,7 +9,7 @@ export interface AskedFile {
   readonly text: string | undefined;
 }
 
-/** What the user said last, without the text of the files below it. */
+/** The last user message, without the text of the files below it. */
 export interface Question {
   readonly text: string;
   readonly files: readonly AskedFile[];

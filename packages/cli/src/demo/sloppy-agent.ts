@@ -2,8 +2,9 @@ import type { AgentEvent, AgentFunction } from "@holodeck/agui";
 import { pause } from "./pause.ts";
 
 /**
- * Makes the mistakes that agents make: it forgets ends and ids, goes on with what never began, patches
- * what is not there, and talks after the end. What arrives is a valid run; the guard says what it did.
+ * Makes the mistakes that agents make: it forgets ends and ids, continues what never started, patches
+ * what does not exist, and sends events after the end. Clients receive a valid run; the guard reports
+ * the repairs.
  */
 export function createSloppyAgent(pace: number): AgentFunction {
   return async function* (input, { signal }) {

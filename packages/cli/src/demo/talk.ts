@@ -20,9 +20,9 @@ export interface Talk {
   /** Calls a tool with arguments that grow piece by piece, as those of a model do. */
   call(name: string, args: Json): Promise<ToolCallOutcome>;
   pause(ms: number): Promise<void>;
-  /** Puts a value into the state, beside what is there. */
+  /** Adds a value to the state. */
   remember(key: string, value: unknown): Promise<void>;
-  /** Words said and thought so far. */
+  /** Words of text and reasoning so far. */
   readonly spent: { words: number; thoughts: number };
 }
 
@@ -62,7 +62,7 @@ export function createTalk(input: RunAgentInput, context: RunContext, pace: numb
       }
     },
     async call(name, args) {
-      // The answer belongs to the call that was told then: by its name and arguments, not by an id.
+      // The answer belongs to the call sent then: matched by its name and arguments, not by an id.
       const told = isContinued
         ? {}
         : { id: await emit.toolCall(name, pieces(JSON.stringify(args))) };

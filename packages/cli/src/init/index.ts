@@ -29,7 +29,7 @@ export const init: Command = async (args, io) => {
     const folder = resolve(io.cwd, positionals[0] ?? ".");
     const inTheWay = filesInTheWay(folder);
     if (inTheWay.length > 0) {
-      throw new UsageError(`${folder} is not empty. In the way: ${inTheWay.join(", ")}.`);
+      throw new UsageError(`${folder} is not empty. Existing files: ${inTheWay.join(", ")}.`);
     }
     const template = toTemplate(values.template) ?? (await ask(io, values.yes ?? false));
     report(io, { folder, files: writeProject(folder, template) });
@@ -61,10 +61,10 @@ function toTemplate(name: string | undefined): Template | undefined {
   if (name === undefined) return undefined;
   const found = templates.find((template) => template === name);
   if (found) return found;
-  throw new UsageError(`There is no template "${name}". Choose --template ${templates.join("|")}.`);
+  throw new UsageError(`Unknown template "${name}". Choose --template ${templates.join("|")}.`);
 }
 
-// Only who sits at a terminal is asked.
+// Asks only at a terminal.
 async function ask(io: Io, isDecided: boolean): Promise<Template> {
   if (isDecided || (io.input as { isTTY?: boolean }).isTTY !== true) return templates[0];
   const lines = createLineReader(io.input, io.out);

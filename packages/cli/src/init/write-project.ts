@@ -7,7 +7,7 @@ export type Template = (typeof templates)[number];
 
 const frameworks: Readonly<Record<Template, string>> = { express: "Express", hono: "Hono" };
 
-/** What stands in a folder that should be empty. A repository without files is. */
+/** The entries of a folder that should be empty. A repository without files is empty. */
 export function filesInTheWay(folder: string): string[] {
   try {
     return readdirSync(folder)

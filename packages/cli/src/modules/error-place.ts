@@ -70,7 +70,7 @@ function columnOf(
     if (!("originalLine" in entry) || entry.originalLine !== line - 1) return undefined;
     return entry.originalColumn + 1;
   } catch {
-    // The line alone is worth telling.
+    // The line alone is still useful.
     return undefined;
   }
 }

@@ -69,8 +69,8 @@ function readSource(path: string): string {
   }
 }
 
-// Transpiled code is kept in the project only: in a folder that everybody can write to, anybody could
-// put code of their own in its place.
+// Transpiled code is cached in the project only: in a world-writable folder, another user could
+// replace it with other code.
 function cacheFolder(path: string): string | undefined {
   for (let dir = dirname(path); ; dir = dirname(dir)) {
     const modules = join(dir, "node_modules");
@@ -92,7 +92,7 @@ function toFault(
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return `It threw ${String(error)}.`;
-  // Who required it is told by the place.
+  // The location already names the requiring file.
   const message = error.message.replace(/\nRequire stack:[\s\S]*$/, "");
   return error.name === "Error" ? message : `${error.name}: ${message}`;
 }

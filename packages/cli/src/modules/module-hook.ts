@@ -2,7 +2,7 @@ import { register } from "node:module";
 import { fileURLToPath } from "node:url";
 import { MessageChannel } from "node:worker_threads";
 
-/** Makes Node import the user's own ES modules anew. */
+/** Makes Node import the user's own ES modules again. */
 export interface ModuleHook {
   /** What is imported from now on is read again. */
   renew(): void;
@@ -26,7 +26,9 @@ export async function resolve(specifier, context, next) {
 }
 `;
 
-/** For `--watch`: Node keeps every ES module it has imported. `onFile` hears of each that is the user's. */
+/**
+ * For `--watch`: Node caches every ES module it has imported. `onFile` is called for each of the user's.
+ */
 export function createModuleHook(onFile: (file: string) => void): ModuleHook {
   const version = new Int32Array(new SharedArrayBuffer(4));
   const { port1, port2 } = new MessageChannel();

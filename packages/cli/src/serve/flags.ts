@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { usageError } from "../shared/cli-error.ts";
 
-/** What was said on the command line; absent is what was not. */
+/** The flags of the command line; those not given are absent. */
 export interface ServeFlags {
   readonly file: string | undefined;
   readonly port: number | undefined;
@@ -36,7 +36,9 @@ const options = {
   version: { type: "boolean", short: "v" },
 } as const;
 
-/** Reads the words after `serve`. Throws one sentence that names what is wrong and what would be right. */
+/**
+ * Reads the arguments after `serve`. Throws one sentence that names what is wrong and what is expected.
+ */
 export function readFlags(args: readonly string[]): ServeFlags {
   const { values, positionals } = parse(args);
   if (positionals.length > 1) {
@@ -79,7 +81,7 @@ function parseWords(
   return parseArgs({ args: [...args], options, allowPositionals: true });
 }
 
-// Node's own words name the flag and then give advice that is not ours.
+// Node's message names the flag and then gives advice that does not apply here.
 function explain(code: string, message: string): string {
   const flag = /'(-[^' ]+)/.exec(message)?.[1] ?? "";
   if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
@@ -87,7 +89,7 @@ function explain(code: string, message: string): string {
   }
   const name = /--([\w-]+)/.exec(message)?.[1] ?? "";
   const known = Object.hasOwn(options, name) ? options[name as keyof typeof options] : undefined;
-  if (known?.type === "boolean") return `--${name} takes no value; say it alone: --${name}.`;
+  if (known?.type === "boolean") return `--${name} takes no value; use it alone: --${name}.`;
   return `--${name} needs a value, like ${examples[name] ?? `--${name}=value`}.`;
 }
 
@@ -118,7 +120,7 @@ function readProtocols(given: readonly string[]): readonly ProtocolName[] {
   const unknown = names.find((name) => name !== "all" && !isProtocol(name));
   if (unknown !== undefined) {
     throw usageError(
-      `There is no protocol "${unknown}"; choose of ${protocolNames.join(", ")} and all, like --protocol ag-ui,rest.`,
+      `There is no protocol "${unknown}"; choose from ${protocolNames.join(", ")} and all, like --protocol ag-ui,rest.`,
     );
   }
   if (names.includes("all")) return protocolNames;

@@ -7,7 +7,7 @@ const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   win32: ["cmd", "/c", "start", ""],
 };
 
-/** Opens a URL in the browser; says so when that does not work. */
+/** Opens a URL in the browser; prints a message when that fails. */
 export function openBrowser(url: string, { env, err }: Pick<Io, "env" | "err">): void {
   const [command, ...args] = openers[process.platform] ?? ["xdg-open"];
   const apologise = (reason: string): void => {

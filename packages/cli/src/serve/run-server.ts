@@ -89,7 +89,7 @@ async function open(loaded: AgentModule, { flags, settings, io }: Given): Promis
     const withPage = flags.playground && hasPage(io);
     const { host, corsOrigins } = settings;
     const guard = createHostGuard({ host, corsOrigins, port: () => server.port });
-    // Where an agent's code is, and why it fails, concerns only who sits at this machine.
+    // Where an agent's code is, and why it fails, is shown only on this machine.
     const shown = isLoopback(host) ? failures : undefined;
     const app = createApp({ guard, repairs, failures: shown, hasPage: withPage, agents, logger });
     const server: Listening = await listen(app, { host, port: settings.port, logger });
@@ -127,7 +127,7 @@ async function announce(
   io.out.write(banner);
   if (isWildcard(settings.host)) {
     io.err.write(
-      `Warning: it listens on ${settings.host}. Anybody on the network can talk to the agent; --host 127.0.0.1 keeps it to this machine.\n`,
+      `Warning: listening on ${settings.host}. Anyone on the network can use the agent; --host 127.0.0.1 keeps it to this machine.\n`,
     );
   }
   if (flags.open && withPage) openBrowser(`${url}/`, io);

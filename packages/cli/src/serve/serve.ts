@@ -6,7 +6,7 @@ import { readFlags } from "./flags.ts";
 import type { ServeFlags } from "./flags.ts";
 import { usage } from "./print/usage.ts";
 
-/** `holodeck serve [file]`: serves until it is told to stop. */
+/** `holodeck serve [file]`: serves until it is stopped. */
 export const serve: Command = async (args, io) => {
   let flags: ServeFlags | undefined;
   try {

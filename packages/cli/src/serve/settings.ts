@@ -3,7 +3,7 @@ import type { HandlerMiddleware, Limits, LogLevel } from "@holodeck/agui";
 import { CliError, usageError } from "../shared/cli-error.ts";
 import type { ServeFlags } from "./flags.ts";
 
-/** What flags and environment say together; flags win. */
+/** The settings of flags and environment together; flags win. */
 export interface ServeSettings {
   readonly host: string;
   readonly port: number;
@@ -22,7 +22,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** Throws everything that is wrong with the environment in one error. */
 export function readSettings(flags: ServeFlags, env: Env): ServeSettings {
-  // What a flag says need not be right in the environment.
+  // A variable overridden by a flag need not be valid.
   const config = readEnv({
     ...env,
     ...(flags.port !== undefined && { AGUI_PORT: undefined }),

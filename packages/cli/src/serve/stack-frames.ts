@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-// Where this command and the packages beside it are; a user's code is elsewhere.
+// The location of this command and its sibling packages; a user's code is elsewhere.
 const packages = fileURLToPath(new URL("../../../", import.meta.url));
 const most = 5;
 

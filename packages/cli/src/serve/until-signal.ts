@@ -1,6 +1,6 @@
 import type { Io } from "../shared/io.ts";
 
-/** How a process that was ended by a signal says so. */
+/** The exit codes of a process ended by a signal. */
 const codes = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
@@ -26,7 +26,7 @@ export async function untilSignal(
     out.write("Stopped.\n");
     return 0;
   } catch (error) {
-    err.write(`It did not stop well: ${(error as Error).message}\n`);
+    err.write(`The server did not stop cleanly: ${(error as Error).message}\n`);
     return 1;
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);

@@ -38,7 +38,7 @@ export function showFault(message: string, place: FaultPlace, cwd: string): stri
   const source = line === undefined ? undefined : readLine(file, line);
   if (source === undefined || source.trim() === "") return head;
   const gutter = `  ${line} | `;
-  // Tabs stay tabs, so that the mark stands below its place.
+  // Tabs stay tabs, so that the marker is below its place.
   const pad = source.slice(0, (column ?? 1) - 1).replaceAll(/[^\t]/g, " ");
   const mark = column === undefined ? "" : `\n${" ".repeat(gutter.length)}${pad}^`;
   return `${head}\n\n${gutter}${source}${mark}`;
@@ -48,7 +48,7 @@ function readLine(file: string, line: number): string | undefined {
   try {
     return readFileSync(file, "utf8").split(/\r?\n/)[line - 1];
   } catch {
-    // The place is told all the same.
+    // The place is reported all the same.
     return undefined;
   }
 }

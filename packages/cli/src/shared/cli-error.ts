@@ -1,4 +1,4 @@
-/** A failure that is told in its own words, without a stack. */
+/** A failure that is printed as its message, without a stack. */
 export class CliError extends Error {
   override readonly name = "CliError";
   /** 2 for wrong use, 1 for everything else. */
@@ -10,7 +10,7 @@ export class CliError extends Error {
   }
 }
 
-/** Wrong words on the command line. */
+/** Wrong arguments on the command line. */
 export function usageError(message: string): CliError {
   return new CliError(message, { exitCode: 2 });
 }

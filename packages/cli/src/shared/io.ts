@@ -7,5 +7,5 @@ export interface Io {
   readonly cwd: string;
 }
 
-/** Runs with the words after its name; resolves with the process's exit code. */
+/** Runs with the arguments after its name; resolves with the process's exit code. */
 export type Command = (args: readonly string[], io: Io) => Promise<number>;

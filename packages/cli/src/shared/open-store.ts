@@ -9,7 +9,7 @@ export interface OpenStore {
   readonly sessions: SessionStore;
   /** For people; without a password. */
   readonly name: string;
-  /** Ends the store and what it stands on. */
+  /** Closes the store and its connection. */
   close(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export interface OpenStoreOptions {
   readonly maxMessages?: number | undefined;
   /** Where the path of a database begins. */
   readonly cwd: string;
-  /** A store that is away is no failure yet: it may be there when it is asked for something. */
+  /** A store that is not reachable is not a failure yet: it may be reachable when it is used. */
   readonly isLazy?: boolean;
 }
 
@@ -28,7 +28,7 @@ export async function openStore(where: string, options: OpenStoreOptions): Promi
   if (where.startsWith("sqlite:")) return openSqlite(where.slice("sqlite:".length), options);
   if (/^rediss?:\/\//.test(where)) return openRedis(where, options);
   throw usageError(
-    `"${where}" is nowhere to keep sessions; say memory, sqlite:PATH or redis://HOST:PORT, like --sessions sqlite:./threads.db.`,
+    `"${where}" is not a session store; use memory, sqlite:PATH or redis://HOST:PORT, like --sessions sqlite:./threads.db.`,
   );
 }
 
@@ -69,7 +69,7 @@ async function openSqlite(path: string, options: OpenStoreOptions): Promise<Open
   const file = resolve(options.cwd, path);
   const sessions = sqliteSessions({ ...bounds(options), path: file });
   try {
-    // Opened now: a file that cannot be used is better told before anybody asks for a thread.
+    // Opened now: a file that cannot be used should be reported before the first request.
     if (!options.isLazy) await sessions.count?.();
   } catch (error) {
     throw new CliError(
@@ -82,7 +82,7 @@ async function openSqlite(path: string, options: OpenStoreOptions): Promise<Open
 
 async function openRedis(url: string, options: OpenStoreOptions): Promise<OpenStore> {
   if (!URL.canParse(url)) {
-    throw usageError(`"${url}" is not the address of a Redis, like redis://127.0.0.1:6379.`);
+    throw usageError(`"${url}" is not a Redis URL, like redis://127.0.0.1:6379.`);
   }
   const name = withoutSecrets(url);
   const [{ createClient }, { redisSessions }] = await Promise.all([
@@ -95,11 +95,11 @@ async function openRedis(url: string, options: OpenStoreOptions): Promise<OpenSt
     url,
     socket: {
       connectTimeout: 3_000,
-      // Who cannot be reached at the start is told so; later it may come back.
+      // A server that is not reachable at the start is an error; later it may come back.
       reconnectStrategy: (retries) => mayRetry && Math.min(retries * 100, 2_000),
     },
   });
-  // Commands tell their callers what went wrong; unheard, an error would end the process.
+  // Commands report errors to their callers; without a listener, an error would end the process.
   client.on("error", () => undefined);
   const connected = client.connect();
   try {

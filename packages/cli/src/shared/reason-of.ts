@@ -1,4 +1,4 @@
-/** What an error says, ended by a full stop. Of several at once the first says enough. */
+/** The message of an error, ended by a full stop. Of several errors, the first one. */
 export function reasonOf(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const text = (first instanceof Error && first.message) || String(first);

@@ -8,7 +8,7 @@ export interface CommandParts<T> {
   run(options: T, io: Io): Promise<number>;
 }
 
-/** A command that shows its usage when asked, and says what is wrong with its words with code 2. */
+/** A command that prints its usage on request, and exits with code 2 for wrong arguments. */
 export function toCommand<T>({ usage, read, run }: CommandParts<T>): Command {
   return async (args, io) => {
     try {

@@ -13,7 +13,7 @@ export interface YamlAgentOptions {
   readonly instructions: string;
   readonly model: LazyModel;
   readonly mcp: McpTools;
-  /** Hears which tools the servers have, when they are connected and with every run. */
+  /** Receives the tools of the servers, when they are connected and with every run. */
   readonly onTools: (tools: readonly ServerTool[]) => void;
 }
 
@@ -42,7 +42,8 @@ export function createYamlAgent(options: YamlAgentOptions): AgentObject {
           messages: withMedia(toAiSdkMessages(asked.messages) as ModelMessage[], media, model),
           ...(asked.tools.length > 0 ? { tools: toAiSdkTools(asked.tools, jsonSchema) } : {}),
           abortSignal: signal,
-          // The stream tells it, and the handler logs it; here it would go to the console.
+          // The stream reports the error, and the handler logs it; by default it would go to the
+          // console.
           onError: () => undefined,
         });
       });
@@ -53,7 +54,7 @@ export function createYamlAgent(options: YamlAgentOptions): AgentObject {
   };
 }
 
-// What the page or a middleware says of the user's situation belongs to every question.
+// Context from the page or a middleware belongs to every question.
 function toSystem(instructions: string, { context }: RunAgentInput): string {
   if (context.length === 0) return instructions;
   const items = context.map(({ description, value }) => `## ${description}\n${value}`);

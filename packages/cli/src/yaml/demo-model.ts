@@ -9,8 +9,8 @@ type Part =
     : never;
 
 /**
- * A model without a network: it says what it was told, and calls a tool whose name the user writes,
- * with the JSON that follows it as arguments.
+ * A model without a network: it repeats its input, and calls a tool that the user names, with the
+ * JSON that follows the name as arguments.
  */
 export function createDemoModel(name = "echo"): LanguageModel {
   const model: Model = {
@@ -56,7 +56,7 @@ function toolText(content: readonly { type: string }[]): string {
     .join("\n");
 }
 
-// Nothing is counted here that a bill could be made of; words will do.
+// The count is not used for billing; words are enough.
 function end(unified: "stop" | "tool-calls", asked: string, said: string): Part {
   const words = (text: string): number => text.split(/\s+/).filter(Boolean).length;
   const [input, output] = [words(asked), words(said)];

@@ -13,7 +13,7 @@ import type { ClientToolConfig, FunctionToolConfig } from "./schema/schema-tools
 // Models take a hyphen too; the pattern of the file is the schema's.
 const namePattern = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
-/** Where a tool stands, and what it is loaded from. */
+/** The location of a tool, and what it is loaded from. */
 export interface ToolPlace {
   readonly path: Path;
   readonly folder: string;
@@ -73,7 +73,7 @@ function toTool(
     if (parameters !== undefined) {
       report.add(
         [...path, "parameters"],
-        "The tool of the module has parameters of its own; leave these out.",
+        "The module's tool already has parameters; remove these.",
       );
     }
     if (found.location === "client") {
@@ -89,7 +89,10 @@ function toTool(
     return undefined;
   }
   if (description === undefined) {
-    report.add(path, "description is missing; the model decides by it whether to call the tool.");
+    report.add(
+      path,
+      "description is missing; the model uses it to decide whether to call the tool.",
+    );
     return undefined;
   }
   return reported({ path: [...path, "parameters"], report }, () =>

@@ -16,7 +16,7 @@ export async function toInstructions(
   if (typeof value === "string") return { text: value };
   const { file, inline } = (value ?? {}) as { file?: unknown; inline?: unknown };
   if (typeof inline === "string") return { text: inline };
-  // The schema has told what is wrong.
+  // The schema has already reported the fault.
   if (typeof file !== "string" || file === "") return { text: "" };
   const path = resolve(folder, file);
   try {

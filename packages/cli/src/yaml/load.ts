@@ -14,7 +14,7 @@ export async function loadYamlAgent(
   path: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<AgentModule> {
-  // YAML and zod are for those who have such a file.
+  // YAML and zod are loaded only for such a file.
   const { readAgentFile } = await import("./read-agent-file.ts");
   return readAgentFile(path, env);
 }

@@ -71,7 +71,7 @@ export function toMiddleware(
     const [name, options] = named;
     const at = typeof item === "string" ? path : [...path, name];
     if (name === "bearer_auth" && hasAuth) {
-      report.add(at, "bearer_auth is here already; only one may say who is asking.");
+      report.add(at, "bearer_auth is already listed; only one may authenticate requests.");
     }
     hasAuth ||= name === "bearer_auth";
     try {

@@ -60,7 +60,7 @@ function toConnector(
       return async () => {
         const { createOpenAI } = await import("@ai-sdk/openai");
         const openai = createOpenAI({ ...base, apiKey: apiKey! });
-        // What stands in for OpenAI mostly speaks chat completions only.
+        // OpenAI-compatible servers mostly support chat completions only.
         return base.baseURL === undefined ? openai(name) : openai.chat(name);
       };
     case "anthropic":
@@ -95,7 +95,7 @@ function toAddress(
   const read = (key: string, value: string): string => {
     const path = ["model", key];
     const address = environment.expand(value, path);
-    if (!URL.canParse(address)) report.add(path, `model.${key} is no address.`);
+    if (!URL.canParse(address)) report.add(path, `model.${key} is not a URL.`);
     return address.replace(/\/+$/, "");
   };
   const { base_url: baseUrl } = config;

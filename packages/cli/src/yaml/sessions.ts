@@ -26,9 +26,9 @@ export function toSessions(value: unknown, place: SessionsPlace): OpenSessions {
     const parent = dirname(resolve(folder, given.slice("sqlite:".length)));
     if (!existsSync(parent)) report.add(path, `There is no folder ${parent}.`);
   } else if (isRedis) {
-    if (!URL.canParse(given)) report.add(path, "This is no address of a Redis server.");
+    if (!URL.canParse(given)) report.add(path, "This is not a Redis URL.");
   } else if (given !== "memory" && typeof value === "string" && value.startsWith("${")) {
-    // A fault of the value as it stands has been told by the schema.
+    // The schema has already reported a fault of the value as written.
     report.add(path, `${value} must be memory, sqlite:PATH or redis://HOST:PORT.`);
   }
   return async (limits) => {

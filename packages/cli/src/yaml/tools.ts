@@ -69,7 +69,7 @@ function findTwins(items: readonly unknown[], report: FileReport): void {
     else {
       report.add(
         ["tools", index, "name"],
-        `"${name}" is the name of tools[${twin}], too; a name means one tool.`,
+        `"${name}" is also the name of tools[${twin}]; tool names must be unique.`,
       );
     }
   }

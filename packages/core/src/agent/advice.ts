@@ -1,6 +1,6 @@
 /**
- * What to write instead, to who wrote an agent that showed nothing: it returned nothing, or an object that
- * looks like a message and becomes the result of the run. Undefined when there is nothing to say.
+ * Advice for the author of an agent that showed nothing: it returned nothing, or an object that looks like
+ * a message and becomes the result of the run. Returns undefined when there is no advice.
  */
 export function adviceOn(result: unknown, hasEmitted: boolean): string | undefined {
   if (result === undefined || result === null) {
@@ -25,7 +25,7 @@ function messageField(result: unknown): string | undefined {
     if (typeof text === "string") return "text";
     return typeof content === "string" || Array.isArray(content) ? "content" : undefined;
   } catch {
-    // A getter that throws is no message.
+    // A getter that throws does not make a message.
     return undefined;
   }
 }

@@ -56,7 +56,7 @@ function callAgent(agent: AgentLike, input: RunAgentInput, context: RunContext):
  * An agent that `compose` made does that itself, behind its middleware.
  */
 export function startAgent(agent: AgentLike, input: RunAgentInput, context: RunContext): unknown {
-  // A context that was put together by hand may have neither.
+  // A hand-made context may have neither.
   const { answers, lost } = (context.session ?? {}) as Partial<ContextSession>;
   const isSettled = !answers?.length && !lost?.length;
   if (isSettled || composed in agent) return callAgent(agent, input, context);
@@ -66,12 +66,12 @@ export function startAgent(agent: AgentLike, input: RunAgentInput, context: RunC
 /** Marks an agent that `compose` made. */
 export const composed: unique symbol = Symbol("composed");
 
-// An HttpAgent of AG-UI's client goes on fetching when it is unsubscribed from; it only heeds its
-// controller, one for all runs unless each brings its own, as its `runAgent` does.
+// An HttpAgent of AG-UI's client continues fetching when it is unsubscribed from; it only observes
+// its controller, which all runs share unless each sets its own, as its `runAgent` does.
 function giveController(agent: { abortController?: unknown }, signal: AbortSignal): void {
   const own = new AbortController();
   agent.abortController = own;
-  // Without our reason: the client rethrows, to nobody, what is not an AbortError.
+  // Without our reason: the client rethrows anything but an AbortError, unhandled.
   signal.addEventListener("abort", () => own.abort(), { once: true });
 }
 
@@ -98,7 +98,7 @@ function withoutClaims(agent: AgentLike, input: RunAgentInput, context: RunConte
   return settleClaims(input, context, [...tools.map(({ name }) => name), ...declared]);
 }
 
-/** A run that is told to a subscriber. */
+/** A run that emits to a subscriber. */
 class ObservedRun implements OutputListener, CallOrigins {
   readonly context: RunContext;
   readonly #subscriber: Subscriber<BaseEvent>;
@@ -165,7 +165,7 @@ class ObservedRun implements OutputListener, CallOrigins {
     // Also stops the tools that an agent has called and not waited for.
     if (!this.#guard.ended) this.#abort();
     this.#pumping?.stop();
-    // An agent that goes on after its own end is left before it is done.
+    // An agent that continues after its own end is unsubscribed from before it is done.
     this.#report();
   }
 
@@ -240,7 +240,7 @@ function isRunEnded(reason: unknown): boolean {
   return isAgentError(reason) && reason.code === "run-ended";
 }
 
-/** Throws unless the value is an agent, and says what one looks like. */
+/** Throws unless the value is an agent; the message shows what one looks like. */
 export function assertAgent(agent: unknown, name = "An agent"): asserts agent is AgentLike {
   if (typeof agent === "function" && !isClass(agent)) return;
   if (typeof (agent as { run?: unknown } | null | undefined)?.run === "function") return;
@@ -250,7 +250,7 @@ export function assertAgent(agent: unknown, name = "An agent"): asserts agent is
 }
 
 function hint(agent: unknown): string {
-  if (isClass(agent)) return "Pass an object of it, made with new.";
+  if (isClass(agent)) return "Pass an instance, created with new.";
   if (isReturned(agent)) {
     return "That is what calling an agent returns. Pass the function itself: agent, not agent().";
   }

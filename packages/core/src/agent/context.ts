@@ -80,9 +80,9 @@ type ContextParts = Omit<
 >;
 
 /**
- * A class with its secrets under a symbol, and no object with getters of its own nor a WeakMap: the
- * one gets a shape to itself, the other holds its values in minor collections, and both keep a run and
- * all that it made until the next full one.
+ * A class with internals under a symbol. Object literals with getters get a unique hidden class, and
+ * WeakMap values survive minor collections; both would keep a run and everything it created alive
+ * until the next full collection.
  */
 class Context implements RunContext {
   readonly threadId: string;
@@ -130,7 +130,7 @@ class Context implements RunContext {
     return output.state;
   }
 
-  // Getters, so that whoever takes a method out of its context can still call it.
+  // Getters, so that a method can be called after it was taken from its context.
   get callTool(): RunContext["callTool"] {
     return (name, args) =>
       startCall(this, nameCall("callTool", name), (calls) => calls.callTool(name, args));
@@ -174,7 +174,7 @@ export function declaredIn(context: RunContext): readonly ServerTool[] {
 function derive(context: RunContext, own: Inside, tools: readonly ServerTool[]): RunContext {
   // A copy, not an heir: whatever becomes a prototype is held by a shape, for as long as shapes live.
   if (Object.getPrototypeOf(context) === Context.prototype) return new Context(context, own, tools);
-  // Middleware put something of its own in front, whose members the agent is to see.
+  // Middleware wrapped the context in an object whose members the agent must see.
   const base = context instanceof Context ? context : withPrototype(context);
   const derived = Object.create(base) as RunContext & { [inside]: Inside };
   derived[inside] = own;
@@ -184,7 +184,7 @@ function derive(context: RunContext, own: Inside, tools: readonly ServerTool[]):
   return derived;
 }
 
-// A context that somebody put together by hand has the members, but not what is behind them.
+// A hand-made context has the members, but not the internals behind them.
 function withPrototype(context: RunContext): RunContext {
   return Object.create(Context.prototype, Object.getOwnPropertyDescriptors(context)) as RunContext;
 }
@@ -206,7 +206,7 @@ function forCalls(context: RunContext, { calling, stopping }: Inside): RunContex
   return Object.create(context, { signal: { value: calling.signal } }) as RunContext;
 }
 
-// Async, so that nothing is thrown into an author who does not await.
+// Async, so that nothing is thrown synchronously at an author who does not await.
 function startCall<T>(
   context: RunContext,
   name: string,
@@ -231,7 +231,7 @@ export function openRun(context: RunContext): void {
 }
 
 function insideOf(context: RunContext): Inside {
-  // Middleware may have put a context of its own in front: what it did not change, it inherits.
+  // Middleware may have wrapped the context: what it did not override is inherited.
   const own = (context as { [inside]?: Inside })[inside];
   return own ?? (standaloneContext(context) as unknown as { [inside]: Inside })[inside];
 }
@@ -240,7 +240,7 @@ export function modeOf(context: RunContext): RunMode {
   return insideOf(context).mode;
 }
 
-/** Whether a call of a client's tool is answered while the run goes on. Then core tells it by itself. */
+/** Whether a client tool is answered during the run. Then core sends the call itself. */
 export function waitsForClient(context: RunContext): boolean {
   return deskOf(context).clientTools !== undefined;
 }

@@ -3,7 +3,7 @@ import { EmitWriter } from "./emit/emit-writer.ts";
 import type { EmitOptions } from "./emit/emit-writer.ts";
 import type { Emit } from "../contract/context.ts";
 
-/** `context.emit`: one method per kind of thing an agent says. */
+/** `context.emit`: one method per kind of event that an agent sends. */
 export function createEmit(options: EmitOptions): Emit {
   return toEmit(new EmitWriter(options, undefined));
 }

@@ -15,7 +15,7 @@ import type { LiveStateTracker } from "../guard/state-tracker.ts";
 import { createRunState } from "./state-writer.ts";
 import type { Emit, RunState } from "../contract/context.ts";
 
-/** What a output speaks to: a run, or the Observable of one. */
+/** The target of an output: a run, or the Observable of one. */
 export interface OutputListener extends EndedRun {
   /** The server sends something before the agent does. */
   open(): void;
@@ -27,19 +27,19 @@ export interface OutputListener extends EndedRun {
   ready(): Promise<void> | undefined;
   /** Whether the run has ended, so that events are dropped. */
   isLate(): boolean;
-  /** Takes advice to who wrote the agent. */
+  /** Receives advice for the author of the agent. */
   advise(advice: string): void;
   /** The id under which clients know the call that the agent means by this one. */
   callId(id: string): string;
 }
 
-// Shared by all runs in which nobody asks and nobody counts, which is most of them.
+// Shared by all runs without interrupts and usage, which is most of them.
 const none = Object.freeze([]) as unknown as never[];
 
 // As often as the pump lets an iterable breathe.
 const breath = 256;
 
-/** What an agent says, be it yielded, returned or emitted, on its way to whoever hears it. */
+/** The output of an agent, whether yielded, returned or emitted, on its way to the listener. */
 export class AgentOutput implements CallingRun, PumpTarget, RunCalls, RunEnding {
   /** What the agent is given. */
   readonly input: RunAgentInput;
@@ -91,7 +91,9 @@ export class AgentOutput implements CallingRun, PumpTarget, RunCalls, RunEnding 
     return this;
   }
 
-  /** Says something on the agent's behalf; now and then a promise of the next turn, so that others get theirs. */
+  /**
+   * Sends a value for the agent; occasionally returns a promise of the next turn, so that other work can run.
+   */
   push(value: unknown, call: string): void | Promise<void> {
     if (this.#listener.isLate()) return this.refuse(call);
     this.next(value);
@@ -155,7 +157,10 @@ export class AgentOutput implements CallingRun, PumpTarget, RunCalls, RunEnding 
     else this.#listener.failed(reason);
   }
 
-  /** A returned string is text if no text was said, else it is the result of the run, as anything else is. */
+  /**
+   * A returned string is text if no text was sent; otherwise it is the result of the run, like any other
+   * value.
+   */
   complete(result?: unknown): void {
     if (typeof result === "string" && !this.#hasSpoken) this.#listener.push(result);
     else if (result !== undefined && result !== null) this.result = result;

@@ -2,7 +2,7 @@ import { awaiter } from "../base/find-awaiter.ts";
 import { nextTurn } from "../base/turns.ts";
 import type { Subscribable } from "../contract/agent.ts";
 
-/** Where a pump puts what an agent says. None of the methods throws. */
+/** Receives what a pump reads from an agent. None of the methods throws. */
 export interface PumpTarget {
   next(value: unknown): void;
   error(reason: unknown): void;
@@ -17,11 +17,11 @@ export const paced: unique symbol = Symbol("paced");
 
 /** What is being pumped. */
 export interface Pumping {
-  /** Nothing more is said to the target, and whoever speaks is told to end. */
+  /** Nothing more is sent to the target, and the source is asked to end. */
   stop(): void;
 }
 
-/** Takes whatever an agent returned, and says it to `target`. */
+/** Reads any value that an agent returned, and sends it to `target`. */
 export function pump(output: unknown, target: PumpTarget): Pumping {
   if (isAsyncIterable(output)) {
     if (paced in output || !isSubscribable(output)) {
@@ -120,7 +120,7 @@ class Settlement implements Pumping {
   #settled(value: unknown): void {
     try {
       if (this.#stopped) {
-        // Nobody wants it any more, and whoever feeds it has to know.
+        // The value is not needed, and its producer has to be notified.
         if (isAsyncIterable(value)) void close(value[Symbol.asyncIterator]());
         return;
       }
@@ -136,9 +136,9 @@ class Settlement implements Pumping {
 
 type AnyIterator = Iterator<unknown> | AsyncIterator<unknown>;
 
-// An agent that only yields never lets the event loop turn: after this many values or this many
-// milliseconds it does, so that stop, timeout and other clients get theirs. Each turn is a write of its
-// own to the socket, and that is what a turn costs: with 64 a run of 200 deltas made five, with 256 two.
+// An agent that only yields never lets the event loop turn: after this many values or milliseconds it
+// does, so that stop, timeout and other clients are served. Each turn is a separate write to the socket,
+// which is its cost, so the number is large.
 const turnValues = 256;
 const turnMs = 4;
 

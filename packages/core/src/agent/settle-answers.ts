@@ -105,7 +105,7 @@ export function toLostCallError({ name, isApproved }: TakenCall): AgentError {
   return isApproved
     ? new AgentError(
         "run-lost",
-        `The server process that ran "${name}" ended before there was a result. It is unknown how far the call got.`,
+        `The server process that ran "${name}" ended before it returned a result. The call may have been executed in part.`,
       )
     : new AgentError("approval-denied", `The user did not allow "${name}".`);
 }

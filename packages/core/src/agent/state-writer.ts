@@ -64,7 +64,7 @@ export function createRunState(options: RunStateOptions): RunState {
       create(base, (draft) => refusePromise(change(draft as never)), patching),
     );
     if (changes.length === 0) return;
-    // Whoever changed the state in the meantime changed another than this draft began with.
+    // The state was changed in the meantime, so it is not the one this draft started with.
     if (!tracker.synced || base !== now || live.version !== version)
       return snapshot(copyJson(next));
 

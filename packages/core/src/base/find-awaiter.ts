@@ -20,9 +20,10 @@ interface TracingError {
 const maxFrames = 500;
 
 /**
- * Who awaits, directly or through other promises, the one that the current callback of `then` settles:
- * `"library"` where an `awaiter` does, so that a rejection is handled; `"author"` where only async functions
- * of the author's do, such as a listener; nothing where no async function does, or the engine does not know.
+ * Finds which code awaits, directly or through other promises, the promise that the current callback of
+ * `then` settles: `"library"` if an `awaiter` does, so that a rejection is handled; `"author"` if only async
+ * functions of the author do, such as a listener; undefined if no async function does, or the engine cannot
+ * report it.
  *
  * V8 walks from a promise to the async functions that wait for it to write its stack traces, and this reads
  * such a trace. Frames of a synchronous caller do not count, since it may drop the promise. A trace takes some

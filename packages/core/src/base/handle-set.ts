@@ -1,12 +1,12 @@
 /**
- * What comes and goes with every run. A `Set` would do, but V8 links each table that a set outgrew to
- * the next one, so that everything that was ever in it stays until a full collection: half of what a run
- * allocates was copied by every minor one. Here the members stand in boxes that are emptied.
+ * For objects that come and go with every run. In a `Set`, V8 links each outgrown table to the next one,
+ * so that all past members stay alive until a full collection and are copied by every minor one. Here
+ * the members are in slots that are cleared.
  */
 export interface HandleSet<T> extends Iterable<T> {
   /** Returns its handle, a number above 0. */
   add(member: T): number;
-  /** Takes out what stands in a handle. */
+  /** Removes the member of a handle. */
   remove(handle: number): void;
   readonly size: number;
 }

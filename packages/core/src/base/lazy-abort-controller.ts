@@ -1,12 +1,12 @@
-/** Whether a run was told to stop, and the signal of it. */
+/** Whether a run was asked to stop, and its signal. */
 export interface Stopping {
   readonly aborted: boolean;
   readonly signal: AbortSignal;
 }
 
 /**
- * An `AbortController` whose signal is made when somebody asks for it. Making one costs 7 µs on Node 20,
- * and three shapes of its own that only a full collection frees; most agents never look.
+ * An `AbortController` whose signal is created on first use. Creating one is expensive on Node 20 and
+ * leaves hidden classes that only a full collection frees; most agents never use the signal.
  */
 export class LazyAbortController implements Stopping {
   aborted = false;
@@ -59,7 +59,7 @@ export class LinkedAbort implements Stopping {
   }
 }
 
-/** What somebody else may abort. */
+/** A signal that other code may abort. */
 export class GivenSignal implements Stopping {
   readonly signal: AbortSignal;
 

@@ -1,11 +1,14 @@
 import type { Logger } from "../contract/context.ts";
 
-/** Says nothing. */
+/** Discards all records. */
 export const silentLogger: Logger = { debug: noop, info: noop, warn: noop, error: noop };
 
 function noop(): void {}
 
-/** A logger that may fail, as one whose worker has gone does, without failing who logs. */
+/**
+ * Wraps a logger that may throw, such as one whose worker has exited, so that its callers do not
+ * fail.
+ */
 export class SafeLogger implements Logger {
   readonly #logger: Logger;
 
@@ -33,7 +36,7 @@ export class SafeLogger implements Logger {
     try {
       this.#logger[level](fields, message);
     } catch {
-      // There is nobody left to tell.
+      // The logger itself failed, so the error cannot be logged.
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { ExchangeHandler } from "../contract/exchange.ts";
 
-/** What a value is, in words, without its content. */
+/** Describes a value without its content. */
 export function describeValue(value: unknown): string {
   if (typeof value === "function")
     return isClass(value) ? `a class ${value.name}`.trim() : "a function";
@@ -22,7 +22,7 @@ export function isClass(value: unknown): boolean {
 /** Throws for options that are no object, and for one that is unknown, with the nearest known name. */
 export function assertOptions(call: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new TypeError(`The options of ${call} are an object, not ${describeValue(options)}.`);
+    throw new TypeError(`The options of ${call} must be an object, not ${describeValue(options)}.`);
   }
   for (const name of Object.keys(options)) {
     if (!known.includes(name)) throw unknownName(`an option of ${call}`, name, known);
@@ -33,17 +33,19 @@ export function assertOptions(call: string, options: unknown, known: readonly st
 export function unknownName(what: string, name: string, known: readonly string[]): TypeError {
   const near = nearest(name.slice(name.lastIndexOf(".") + 1), known);
   const hint = near === undefined ? "" : ` Did you mean ${near}?`;
-  return new TypeError(`${clip(name)} is not ${what}.${hint} There are: ${known.join(", ")}.`);
+  return new TypeError(
+    `${clip(name)} is not ${what}.${hint} Expected one of: ${known.join(", ")}.`,
+  );
 }
 
-/** Throws unless a binding was given a handler, and says how one is made. */
+/** Throws unless a binding was given a handler; the message shows how to create one. */
 export function assertHandler(
   call: string,
   handler: unknown,
 ): asserts handler is Pick<ExchangeHandler, "handle"> {
   if (typeof handler === "object" && handler !== null && has(handler, "handle")) return;
   throw new TypeError(
-    `${call} takes what createAgentHandler returns, not ${describeValue(handler)}. ` +
+    `${call} takes the handler that createAgentHandler returns, not ${describeValue(handler)}. ` +
       `Try ${call}(createAgentHandler(agent)).`,
   );
 }

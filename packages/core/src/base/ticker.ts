@@ -9,7 +9,7 @@ export const systemClock: Clock = {
   setTimeout(callback, ms) {
     // Longer than a timer can be, it would fire at once.
     const timer = setTimeout(callback, Math.min(ms, longest)) as unknown;
-    // Node's timers hold the process open unless told otherwise; a browser's is a number.
+    // Node's timers keep the process alive unless unreferenced; a browser's timer is a number.
     if (typeof timer === "object" && timer && "unref" in timer)
       (timer as { unref(): void }).unref();
     return timer;
@@ -30,7 +30,7 @@ export interface Ticker {
   remove(handle: number): void;
 }
 
-/** Ticks while it has members, about every `everyMs`. `rest` lets go of a timer that waits for nobody. */
+/** Ticks while it has members, about every `everyMs`. `rest` releases a timer without members. */
 export function createTicker(clock: Clock, everyMs: number): Ticker & { rest(): void } {
   const members = createHandleSet<Tickable>();
   let timer: unknown;
@@ -57,8 +57,8 @@ export function createTicker(clock: Clock, everyMs: number): Ticker & { rest(): 
       arm();
       return handle;
     },
-    // A timer that finds nobody is the last. Where runs are short, to take it back each would set one and
-    // clear one.
+    // A timer that finds no members is not set again. With short runs, clearing it on each removal would
+    // set and clear one per run.
     remove(handle) {
       members.remove(handle);
     },

@@ -1,7 +1,7 @@
 type Task = () => void;
 type Scheduler = (task: Task) => void;
 
-/** Who has something to do when a turn is over. An object, so that no function is made and kept for it. */
+/** A member with work at the end of a turn. An object, so that no closure is created and kept for it. */
 export interface TurnMember {
   endTurn(): void;
 }
@@ -10,9 +10,9 @@ export interface TurnMember {
 export const nextMacrotask: (task: Task) => void = createQueue(createScheduler(), (task) => task());
 
 /**
- * Tells a member when this turn is over: on Node after the promises that are settled now have been heard, and
- * before any timer or socket. A macrotask would be too late there: timers that are always due keep it
- * waiting, and with 300 paced streams the 99th of 100 tokens waited nine times as long as by hand.
+ * Notifies a member when this turn is over: on Node after the promises settled so far have been handled, and
+ * before any timer or socket. A macrotask would be too late there: timers that are always due delay it (bench
+ * scenario `paced-300`).
  */
 export const atTurnEnd: (member: TurnMember) => void = createQueue(
   tickScheduler() ?? createScheduler(),
@@ -46,7 +46,7 @@ function createQueue<T>(schedule: Scheduler, run: (task: T) => void): (task: T) 
     try {
       while (next < end) run(take(tasks, next++));
     } finally {
-      // One that throws must not take the turn of the others, who are other runs.
+      // An error of one member must not affect the others, which belong to other runs.
       while (next < end) add(take(tasks, next++));
     }
   }

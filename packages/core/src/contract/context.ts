@@ -21,7 +21,10 @@ export interface Principal {
   readonly [claim: string]: unknown;
 }
 
-/** What `authenticate`, middleware and `context.request` see: a subset of `Request`, without its body. */
+/**
+ * The request as `authenticate`, middleware and `context.request` see it: a subset of `Request`, without
+ * its body.
+ */
 export interface AgentRequest {
   readonly method: string;
   /** As the client sent it, prefix included. */
@@ -38,7 +41,7 @@ export interface RunSession {
   readonly metadata: Readonly<Json>;
   /** What `createSession` made for this thread. */
   readonly data: unknown;
-  /** The interrupts of the last run that `input.resume` answers, as the server remembers them. */
+  /** The interrupts of the last run that `input.resume` answers, as the server stored them. */
   readonly answers: readonly InterruptAnswer[];
 }
 
@@ -50,7 +53,7 @@ export interface RunState {
   update<T = Json>(change: (draft: T) => void): void | Promise<void>;
   /** All or nothing. A patch that does not apply sends a snapshot instead and throws. */
   patch(operations: JsonPatch): void | Promise<void>;
-  /** Sends a snapshot on purpose. */
+  /** Sends a snapshot explicitly. */
   resync(): void | Promise<void>;
 }
 
@@ -67,50 +70,56 @@ export interface PredictStateEntry {
 }
 
 /**
- * What an agent says, one method per kind. A method returns a promise only while the clients are
- * behind: `await emit.text(…)` in a loop makes the agent wait for its readers. After the end of the run
+ * Sends events of the agent, with one method per kind. A method returns a promise only while the clients
+ * are behind: `await emit.text(…)` in a loop applies backpressure to the agent. After the end of the run
  * nothing is sent: methods with a value return it, and promises reject with `run-ended` in the agent that
  * awaits them, but not in a timer or listener.
  */
 export interface Emit {
   /** A piece of the answer; the same as yielding the string. */
   text(delta: string): void | Promise<void>;
-  /** A piece of what the model thinks before it answers. */
+  /** A piece of the model's reasoning before its answer. */
   reasoning(delta: string): void | Promise<void>;
-  /** A text message of one's own, with role and name; ended by `end()`. */
+  /** A separate text message, with role and name; ended by `end()`. */
   message(options?: { id?: string; role?: TextMessageRole; name?: string }): MessageWriter;
   /** A whole tool call. Returns its id, or a promise of it when the arguments are streamed. */
   toolCall(name: string, args?: Json | string, options?: ToolCallOptions): string;
   toolCall(name: string, args: AsyncIterable<string>, options?: ToolCallOptions): Promise<string>;
   /** A string or content parts as they are; any other object as JSON. */
   toolResult(toolCallId: string, content: string | object): void | Promise<void>;
-  /** Brackets `body` with STEP_STARTED and STEP_FINISHED, however it ends. */
+  /** Wraps `body` in STEP_STARTED and STEP_FINISHED, also when it throws. */
   step<T>(name: string, body: () => Awaitable<T>): Promise<T>;
   /** Shows or replaces an activity; give an id to update one. Returns the id. */
   activity(type: string, content: Json, options?: { id?: string; replace?: boolean }): string;
   /** Replaces the client's messages, so it starts with the history. */
   messages(messages: readonly Message[]): void | Promise<void>;
-  /** Says, before the call, which argument of which tool will become which part of the state. */
+  /** Announces, before the call, which argument of which tool becomes which part of the state. */
   predictState(entries: readonly PredictStateEntry[]): void | Promise<void>;
-  /** An event of your own, for a frontend that knows its name. */
+  /** A custom event, for a frontend that knows its name. */
   custom(name: string, value: unknown): void | Promise<void>;
-  /** Somebody else's event, passed on as it is. */
+  /** An event from another system, passed on unchanged. */
   raw(event: unknown, source?: string): void | Promise<void>;
-  /** Brackets `body` with SUBAGENT_STARTED and _FINISHED (or _ERROR); what it emits carries the id. */
+  /**
+   * Wraps `body` in SUBAGENT_STARTED and _FINISHED (or _ERROR); events it emits carry the subagent's
+   * id.
+   */
   subagent<T>(
     name: string,
     body: (emit: Emit) => Awaitable<T>,
     options?: { description?: string; parentToolCallId?: string; parentMessageId?: string },
   ): Promise<T>;
-  /** Asks the user. The run ends with this interrupt; the next run brings the answer in `resume`. */
+  /** Asks the user. The run ends with this interrupt; the next run has the answer in `resume`. */
   interrupt(interrupt: Omit<Interrupt, "id"> & { id?: string }): string;
-  /** Tokens spent; told with the end of the run. */
+  /** Tokens used; sent with the end of the run. */
   usage(usage: TokenUsage): void;
   /** Any event of AG-UI; the same as yielding it. */
   event(event: AgentEvent): void | Promise<void>;
 }
 
-/** What an agent is given besides its input: whom it serves, how to speak, when to stop. */
+/**
+ * What an agent receives besides its input: the caller, the means to send events, the signal to
+ * stop.
+ */
 export interface RunContext {
   /** Aborted by disconnect, stop, timeout and shutdown; `reason` is an `AgentError`. */
   readonly signal: AbortSignal;
@@ -119,7 +128,7 @@ export interface RunContext {
   readonly agentId: string;
   /** What `authenticate` returned. */
   readonly principal: Principal | undefined;
-  /** Values that outlive the run: the thread's own, on this server. */
+  /** Values that outlive the run and belong to the thread, on this server. */
   readonly session: RunSession;
   readonly logger: Logger;
   readonly requestId: string;
@@ -133,16 +142,19 @@ export interface RunContext {
   readonly emit: Emit;
   /**
    * Calls a tool, and shows call and result to the client. Rejects with an `AgentError` when it fails.
-   * Where the request's protocol answers client tools while the run goes on, one of them is waited for.
-   * Elsewhere such a call, as one that a person has to allow, rejects with `halted`: let it pass, and
-   * the run ends. The next run brings the answer, and there the same call returns it.
+   * If the request's protocol can answer client tools during the run, the call waits for the answer.
+   * Otherwise such a call, like one that needs approval, rejects with `halted`: do not catch it, and
+   * the run ends. The next run has the answer, and the same call returns it there.
    */
   callTool(name: string, args?: unknown): Promise<unknown>;
-  /** Several at once, in bounds; never rejects for one of them. After a `pending` one the agent ends. */
+  /**
+   * Several calls at once, within limits; never rejects because of one of them. After a `pending` one
+   * the agent ends.
+   */
   callTools(calls: readonly ToolCallRequest[]): Promise<readonly ToolCallOutcome[]>;
 }
 
-/** Time, so that tests can hold it still. */
+/** Time, so that tests can control it. */
 export interface Clock {
   now(): number;
   setTimeout(callback: () => void, ms: number): unknown;

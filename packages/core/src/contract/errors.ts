@@ -1,4 +1,4 @@
-/** Codes that end a request before any stream, with the HTTP status each one means. */
+/** Codes that end a request before any stream, each with its HTTP status. */
 const requestStatus = {
   "invalid-request": 400,
   "authentication-required": 401,
@@ -27,7 +27,10 @@ const requestStatus = {
   "store-unavailable": 503,
 } as const;
 
-/** Codes that only occur inside a run; over HTTP they are a 500 unless the error says otherwise. */
+/**
+ * Codes that only occur inside a run; over HTTP they are a 500 unless the error sets another
+ * status.
+ */
 const streamCodes = [
   "agent-error",
   "timeout",
@@ -49,7 +52,7 @@ const streamCodes = [
 
 type KnownCode = keyof typeof requestStatus | (typeof streamCodes)[number];
 
-/** Every code of ours, or a third party's `vendor/name`. */
+/** One of the codes of this library, or a third party's `vendor/name`. */
 export type AgentErrorCode = KnownCode | `${string}/${string}`;
 
 export interface AgentErrorOptions {
@@ -60,13 +63,13 @@ export interface AgentErrorOptions {
   /** Seconds for `Retry-After`. */
   retryAfter?: number;
   cause?: unknown;
-  /** Everything that is wrong, when it is more than one thing. */
+  /** All faults, when there is more than one. */
   errors?: readonly Fault[];
   /** Further response headers, such as `Allow` or `WWW-Authenticate`. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** One thing that is wrong with a request, and where. */
+/** One fault in a request, and its place. */
 export interface Fault {
   /** A dotted path, such as `messages.0.role`; empty for the whole body. */
   readonly path: string;
@@ -74,7 +77,8 @@ export interface Fault {
 }
 
 /**
- * The one error class. Its message is meant for the client; anything else that is thrown is masked.
+ * The only error class of this library. Its message is sent to the client; the message of any other
+ * error is masked.
  *
  * @example
  * ```ts
@@ -101,17 +105,20 @@ export class AgentError extends Error {
   }
 }
 
-/** True for our error class, also from another installed copy of this package. */
+/** True for `AgentError`, also from another installed copy of this package. */
 export function isAgentError(value: unknown): value is AgentError {
   return value instanceof Error && value.name === "AgentError" && "code" in value;
 }
 
-/** True for what `callTool` throws when the run has to wait: not a failure, the run ends in order. */
+/** True for what `callTool` throws when the run has to wait: not a failure, the run ends normally. */
 export function isHalted(value: unknown): boolean {
   return isAgentError(value) && value.code === "halted";
 }
 
-/** What a client may see of an error. Our own errors speak for themselves; the rest stays here. */
+/**
+ * What a client may see of an error: the message of an `AgentError`, and a fixed text for any other
+ * error.
+ */
 export function describeError(
   error: unknown,
   debug = false,

@@ -4,17 +4,17 @@ import type { LogEntry } from "./run-log.ts";
 
 export type Chunk = string | Uint8Array;
 
-/** Entries of the log to bytes. Pure: no clock, no random id. */
+/** Turns log entries into bytes. Pure: no clock, no random id. */
 export interface Encoder {
   readonly contentType: string;
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Set only by an encoder without memory that makes at most one frame per entry. Followers with equal
-   * keys share bytes, and the stream may start after any offset.
+   * Set only by an encoder without state that produces at most one frame per entry. Followers with
+   * equal keys share bytes, and the stream may start after any offset.
    */
   readonly key?: string;
   open?(): Chunk;
-  /** `''` when this protocol has no word for it. */
+  /** `''` when this protocol has no equivalent of the event. */
   encode(entry: LogEntry): Chunk;
   /**
    * Encodes several deltas of one part in one call, for speed: an agent often sends many in one turn of the
@@ -23,35 +23,28 @@ export interface Encoder {
    * its `encode`, replace or remove this method too.
    */
   encodeDeltas?(entry: LogEntry, deltas: readonly string[]): Chunk;
-  /** Absent: this protocol cannot. `begun` is false until the first entry was sent. */
+  /**
+   * Absent when the protocol has no keep-alive. `begun` is false until the first entry was sent.
+   */
   keepAlive?(begun: boolean): Chunk;
   /** After the terminal entry. */
   close?(): Chunk;
 }
 
-/** Bytes to one client. Knows nothing of events. */
+/** Writes bytes to one client. Independent of events. */
 export interface Sink {
-  /** False: stop until `onDrain`. Never throws. */
+  /** Returns false when the caller should stop until `onDrain`. Never throws. */
   write(chunk: Chunk): boolean;
-  /** Bytes accepted and not yet taken by the peer. */
+  /** Bytes accepted but not yet read by the peer. */
   readonly pending: number;
   onDrain: (() => void) | undefined;
-  /** The peer left; once; not called after `end`. */
+  /** Called once when the peer disconnects; not called after `end`. */
   onClose: (() => void) | undefined;
   end(): void;
   destroy(): void;
 }
 
-/**
- * One request and its response, as a binding passes them to the handler.
- *
- * A binding has to write `request`, `method`, `path`, `query`, `header`, `body`, `onLeave` and `reply`. The
- * handler itself reads a request through these members; it uses `request` only for code of the host
- * (`authenticate`, middleware, agents), so a binding may build that object when it is first read.
- *
- * `readAll` and `respond` do in one call what `body` and `reply` do in several. They exist for speed only and
- * may be left out.
- */
+/** One request and its response, as a binding passes it to the handler. */
 export interface Exchange {
   /** What `authenticate`, middleware and agents see of the request. */
   readonly request: AgentRequest;
@@ -62,9 +55,12 @@ export interface Exchange {
   readonly query: string;
   /** The value of a request header, by its lower-case name. */
   header(name: string): string | undefined;
-  /** Nobody else would answer: what has no route is refused here, through the middleware. */
+  /**
+   * True when no other handler follows: a request without a route is refused here, through the
+   * middleware.
+   */
   readonly isLast?: boolean;
-  /** Set when a body parser was here first. */
+  /** Set when a body parser has already read the body. */
   readonly parsedBody?: unknown;
   /** The body as it arrives. A reader that stops early leaves the rest unread. */
   body(): AsyncIterable<Uint8Array>;
@@ -81,16 +77,13 @@ export interface Exchange {
   onLeave(listener: () => void): void;
   /** Flushes the head at once. Called exactly once, unless `respond` is called instead. */
   reply(status: number, headers: Readonly<Record<string, string>>): Sink;
-  /**
-   * Sends a whole response in one call, for a server that can do so faster than through a sink. Adds the
-   * `content-length`. May be left out: the response is then sent through `reply`.
-   */
+  /** Sends the whole response in one piece; the binding sets its length. If absent, `reply` is used. */
   respond?(status: number, headers: Readonly<Record<string, string>>, body: Chunk): void;
   /** Keeps a run alive after the response (Workers, Vercel). */
   waitUntil?(work: Promise<unknown>): void;
 }
 
-/** What a route answers. A `stream` comes from `ActiveRun.stream` only. */
+/** The response of a route. A `stream` comes only from `ActiveRun.stream`. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -99,18 +92,18 @@ export interface Reply {
   readonly stream?: ReplyStream;
 }
 
-/** Connects a run to a client once the head is out. */
+/** Connects a run to a client after the head was sent. */
 export interface ReplyStream {
   attach(sink: Sink): void;
-  /** The answer will not be sent after all. */
+  /** Called when the response will not be sent after all. */
   discard(): void;
   /** Settles when the run behind it has ended. */
   readonly done?: Promise<unknown>;
 }
 
-/** What a binding needs to know of a handler. */
+/** The part of a handler that a binding uses. */
 export interface ExchangeHandler {
-  /** False: no route here and nothing written. */
+  /** Resolves to false when no route matches and nothing was written. */
   handle(exchange: Exchange): Promise<boolean>;
   readonly fetch: (request: Request, ...platform: unknown[]) => Promise<Response>;
   close(options?: { timeoutMs?: number }): Promise<void>;

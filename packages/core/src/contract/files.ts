@@ -13,54 +13,54 @@ export interface InputFile {
   stream(): ReadableStream<Uint8Array>;
 }
 
-/** What a file processor is given: an input as it was decoded, and the files that came beside it. */
+/** The input of a file processor: the decoded input, and the files uploaded with it. */
 export interface FileJob {
   readonly input: RunAgentInput;
-  /** Of a form; they belong to the last message of the user. */
+  /** From a form; they belong to the last user message. */
   readonly uploads: readonly InputFile[];
   readonly principal: Principal | undefined;
   readonly limits: Limits;
   readonly logger: Logger;
   readonly requestId: string;
-  /** Where the handler keeps its sessions, and perhaps uploads. */
+  /** The handler's session store, which may also store uploads. */
   readonly sessions: SessionStore;
-  /** Aborted when the client leaves. */
+  /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ProcessedFiles {
-  /** The messages that the agent reads in another form, by what was sent. */
+  /** Messages that the agent receives in another form, by the message that was sent. */
   readonly messages: ReadonlyMap<Message, Message>;
   /** For `context.files`. */
   readonly files: readonly InputFile[];
-  /** The run has ended, however it did, or will not begin. */
+  /** Called when the run has ended, in any way, or will not start. */
   release(): Awaitable<void>;
 }
 
-/** Where the files of a form wait for the end of their run. */
+/** Stores the files of a form until the end of their run. */
 export interface FileSpool {
   /** For one file, as it arrives. */
   open(): FileWriter;
-  /** Also of what was never ended. */
+  /** Also releases files that were not completed. */
   release(): Awaitable<void>;
 }
 
 export interface FileWriter {
-  /** The bytes are the writer's own from now on. */
+  /** The writer owns the bytes from then on. */
   write(bytes: Uint8Array): Awaitable<void>;
   end(about: Pick<InputFile, "name" | "mimeType">): Awaitable<InputFile>;
 }
 
-/** Looks at what clients upload before an agent does. */
+/** Processes uploads before the agent receives them. */
 export interface FileProcessor {
-  /** Types of files that may be sent, for protocols that would refuse them. */
+  /** File types that may be sent, for protocols that would refuse them otherwise. */
   readonly mimeTypes?: readonly string[];
-  /** Called before the run takes its thread: a thrown `AgentError` is an HTTP answer. */
+  /** Called before the run acquires its thread: a thrown `AgentError` becomes an HTTP response. */
   process(job: FileJob): Promise<ProcessedFiles>;
-  /** Absent: the files of a form stay in memory. */
+  /** If absent, the files of a form stay in memory. */
   spool?(): FileSpool;
-  /** Routes of its own, beside those of the protocols. */
+  /** Additional routes, next to those of the protocols. */
   routes?(host: Pick<ProtocolHost, "limits" | "logger" | "sessions">): readonly Route[];
-  /** With the handler. */
+  /** Called when the handler closes. */
   close?(): Awaitable<void>;
 }

@@ -13,12 +13,12 @@ export interface Protocol {
   readonly name: string;
   readonly history: "client" | "server";
   isId?(id: string): boolean;
-  /** What happens to a thread this server has never seen, unless the host says. By default it is made. */
+  /** What happens to an unknown thread, unless the host decides. By default the thread is created. */
   readonly onUnknownThread?: "create" | "reject";
   routes(host: ProtocolHost): readonly Route[];
   /** Merged into discovery. */
   describe?(host: ProtocolHost): Json;
-  /** Loads what the first request would wait for. Called by `start()`. */
+  /** Loads what the first request would otherwise wait for. Called by `start()`. */
   warm?(): Promise<unknown>;
 }
 
@@ -26,20 +26,25 @@ export interface Route {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** `'/agent/:name/chat'`; a parameter is one decoded segment. */
   readonly path: string;
-  /** `"optional-json"`: none at all is fine too, and then `call.body` is undefined. */
+  /** `"optional-json"`: the body may be absent, and then `call.body` is undefined. */
   readonly body?: "json" | "optional-json" | "multipart" | "json-or-multipart";
   /** Several routes may share method and path if all but one can recognise their bodies. */
   claims?(body: unknown): boolean;
-  /** False: it is not asked for by this query, and the host may have a page of its own there. */
+  /**
+   * Returns false when this query is not for the route; the host may then serve its own page there.
+   */
   wants?(query: URLSearchParams): boolean;
-  /** Whoever mounts it answers the same, like discovery: of several on one path the first is taken. */
+  /**
+   * Every protocol that mounts this route answers the same, like discovery: the first of several on
+   * one path is used.
+   */
   readonly shared?: boolean;
-  /** No `authenticate`. */
+  /** Skips `authenticate`. */
   readonly public?: boolean;
   handle(call: Call): Awaitable<Reply>;
-  /** How a refusal looks here. By default problem+json. */
+  /** The format of errors on this route. By default problem+json. */
   fail?(error: AgentError, call: Call): Reply;
-  /** What `openapi()` says of it: an operation of OpenAPI 3.1. May load what it is made from. */
+  /** The OpenAPI 3.1 operation for `openapi()`. May load what it is generated from. */
   operation?(): Awaitable<Json>;
 }
 
@@ -47,7 +52,7 @@ export interface Call {
   readonly request: AgentRequest;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** The parsed JSON. Of a multipart request undefined: it is read from `bytes()`. */
+  /** The parsed JSON. Undefined for a multipart request, which is read from `bytes()`. */
   readonly body: unknown;
   readonly principal: Principal | undefined;
   readonly requestId: string;
@@ -57,35 +62,35 @@ export interface Call {
   onLeave(listener: () => void): void;
   header(name: string): string | undefined;
   /**
-   * The body as it arrives, unread, of a route that takes multipart. Each piece is the reader's own. Stop
-   * reading and the rest is dropped.
+   * The body as it arrives, unread, for a route that accepts multipart. The reader owns each piece. When
+   * it stops reading, the rest is dropped.
    */
   bytes(): AsyncIterable<Uint8Array>;
 }
 
 export interface RunRequest {
-  /** Absent or `default`: the default agent. */
+  /** The default agent when absent or `default`. */
   readonly agentId?: string | undefined;
   readonly input: RunAgentInput;
   readonly protocolVersion?: string | undefined;
-  /** No thread, no lease, no log kept. */
+  /** No thread, no lease, no stored log. */
   readonly ephemeral?: boolean;
   /**
-   * What the client keeps of the conversation and sends with its next request, which the run leaves room
-   * for: its messages, these with custom events and state among them, or nothing. By default its messages
-   * where the protocol's `history` is the client's, else nothing.
+   * What the client keeps of the conversation and sends with its next request, so that the run stays
+   * within its limits: its messages, its messages with custom events and state, or nothing. By default
+   * its messages if the protocol's `history` is the client's, otherwise nothing.
    */
   readonly clientKeeps?: "messages" | "data" | "nothing";
-  /** What was uploaded beside the input, for `context.files`. */
+  /** Files uploaded with the input, for `context.files`. */
   readonly files?: readonly InputFile[];
   /**
    * How the tools in `input.tools` are answered. `"halt"`, the default: the run ends with the call, and
-   * the next one brings the result. `"inline"`: `context.callTool` waits for a `tool-result` command.
+   * the next one has the result. `"inline"`: `context.callTool` waits for a `tool-result` command.
    */
   readonly clientTools?: "halt" | "inline";
   /** Merged into the metadata of the thread. */
   readonly metadata?: Json;
-  /** The server chose the thread's id just now, so that the thread may be made whatever the policy. */
+  /** The server has just chosen the thread's id, so the thread may be created under any policy. */
   readonly isNewThread?: boolean;
   /** Messages the thread keeps at most; older ones are pruned. */
   readonly maxMessages?: number;
@@ -94,25 +99,25 @@ export interface RunRequest {
 export type RunTarget = { readonly runId: string } | { readonly threadId: string };
 
 export interface ProtocolHost {
-  /** The handler's store. Here `delete` first stops the run of the thread, and waits until it has ended. */
+  /** The handler's store. Here `delete` first stops the run of the thread and waits for its end. */
   readonly sessions: SessionStore;
   readonly logger: Logger;
   readonly limits: Limits;
   readonly debug: boolean;
-  /** Whether the handler was told how to `authenticate`: without it threads are never listed. */
+  /** Whether the handler has an `authenticate` option: without it threads are never listed. */
   readonly hasAuthenticate: boolean;
-  /** Reads the files of every protocol. Absent: they are passed through. */
+  /** Reads the files of every protocol. If absent, they are passed through. */
   readonly files?: FileProcessor | undefined;
-  /** What discovery answers, with what agents have answered of themselves so far. */
+  /** The discovery document, with the capabilities that agents have reported so far. */
   info(): Json;
-  /** The same, after agents were asked what they can do. */
+  /** The same, after asking the agents for their capabilities. */
   discover?(): Awaitable<Json>;
   start(call: Call, run: RunRequest): Promise<ActiveRun>;
   attach(call: Call, target: RunTarget): Promise<ActiveRun | undefined>;
   send(call: Call, target: RunTarget, command: RunCommand): Promise<boolean>;
   /**
-   * Adds what a request is about to the facts that middleware has of it, such as `logging()`. The host does so
-   * by itself for `start`, `attach` and `send`.
+   * Adds what a request is about to the facts available to middleware such as `logging()`. The host does so
+   * itself for `start`, `attach` and `send`.
    */
   note?(call: Call, subject: RequestSubject): void;
 }
@@ -128,8 +133,8 @@ export interface RunResult {
 export interface ActiveRun {
   readonly record: RunRecord;
   /**
-   * `'start'`: the whole log, then live. A number: what follows it. `'join'`: a stream that stands
-   * alone, with snapshots and re-opened parts in place of what is past, then live.
+   * `'start'`: the whole log, then live. A number: what follows that offset. `'join'`: a
+   * self-contained stream, with snapshots and re-opened parts in place of past events, then live.
    */
   stream(
     encoder: Encoder,
@@ -137,8 +142,8 @@ export interface ActiveRun {
     headers?: Readonly<Record<string, string>>,
   ): Reply;
   /**
-   * Waits for the end, and tells of each event on the way; deltas that came together may be told as one.
-   * Whoever asked follows the run meanwhile: `onDisconnect` says what its leaving does.
+   * Waits for the end and reports each event on the way; deltas that arrived together may be reported as
+   * one. The caller counts as a follower meanwhile: `onDisconnect` decides what its disconnecting does.
    */
   collect(onEvent?: (event: BaseEvent) => void): Promise<RunResult>;
 }

@@ -1,12 +1,14 @@
 import type { Awaitable } from "./agent.ts";
 import type { BaseEvent } from "@ag-ui/core";
 
-/** Offsets count from 1 within a run. The owner of the run numbers; a store only checks. */
+/**
+ * Offsets count from 1 within a run. The owner of the run assigns them; a store only checks them.
+ */
 export interface LogEntry {
   /** First and last offset this entry covers; equal unless deltas were merged. */
   readonly from: number;
   readonly to: number;
-  /** The owner's clock, in ms. Encoders never read a clock, never draw a random id. */
+  /** The owner's clock, in ms. Encoders never read a clock and never generate a random id. */
   readonly at: number;
   /** Guarded AG-UI 1.0: no CHUNK, no null, ids present. */
   readonly event: BaseEvent;
@@ -15,7 +17,7 @@ export interface LogEntry {
 }
 
 export interface ThreadKey {
-  /** `''` when nobody authenticates. */
+  /** `''` without authentication. */
   readonly principal: string;
   readonly threadId: string;
 }
@@ -30,7 +32,9 @@ export interface RunRecord extends RunKey {
   /** Format of the log, so that the next version can read what this one wrote. */
   readonly format: 1;
   readonly agentId: string;
-  /** Of the request that started it: the default for followers that cannot say. */
+  /**
+   * From the request that started the run: the default for followers that do not send a version.
+   */
   readonly protocolVersion?: string | undefined;
   readonly status: RunStatus;
   /** The oldest offset that can still be read. */
@@ -53,7 +57,7 @@ export type RunCommand =
   | {
       readonly type: "stop";
       readonly reason?: "stopped" | "replaced";
-      /** Only when nobody follows the run any more. */
+      /** Only when the run has no followers left. */
       readonly ifUnfollowed?: boolean;
     }
   | {
@@ -67,18 +71,18 @@ export type RunCommand =
 
 export interface RunLog {
   /**
-   * Atomic: the thread is free → record and lease; else who holds it. A holder whose lease ran out is
-   * closed first, with RUN_ERROR `run-lost`. A `runId` is used once: on any thread of the principal it is
-   * busy while it runs, and after its end as long as its log is kept. An ended run whose log holds nothing
-   * but its end has never begun; it is replaced.
+   * Atomic: if the thread is free, returns record and lease; otherwise the holder. A holder whose lease
+   * has expired is closed first, with RUN_ERROR `run-lost`. A `runId` is used once: on any thread of the
+   * principal it is busy while it runs, and after its end as long as its log is stored. An ended run whose
+   * log contains only its end never started; it is replaced.
    */
   open(
     key: RunKey,
     init: { agentId: string; protocolVersion?: string | undefined },
   ): Awaitable<Lease | { readonly busy: RunRecord }>;
   /**
-   * All or nothing, with fence and offset checked. One call in flight per lease.
-   * Returning nothing (not a promise) means "durable already".
+   * All or nothing, with fence and offset checked. One call in flight per lease. Returning
+   * undefined (not a promise) means "already durable".
    */
   append(lease: Lease, entries: readonly LogEntry[]): void | Promise<void>;
   /** The terminal entry, the status and the end of the lease in one step. */
@@ -88,13 +92,13 @@ export interface RunLog {
   /** Entries after an offset, a merged one cut there. `replay-gone` when they were trimmed. */
   read(key: RunKey, after: number, limit?: number): Awaitable<readonly LogEntry[]>;
   /**
-   * Live tail for a process that does not own the run, to its end. Counts as a watcher while it is
-   * iterated, and closes a run whose owner has died.
+   * Live tail, to the end of the run, for a process that does not own it. Counts as a watcher while
+   * it is iterated, and closes a run whose owner has died.
    */
   follow(key: RunKey, after: number, signal: AbortSignal): AsyncIterable<readonly LogEntry[]>;
   /** Followers in all processes. */
   watchers(key: RunKey): Awaitable<number>;
-  /** To the owner, in whichever process. False: not running. */
+  /** Sends to the owner, in any process. Resolves to false when the run is not running. */
   send(key: RunKey, command: RunCommand): Awaitable<boolean>;
   requestStop(key: RunKey): Awaitable<boolean>;
   commands(lease: Lease, on: (command: RunCommand) => void): () => void;

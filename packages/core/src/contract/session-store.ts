@@ -21,10 +21,10 @@ export interface PrunedMessages {
   readonly lastId: string;
 }
 
-/** A run that a thread has accepted, and its request, so that a late copy of the request is recognised. */
+/** A run that a thread has accepted, and its request, so that a late copy of the request is recognized. */
 export interface PastRun {
   readonly runId: string;
-  /** Equal for copies of one request; what it is made of is the handler's business. */
+  /** Equal for copies of one request; its content is opaque to the store. */
   readonly request: string;
 }
 
@@ -38,21 +38,26 @@ export interface Session extends ThreadKey {
   readonly messages: readonly Message[];
   readonly state: unknown;
   readonly metadata: Readonly<Json>;
-  /** What the server asked for and has not been answered. */
+  /** Questions from the server that have not been answered. */
   readonly pending: readonly Pending[];
   /** The last run folded into `messages` and `state`. */
   readonly lastRunId?: string | undefined;
-  /** The run that was accepted last and has not ended; after a crash it tells what to recover. */
+  /**
+   * The run that was accepted last and has not ended; after a crash, this is the run to recover.
+   */
   readonly active?: ActiveFold | undefined;
-  /** When each message was begun and each tool call was complete, in ms, by their ids. */
+  /** When each message started and each tool call was complete, in ms, by id. */
   readonly times?: Readonly<Record<string, number>> | undefined;
-  /** Set by the first run of the thread, and never changed afterwards. */
+  /** Set by the first run of the thread; never changed afterwards. */
   readonly historyOwner?: HistoryOwner | undefined;
-  /** Absent: nothing was pruned. A history that a client made shorter is not a pruned one. */
+  /** Absent when nothing was pruned. A history shortened by a client does not count as pruned. */
   readonly pruned?: PrunedMessages | undefined;
   /** The last 100 runs, oldest first. */
   readonly pastRuns?: readonly PastRun[] | undefined;
-  /** Ids of the tool calls in `messages` that only a client vouches for. Absent: none. */
+  /**
+   * Ids of the tool calls in `messages` that only a client has reported. Absent when there are
+   * none.
+   */
   readonly claimed?: readonly string[] | undefined;
 }
 
@@ -61,16 +66,19 @@ export interface ActiveFold {
   readonly runId: string;
   /** Entries after this offset are still to be folded. */
   readonly offset: number;
-  /** The START events of what was open at that offset. */
+  /** The START events of the parts open at that offset. */
   readonly open: readonly BaseEvent[];
-  /** The calls that a person has answered for this run. What has no result when the run is lost gets an error. */
+  /**
+   * The calls that a user has answered for this run. A call without a result when the run is lost gets an
+   * error.
+   */
   readonly taken?: readonly TakenCall[] | undefined;
 }
 
 export interface SessionChange {
-  /** By id; never rewrites the whole history. */
+  /** Upserts by id; never rewrites the whole history. */
   append?: readonly Message[];
-  /** Replaces. */
+  /** Replaces all messages. */
   messages?: readonly Message[];
   state?: unknown;
   /** Merged by key. */
@@ -79,37 +87,41 @@ export interface SessionChange {
   lastRunId?: string;
   /** `null` clears it. */
   active?: ActiveFold | null;
-  /** Of what is new in `messages` or `append`; what is not named here is of now. */
+  /** For new messages in `messages` or `append`; messages without an entry get the current time. */
   times?: Readonly<Record<string, number>>;
-  /** Messages kept at most, if the store itself keeps no fewer. */
+  /** The maximum number of messages to store, unless the store's own limit is lower. */
   maxMessages?: number | undefined;
   /** Ignored once the thread has an owner. */
   historyOwner?: HistoryOwner;
   /** Added to `pastRuns`; past 100 the oldest is removed. */
   run?: PastRun;
-  /** Replaces. */
+  /** Replaces the list. */
   claimed?: readonly string[];
 }
 
-/** What a blob is found by; only with the principal it was kept for. */
+/** The key of a blob; a blob can only be read with the principal it was stored for. */
 export interface BlobKey {
   readonly principal: string;
   readonly id: string;
 }
 
-/** Bytes that a store keeps. */
+/** Bytes in a store. */
 export interface StoredBlob {
   readonly size: number;
   readonly metadata: Json;
-  /** From the beginning, in pieces. Throws `file-not-found` when they are gone before the last one. */
+  /**
+   * From the beginning, in pieces. Throws `file-not-found` when they are deleted before the last one.
+   */
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** Bytes beside the sessions, for every process of the store. They pass through in pieces. */
+/**
+ * Stores bytes next to the sessions, for every process of the store. They are streamed in pieces.
+ */
 export interface BlobStore {
   /**
-   * Keeps what arrives for so long. Nobody sees it before it is whole, and nothing stays of what broke
-   * off. A key is written once: a second time is refused with `run-exists`.
+   * Stores the bytes for the given time. They are invisible until complete, and an aborted write
+   * leaves nothing behind. A key is written once: a second write is refused with `run-exists`.
    */
   put(
     key: BlobKey,
@@ -118,7 +130,7 @@ export interface BlobStore {
   ): Promise<void>;
   get(key: BlobKey): Promise<StoredBlob | undefined>;
   delete(key: BlobKey): Promise<boolean>;
-  /** Bytes of all that is kept, of all principals, to within a minute of its expiry. */
+  /** Total bytes stored for all principals, accurate to within a minute of expiry. */
   size(): Promise<number>;
 }
 
@@ -151,6 +163,6 @@ export interface SessionStore {
   readonly runs: RunLog;
   /** Shared token bucket. Resolves to 0 or the milliseconds to wait. */
   take(bucket: string, cost: number, rate: { tokens: number; perMs: number }): Awaitable<number>;
-  /** For uploads. Absent: this store keeps none. */
+  /** For uploads. Absent when the store does not support them. */
   readonly blobs?: BlobStore;
 }

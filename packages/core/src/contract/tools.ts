@@ -3,25 +3,29 @@ import type { RunContext } from "./context.ts";
 import type { AgentError } from "./errors.ts";
 import type { Interrupt, Tool } from "@ag-ui/core";
 
-/** What a tool is given besides its arguments. Its `signal` is also aborted when its time is up. */
+/**
+ * What a tool receives besides its arguments. Its `signal` is also aborted at the tool's timeout.
+ */
 export interface ToolContext extends RunContext {
   readonly toolCallId: string;
 }
 
-/** A tool that the server knows. Definitions carry their own `invoke`, so that core needs no tool package. */
+/** A tool of the server. Definitions carry their own `invoke`, so that core needs no tool package. */
 export interface ServerTool extends Tool {
-  /** Where it runs. What the client runs is only declared here, and never invoked. By default `server`. */
+  /** Where it runs. A client tool is only declared here and never invoked. By default `server`. */
   readonly location?: "server" | "client";
   /** By default `limits.toolTimeoutMs`. */
   readonly timeoutMs?: number;
-  /** Whether a person has to allow the call first. */
+  /** Whether a user has to approve the call first. */
   readonly needsApproval?: boolean | ((args: unknown, context: RunContext) => Awaitable<boolean>);
-  /** The arguments as `invoke` takes them. Throws an `AgentError` when they are wrong. */
+  /**
+   * Returns the arguments as `invoke` takes them. Throws an `AgentError` when they are not valid.
+   */
   parse?(args: unknown): Awaitable<unknown>;
   invoke(args: unknown, context: ToolContext): Awaitable<unknown>;
 }
 
-/** A question of an earlier run and the answer to it, both vouched for by the server. */
+/** A question of an earlier run and its answer, both verified by the server. */
 export interface InterruptAnswer {
   readonly interrupt: Interrupt;
   readonly status: "resolved" | "cancelled";
@@ -30,12 +34,12 @@ export interface InterruptAnswer {
   readonly call?: AskedCall;
 }
 
-/** A tool call that a person was asked about. */
+/** A tool call that a user was asked about. */
 export interface AskedCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
-  /** Set when the agent brought the tool: then the agent makes the call, once it is allowed. */
+  /** Set when the tool belongs to the agent: then the agent makes the call, once it is approved. */
   readonly owner?: "agent";
 }
 
@@ -53,13 +57,13 @@ export interface ToolCallOptions {
 export interface ToolCallRequest {
   readonly name: string;
   readonly args: unknown;
-  /** Of a call that the client has been told of: its START, ARGS and END are not sent again. */
+  /** Of a call that the client has already received: its START, ARGS and END are not sent again. */
   readonly id?: string;
   /** The message that the call is a part of. */
   readonly parentMessageId?: string;
 }
 
-/** How a call went: it has a result, an error, or waits for the client or for a person. */
+/** The outcome of a call: a result, an error, or waiting for the client or a user. */
 export type ToolCallOutcome = {
   readonly id: string;
   readonly name: string;

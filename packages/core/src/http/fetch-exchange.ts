@@ -15,7 +15,7 @@ export interface FetchExchangeOptions {
   /** Where the body comes from when something else has read it already. By default the request. */
   body?: () => AsyncIterable<Uint8Array>;
   waitUntil?: ((work: Promise<unknown>) => void) | undefined;
-  /** Whether nobody else would answer. */
+  /** Whether no other handler follows. */
   isLast?: boolean;
 }
 
@@ -63,7 +63,7 @@ export function createFetchExchange(
       else signal.addEventListener("abort", left, { once: true });
     },
     reply(status, headers) {
-      if (sink) throw new Error("An exchange is answered once; `reply` was called again.");
+      if (sink) throw new Error("`reply` was called twice; an exchange has one response.");
       if (request.method === "HEAD" || isBodyless(status)) {
         answer(new Response(null, { status, headers }));
         return (sink = createVoidSink());
@@ -136,7 +136,7 @@ export function toFetch(
   };
 }
 
-/** Finds a platform's `waitUntil` among the arguments it passes beside the request. */
+/** Finds a platform's `waitUntil` among the arguments it passes with the request. */
 export function findWaitUntil(
   platform: readonly unknown[],
 ): ((work: Promise<unknown>) => void) | undefined {
@@ -149,7 +149,7 @@ export function findWaitUntil(
 }
 
 function notFound({ method, url }: Request): AgentError {
-  return new AgentError("not-found", `Nothing answers ${method} ${pathOf(url)} here.`);
+  return new AgentError("not-found", `No route matches ${method} ${pathOf(url)}.`);
 }
 
 function refuse({ method, url }: Request, error: unknown, { typeBase }: ToFetchOptions): Response {
@@ -165,7 +165,7 @@ const smallBody = 64 * 1024;
 
 async function* readBody(request: Request): AsyncGenerator<Uint8Array, void, undefined> {
   if (request.bodyUsed) {
-    throw new Error("The body was read before the handler saw it. Hand over `request.clone()`.");
+    throw new Error("The body was already read. Pass `request.clone()` to the handler.");
   }
   // In one piece where it is known to be small: a platform that reads it itself needs no stream for it.
   if (Number(request.headers.get("content-length") ?? Infinity) <= smallBody) {

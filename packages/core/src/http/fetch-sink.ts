@@ -33,7 +33,7 @@ class StreamSink implements FetchSink, TurnMember, UnderlyingDefaultSource<Bytes
   #state: "open" | "ending" | "done" | "left" = "open";
   #isBlocked = false;
   #onClose: (() => void) | undefined;
-  /** What was said in this turn: each piece of a web stream costs as much as many tokens. */
+  /** Text written in this turn: each chunk of a web stream costs as much as many tokens. */
   #held = "";
 
   constructor(signal: AbortSignal | undefined) {
@@ -57,7 +57,7 @@ class StreamSink implements FetchSink, TurnMember, UnderlyingDefaultSource<Bytes
 
   set onClose(listener: (() => void) | undefined) {
     this.#onClose = listener;
-    // The client may have left before anybody could listen.
+    // The client may have disconnected before a listener was set.
     if (this.#state === "left") queueMicrotask(() => this.#tell());
   }
 
@@ -142,7 +142,7 @@ class StreamSink implements FetchSink, TurnMember, UnderlyingDefaultSource<Bytes
   #aborted(): void {
     if (this.#state !== "open" && this.#state !== "ending") return;
     this.cancel();
-    // After whoever reads had its turn to cancel: a platform that gets an error prints it.
+    // After the reader had its turn to cancel: some platforms log an errored stream.
     queueMicrotask(() => this.#controller.error(this.#signal?.reason));
   }
 

@@ -9,7 +9,7 @@ export interface Problem {
 }
 
 export interface ProblemOptions {
-  /** The path that was asked for. */
+  /** The requested path. */
   instance?: string;
   /** By default a new id. */
   requestId?: string;
@@ -17,7 +17,10 @@ export interface ProblemOptions {
   typeBase?: string | undefined;
 }
 
-/** Turns an error into problem details. What is not ours becomes a 500 that says nothing. */
+/**
+ * Turns an error into problem details. Any error other than `AgentError` becomes a 500 without
+ * details.
+ */
 export function toProblem(error: unknown, options: ProblemOptions = {}): Problem {
   const known = isAgentError(error) ? error : masked(error);
   const { code, status, message, errors, retryAfter } = known;
@@ -46,7 +49,7 @@ export function toProblem(error: unknown, options: ProblemOptions = {}): Problem
 }
 
 function masked(cause: unknown): AgentError {
-  return new AgentError("internal", "The server failed to answer this request.", { cause });
+  return new AgentError("internal", "The server failed to handle this request.", { cause });
 }
 
 function title(code: string): string {

@@ -9,7 +9,7 @@ export function assertOwnForm(call: Pick<Call, "header">): void {
   if (isOwnPage(call) || isAskedFor(call)) return;
   throw new AgentError(
     "forbidden",
-    "A form from another origin needs the header X-Requested-With or a bearer token.",
+    "A cross-origin form needs the header X-Requested-With or a bearer token.",
   );
 }
 

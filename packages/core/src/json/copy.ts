@@ -5,7 +5,7 @@ export function cloneJson(value: unknown): { value: unknown; text: string } {
 }
 
 function parse(text: string): unknown {
-  // An own `__proto__` is harmless here and poison for whoever merges objects later.
+  // An own `__proto__` is harmless here but dangerous for code that merges objects later.
   return text.includes('"__proto__"') ? JSON.parse(text, dropPrototype) : JSON.parse(text);
 }
 
@@ -88,7 +88,7 @@ export function isEqualJson(left: unknown, right: unknown): boolean {
 
 /** True when the JSON text of a value has fewer than `length` characters. Costs at most O(length). */
 export function isShorterThan(value: unknown, length: number): boolean {
-  // The first count ignores escapes, so it never says "long enough" wrongly.
+  // The first count ignores escapes, so it never returns "long enough" wrongly.
   return spend(value, length) > 0 && (JSON.stringify(value) ?? "").length < length;
 }
 

@@ -7,8 +7,8 @@ import { UndoLog } from "./undo-log.ts";
 const maxFresh = 1024;
 
 /**
- * A JSON document that patches are applied to, one after the other. What it copied for one of them is
- * its own and is changed in its place by the next, until somebody reads the document.
+ * A JSON document that patches are applied to, one after the other. Containers copied for one patch
+ * are owned by the document and changed in place by the next, until the document is read.
  */
 export class LiveDocument implements Pass {
   document: unknown;
@@ -66,7 +66,9 @@ export class LiveDocument implements Pass {
     }
   }
 
-  /** Shows the document to somebody who forgets it afterwards; what changes meanwhile is a copy. */
+  /**
+   * Passes the document to a callback that does not keep it; changes made meanwhile go to a copy.
+   */
   lend<T>(look: (document: unknown) => T): T {
     const { document, fresh, version } = this;
     this.fresh = undefined;

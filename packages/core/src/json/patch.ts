@@ -48,15 +48,15 @@ export interface Pass {
   fresh: Set<object> | undefined;
   /** What it may still weigh. */
   work: number;
-  /** Absent where nobody sees what is half done. */
+  /** Absent when no intermediate state can be observed. */
   undo: UndoLog | undefined;
 }
 
 /** Applies operations one after the other, up to the first that fails. */
 export function applyAll(pass: Pass, operations: readonly JsonPatchOperation[]): void {
-  if (!Array.isArray(operations)) throw new PatchError("A patch is an array of operations.");
+  if (!Array.isArray(operations)) throw new PatchError("A patch must be an array of operations.");
   if (operations.length > maxOperations) {
-    throw new PatchError(`A patch has at most ${maxOperations} operations.`);
+    throw new PatchError(`A patch may have at most ${maxOperations} operations.`);
   }
   pass.work = maxWork;
   for (let index = 0; index < operations.length; index++) {
@@ -73,7 +73,8 @@ export function applyAll(pass: Pass, operations: readonly JsonPatchOperation[]):
 class Refusal extends Error {}
 
 function applyOperation(pass: Pass, operation: JsonPatchOperation): void {
-  if (typeof operation !== "object" || operation === null) throw new Refusal("Not an operation.");
+  if (typeof operation !== "object" || operation === null)
+    throw new Refusal("An operation must be an object.");
   const path = parsePointer(operation.path, "path");
   switch (operation.op) {
     case "add":
@@ -84,7 +85,7 @@ function applyOperation(pass: Pass, operation: JsonPatchOperation): void {
       return remove(pass, path);
     case "test":
       if (isEqualJson(read(pass.document, path), valueOf(pass, operation, path))) return;
-      throw new Refusal("The value is another one.");
+      throw new Refusal("The value is different.");
     case "copy": {
       const value = read(pass.document, parsePointer(operation.from, "from"));
       weigh(pass, value, path.length);
@@ -98,7 +99,7 @@ function applyOperation(pass: Pass, operation: JsonPatchOperation): void {
       const value = read(pass.document, from);
       if (operation.from === operation.path) return;
       if (operation.path.startsWith(`${operation.from}/`)) {
-        throw new Refusal("A value cannot move into itself.");
+        throw new Refusal("A value cannot be moved into itself.");
       }
       weigh(pass, value, path.length);
       remove(pass, from);
@@ -221,11 +222,11 @@ function parsePointer(pointer: unknown, member: string): Path {
   const isEscaped = pointer.includes("~");
   if (isEscaped && /~(?![01])/.test(pointer)) throw notPointer(member);
   const keys = pointer.slice(1).split("/", maxDepth + 1);
-  if (keys.length > maxDepth) throw new Refusal(`"${member}" is deeper than ${maxDepth}.`);
+  if (keys.length > maxDepth) throw new Refusal(`"${member}" has more than ${maxDepth} segments.`);
   for (let i = 0; i < keys.length; i++) {
     const key = isEscaped ? keys[i]!.replaceAll("~1", "/").replaceAll("~0", "~") : keys[i]!;
     if (key === "__proto__" || (key === "prototype" && keys[i - 1] === "constructor")) {
-      throw new Refusal("The path leads to a prototype.");
+      throw new Refusal("The path points to a prototype.");
     }
     keys[i] = key;
   }
@@ -251,12 +252,13 @@ function weigh(pass: Pass, value: unknown, depth: number): void {
   pass.work -= typeof value === "string" ? workPerNode + value.length : workPerNode;
   if (pass.work < 0) throw new Refusal("The patch is too large.");
   if (typeof value !== "object" || value === null) return;
-  if (depth >= maxDepth) throw new Refusal(`The value ends up deeper than ${maxDepth}.`);
+  if (depth >= maxDepth) throw new Refusal(`The value is nested deeper than ${maxDepth} levels.`);
   if (Array.isArray(value)) {
     for (const item of value) weigh(pass, item, depth + 1);
     return;
   }
-  if (Object.hasOwn(value, "__proto__")) throw new Refusal("The value carries a prototype.");
+  if (Object.hasOwn(value, "__proto__"))
+    throw new Refusal('The value contains a "__proto__" member.');
   for (const key of Object.keys(value)) {
     weigh(pass, (value as Record<string, unknown>)[key], depth + 1);
   }

@@ -23,8 +23,9 @@ export function isEndless(size: number): boolean {
 }
 
 /**
- * The event with a BigInt, which JSON cannot write either, in the place of each endless member: the
- * guard then finds out at once, and the rest of the event is saved. Nothing if it is no event.
+ * Returns the event with a BigInt, which JSON cannot represent either, in place of each cyclic
+ * member: the guard then detects it immediately, and the rest of the event is kept. Returns
+ * undefined when the value is not an event.
  */
 export function withoutEndless(value: unknown): unknown {
   try {
@@ -67,7 +68,7 @@ function measure(value: unknown, depth: number): number {
   if (Array.isArray(value)) {
     let size = 2;
     for (let i = 0; i < value.length && size < enough; i++) {
-      // What JSON cannot say is `null` in an array.
+      // A value that JSON cannot represent is `null` in an array.
       size += 1 + (measure(value[i], depth + 1) || 4);
     }
     return size;

@@ -1,4 +1,4 @@
-/** Stands for a value that JSON has no way to write: a cycle, a BigInt, a throwing `toJSON`. */
+/** Represents a value that cannot be written as JSON: a cycle, a BigInt, a throwing `toJSON`. */
 export const notJson: unique symbol = Symbol("not JSON");
 
 const deepest = 200;
@@ -18,7 +18,7 @@ export function toJson(value: unknown): unknown {
   }
 }
 
-/** A few words on a value that cannot be sent itself. */
+/** A short description of a value that cannot be sent. */
 export function nameOfValue(value: unknown): string {
   const kind = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
   return `[${kind} that is not JSON]`;

@@ -22,7 +22,7 @@ export class UndoLog {
     });
   }
 
-  /** Before a member is removed: one that comes back has to stand where it stood. */
+  /** Called before a member is removed: a restored member must have its old position. */
   keepMembers(members: Record<string, unknown>): void {
     if (this.#saved?.has(members)) return;
     (this.#saved ??= new Set()).add(members);

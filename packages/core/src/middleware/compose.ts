@@ -27,7 +27,7 @@ export function compose(
   return Object.assign(whole, { [composed]: true });
 }
 
-/** Wraps a run in middleware, outermost first. Mappers that stand together become one layer. */
+/** Wraps a run in middleware, outermost first. Adjacent mappers become one layer. */
 export function chain(run: Run, middleware: readonly Middleware[]): Run {
   let wrapped = run;
   for (let at = middleware.length - 1; at >= 0;) {

@@ -11,8 +11,8 @@ export type EventMapper = (event: BaseEvent) => BaseEvent | readonly BaseEvent[]
 export type CreateMapper = (input: RunAgentInput, context: RunContext) => EventMapper;
 
 /**
- * Middleware in its simple form. `mapEvents.perRun` makes the mapper anew for each run, so that
- * what it remembers belongs to that run alone.
+ * The simple form of middleware. `mapEvents.perRun` creates a mapper for each run, so that its
+ * state belongs to that run alone.
  *
  * @example
  * ```ts
@@ -81,7 +81,7 @@ class MappedRun {
     const mappers = this.#mappers;
     let one = event;
     for (let at = from; at < mappers.length; at++) {
-      // A mapper may have ended the run: then the next one hears no more of it.
+      // A mapper may have ended the run: the next one then receives no more events.
       if (this.#subscriber.closed) return;
       const map = mappers[at]!;
       const mapped = map(one);

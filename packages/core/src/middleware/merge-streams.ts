@@ -7,7 +7,7 @@ import type { Subscribable } from "../contract/agent.ts";
 /** What can be merged: an Observable of any rxjs copy, a generator, an array. */
 export type MergeSource<T> = Subscribable<T> | AsyncIterable<T> | Iterable<T>;
 
-/** What a source says. */
+/** The type of events that a source emits. */
 export type EventOf<TSource> =
   TSource extends Observable<infer T>
     ? T
@@ -23,8 +23,9 @@ export type EventOf<TSource> =
 export type MergedStream<T> = Observable<T> & AsyncIterable<T>;
 
 /**
- * Several streams as one. Each keeps its order, none waits for another, and nothing starts before
- * somebody listens. The first failure ends all of them, and so does a consumer that leaves.
+ * Merges several streams into one. Each keeps its order, none waits for another, and nothing starts
+ * before the result is subscribed to. The first failure ends all of them, and so does a consumer
+ * that unsubscribes.
  *
  * @example
  * ```ts
@@ -55,7 +56,7 @@ interface Merge<T> {
   next(value: T, source: number): void;
   error(reason: unknown): void;
   complete(): void;
-  /** A promise while what a source said last has not been taken. */
+  /** A promise while the last value of a source has not been consumed. */
   ready(source: number): Promise<void> | undefined;
 }
 
@@ -108,7 +109,7 @@ type Step<T> = IteratorResult<T, undefined>;
 /** What has arrived and was not taken yet: a value with its source, or the end. */
 type Arrival<T> = { value: T; source: number } | { reason: unknown } | "end";
 
-/** What a source has said that nobody has taken yet. */
+/** The values of a source that have not been consumed yet. */
 interface Held {
   count: number;
   wait?: Promise<void>;
@@ -185,7 +186,7 @@ function iterate<T>(sources: readonly MergeSource<T>[]): AsyncIterableIterator<T
       over = true;
       arrived.length = 0;
       stop?.();
-      // Who waits for the readers is let go, and finds that it was stopped.
+      // Sources that wait for the reader are released, and find that they were stopped.
       for (const { release } of held.values()) release?.();
       held.clear();
       serve();

@@ -29,7 +29,7 @@ interface PastAnswer {
   readonly error?: AgentError;
 }
 
-/** Keeps which answers were used, for all who call tools in one run. */
+/** Records which answers were used, for all code that calls tools in one run. */
 export type UsedAnswers = Set<string>;
 
 const nothing: readonly never[] = Object.freeze([]);
@@ -54,7 +54,7 @@ export class ToolAnswers {
     this.#settled = parts.settled;
   }
 
-  /** What a person said to this very call: the same id, or the same name and arguments. */
+  /** The user's answer to exactly this call: the same id, or the same name and arguments. */
   verdict({ id, name, args }: ToolCallRequest): Verdict | undefined {
     const found = this.#answers.find(({ call }) => {
       if (call === undefined || this.#used.has(call.id)) return false;
@@ -125,7 +125,7 @@ interface PastCall extends PastAnswer {
   readonly args: unknown;
 }
 
-// The calls since somebody else spoke, with their answers, in order.
+// The calls since the last message of another role, with their answers, in order.
 function readTurn(messages: readonly Message[]): readonly PastCall[] {
   const turn = messages.slice(messages.map(({ role }) => role).lastIndexOf("user") + 1);
   const answers = new Map(
@@ -145,7 +145,7 @@ function readAnswer(answer: Message & { role: "tool" }): Pick<PastAnswer, "resul
   return failed ? { error: failed } : { result };
 }
 
-// As our own failures are told: `{ error: { code, message } }`, and nothing else.
+// The format in which failures are stored: `{ error: { code, message } }`, and nothing else.
 function toFailure(result: unknown): AgentError | undefined {
   const { error, ...rest } = (result ?? {}) as { error?: { code?: unknown; message?: unknown } };
   const { code, message } = error ?? {};

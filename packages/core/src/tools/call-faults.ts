@@ -17,7 +17,7 @@ export function findCallFault(
 /** What a tool has thrown, as the agent and the client receive it. */
 export function toToolError(name: string, cause: unknown): AgentError {
   if (isHalted(cause)) {
-    const why = `The tool "${name}" made a call that has to wait; only an agent can.`;
+    const why = `The tool "${name}" made a call that waits for the client; only an agent can do that.`;
     return new AgentError("tool-error", why, { cause });
   }
   if (isAgentError(cause)) return cause;

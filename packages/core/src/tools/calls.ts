@@ -91,9 +91,12 @@ export class ToolCalls {
     const outcome = await this.#call({ name, args });
     if (outcome.status === "done") return outcome.result;
     if (outcome.status === "failed") throw outcome.error;
-    // Calls that were made at the same time are told before the agent ends over this one.
+    // Calls made at the same time are sent before the agent ends because of this one.
     await nextTurn();
-    throw new AgentError("halted", `"${name}" waits for its answer; the next run brings it.`);
+    throw new AgentError(
+      "halted",
+      `"${name}" is waiting for an answer, which arrives with the next run.`,
+    );
   }
 
   callTools(calls: readonly ToolCallRequest[]): Promise<readonly ToolCallOutcome[]> {
@@ -154,7 +157,7 @@ export class ToolCalls {
     const settled = this.#answers.settled(request);
     if (settled) return settled;
     if (this.#answers.isOpen(request)) {
-      const error = new AgentError("tool-error", `The call of "${name}" is being made.`);
+      const error = new AgentError("tool-error", `The call of "${name}" is in progress.`);
       return { id: told!, name, args: request.args, ms: 0, status: "failed", error };
     }
     const tool = this.#context.tools.find((candidate) => candidate.name === name);
@@ -196,7 +199,7 @@ export class ToolCalls {
   async #settle(one: Call): Promise<Ending> {
     const { id, name, tool, client } = one;
     try {
-      // Written down before the client hears of it, so that no answer comes too early.
+      // Stored before the client receives it, so that no answer comes too early.
       if (client) await client.ask(one.args);
       // The run may have ended meanwhile, or while the call waited for its turn.
       this.#context.signal.throwIfAborted();
@@ -231,7 +234,7 @@ export class ToolCalls {
       const error = toToolError(name, cause);
       if (this.#context.signal.aborted) return { status: "failed", error };
       const log = { error: cause, tool: name, runId: this.#context.runId };
-      if (isAgentError(cause)) this.#context.logger.debug(log, "A tool refused.");
+      if (isAgentError(cause)) this.#context.logger.debug(log, "A tool rejected its call.");
       else this.#context.logger.error(log, "A tool failed.");
       const sent = await this.#refuse(id, error, client?.executionTimeMs);
       one.onResult?.(sent);

@@ -62,12 +62,12 @@ export function dropClaims(
   if (dropped.size === 0) return input;
   logger.warn(
     { runId, dropped: [...dropped.values()].map(describeCall) },
-    "Calls of server tools that the server did not make were dropped, with their results.",
+    "Dropped calls of server tools that the server did not make, with their results.",
   );
   return { ...input, messages: [...messages] };
 }
 
-/** A call in words, for the log. */
+/** Describes a call for the log. */
 export function describeCall({ id, function: { name } }: Call): string {
   return `call "${id}" of "${name}"`;
 }

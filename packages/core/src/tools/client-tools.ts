@@ -9,9 +9,9 @@ export type ToolResultCommand = RunCommand & { type: "tool-result" };
 
 /** Where it is written down what a run has asked its client, so that every process can find it. */
 export interface Questions {
-  /** Before the client hears of it. */
+  /** Called before the client receives the call. */
   open(question: Pending): Awaitable<unknown>;
-  /** Nobody waits for it any more. */
+  /** Called when the run stops waiting for the answer. */
   close(id: string): Awaitable<unknown>;
 }
 
@@ -20,9 +20,9 @@ export interface ClientToolCall {
   readonly id: string;
   /** The tool's own; absent: the run's. */
   readonly timeoutMs: number | undefined;
-  /** How long the client says it took, once it has answered. */
+  /** The duration reported by the client, once it has answered. */
   readonly executionTimeMs: number | undefined;
-  /** Writes the question down. The client may be told of it afterwards. */
+  /** Stores the question. The call may be sent to the client afterwards. */
   ask(args: unknown): Awaitable<unknown>;
   /** Resolves with the client's result, or rejects with its error. */
   invoke(): Promise<unknown>;
@@ -55,8 +55,8 @@ export class ClientToolBroker implements ClientTools {
   call(name: string, offered: readonly Tool[] = this.#tools): ClientToolCall | undefined {
     const tool = offered.find((one) => one.name === name);
     if (!tool) return undefined;
-    // The run is in the name: whoever brings the answer needs nothing else to find it. Short, and in
-    // letters that every model's API takes for the id of a call.
+    // The id contains the run's id: the sender of the answer needs nothing else to find it. It is
+    // short, and uses only letters that every model's API accepts in the id of a call.
     const id = `${this.#runId}-${++this.#calls}`;
     const call = new WaitingCall(this, id, tool);
     (this.#waiting ??= new Map()).set(id, call);
@@ -106,7 +106,7 @@ class WaitingCall implements ClientToolCall {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // The run may be over before anybody waits for it.
+    // The run may end before the answer is awaited.
     this.#answered.catch(() => {});
   }
 
@@ -139,7 +139,7 @@ async function forget(questions: Questions, id: string): Promise<void> {
   try {
     await questions.close(id);
   } catch {
-    // The store is away; the run will hear of it soon enough.
+    // The store is not reachable; the run will fail on its own.
   }
 }
 

@@ -6,7 +6,7 @@ import type { ServerTool } from "../contract/tools.ts";
 
 const example = "{ name, description, parameters, invoke(args) {} }";
 
-/** Throws unless these are tools with names of their own, and says which one is not. */
+/** Throws unless these are tools with unique names; the message names the wrong one. */
 export function assertTools(option: string, tools: unknown): asserts tools is ServerTool[] {
   if (!Array.isArray(tools)) {
     throw new TypeError(
@@ -28,7 +28,7 @@ export function assertTools(option: string, tools: unknown): asserts tools is Se
     const first = names.get(name);
     if (first !== undefined) {
       throw new TypeError(
-        `${at} is called "${name}", as ${option}[${first}] is; a name means one tool.`,
+        `${at} is named "${name}", like ${option}[${first}]; tool names must be unique.`,
       );
     }
     names.set(name, index);
@@ -53,8 +53,8 @@ export function splitTools(tools: readonly ServerTool[] = noTools): SplitTools {
 }
 
 /**
- * The input with the tools that the client really has: what the server declares of them counts, and
- * no client may put a tool of its own in the place of a server's.
+ * The input with the tools that the client really has: for those the server declares, its
+ * declaration is used, and no client may replace a server tool.
  */
 export function settleTools(
   input: RunAgentInput,
@@ -68,7 +68,7 @@ export function settleTools(
   if (taken.length > 0) {
     logger.warn(
       { runId, tools: taken },
-      "The client offered tools that the server has itself; the server's count.",
+      "The client sent tools with the names of server tools; the server's are used.",
     );
   }
   if (taken.length === 0 && client.length === 0) return input;

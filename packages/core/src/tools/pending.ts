@@ -20,7 +20,7 @@ export function toPending(
   const outcome = (summary.terminal.outcome ?? {}) as Outcome;
   const { pendingToolCallIds = [], interrupts = [] } = outcome;
   const calls = new Set([...pendingToolCallIds, ...summary.pendingCalls]);
-  // Nobody but the server answers a call that a person was asked about.
+  // Only the server answers a call that a user was asked about.
   for (const { toolCallId } of interrupts) if (toolCallId !== undefined) calls.delete(toolCallId);
   return [
     ...stillPending(earlier, summary.messages).filter(({ id }) => !calls.has(id)),

@@ -19,8 +19,8 @@ export function reportUnmade(
   const names = tools.map((name) => `"${name}"`).join(", ");
   new SafeLogger(logger).warn(
     { threadId, runId, agentId, tools },
-    `The user allowed ${names}, and the agent did not make the call. ` +
-      "A tool in the handler's tools is run by the server; any other has to be called by the agent again.",
+    `The user approved ${names}, but the agent did not make the call. ` +
+      "The server runs tools in the handler's tools; the agent has to call any other tool again.",
   );
 }
 

@@ -31,14 +31,17 @@ export interface Settled {
   readonly made: readonly SettledCall[];
 }
 
-/** What all who call tools in one run share. Most runs call none, so what it keeps is made on first use. */
+/**
+ * Shared by all code that calls tools in one run. Most runs call none, so its members are created on first
+ * use.
+ */
 export class RunTools {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly answers: readonly InterruptAnswer[];
   readonly lost: readonly TakenCall[];
   readonly history: readonly Message[];
-  /** Set where the client answers while the run goes on. */
+  /** Set when the client can answer during the run. */
   readonly clientTools: ClientTools | undefined;
   /** The answered calls, once they are made before the agent begins. */
   settling: Promise<Settled> | undefined = undefined;
@@ -159,7 +162,7 @@ export class Disposers {
     try {
       await one();
     } catch (error) {
-      this.#logger.error({ error }, "What a tool left could not be tidied up.");
+      this.#logger.error({ error }, "The dispose function of a tool result failed.");
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { AssistantMessage, Message, ToolCall } from "@ag-ui/core";
 
-/** A place in the list. Its message may be a copy made since somebody read the list. */
+/** A place in the list. Its message may be a copy made after the list was last read. */
 export interface Slot {
   message: Message;
   /** The reading after which this message was made or copied; an older one is shared. */
@@ -18,11 +18,11 @@ const nothing: readonly Message[] = Object.freeze([]);
 // So often a history is looked through before it is worth an index.
 const fewLooks = 4;
 
-/** Messages with an index by id and by tool call, copied on write once somebody has read them. */
+/** Messages with an index by id and by tool call, copied on write after they were read. */
 export class MessageList {
   /**
-   * What was there before the run, as long as nobody wants a message of it. Most runs only add to it, and
-   * with a place for each message an open stream would keep more of its history than of anything else.
+   * The messages from before the run, until one of them is looked up. Most runs only append, and a slot
+   * for each message would make the history the largest part of an open stream's memory.
    */
   #history: readonly Message[];
   /** What comes after it. */
@@ -33,7 +33,7 @@ export class MessageList {
   #byId: Map<string, Slot> | undefined = undefined;
   #calls: Map<string, { slot: Slot; index: number }> | undefined = undefined;
 
-  /** Of a list that nobody changes any more. */
+  /** Takes a list that is not changed afterwards. */
   constructor(initial: readonly Message[]) {
     this.#history = initial;
   }
@@ -98,7 +98,7 @@ export class MessageList {
     let at = slots.lastIndexOf(owner) + 1;
     while (slots[at]?.message.role === "tool") at++;
     const slot = { message, generation: this.#generation, isHistory: false };
-    // It may come to stand before another of its name.
+    // It may be placed before another message with the same id.
     if (this.#byId?.has(message.id)) this.#byId = undefined;
     slots.splice(at, 0, slot);
     this.#index(slot);

@@ -3,7 +3,7 @@ import type { BaseEvent } from "@ag-ui/core";
 
 /** Remembers when each message was begun and each tool call was complete, by their ids. */
 export class Times {
-  // Most runs say one thing only, which needs no map.
+  // Most runs have only one message, which needs no map.
   #firstId: string | undefined = undefined;
   #firstAt = 0;
   #others: Map<string, number> | undefined = undefined;

@@ -19,7 +19,7 @@ export interface OpenPart {
   readonly event: BaseEvent;
 }
 
-/** The order in which a late client must be told: owners before what they own. */
+/** The order in which a late client must receive open parts: owners before what they own. */
 const order: readonly OpenKind[] = [
   "subagent",
   "step",

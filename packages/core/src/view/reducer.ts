@@ -4,8 +4,9 @@ import type { OpenPart } from "./open-parts.ts";
 
 export interface ReducerOptions {
   /**
-   * Once a run has told more than this, deltas are no longer kept, and what they belong to gets
-   * `metadata.truncated`; from twice as much on, nothing new is begun. By default there is no limit.
+   * Once a run has sent more than this, deltas are dropped and their messages get
+   * `metadata.truncated`; from twice as much on, no new message is started. By default there is no
+   * limit.
    */
   maxBytes?: number;
   /** The STARTs of what is open already; the messages know of it. */
@@ -20,9 +21,11 @@ export interface Reducer {
   readonly messages: readonly Message[];
   /** Roughly what the run has added. */
   readonly bytes: number;
-  /** True once a message came to stand before an older one, or one or a call of one was taken away. */
+  /**
+   * True once a message was placed before an older one, or a message or one of its calls was removed.
+   */
   readonly isReordered: boolean;
-  /** What is open, in the order in which a late client must be told. */
+  /** The open parts, in the order in which a late client must receive them. */
   open(): readonly OpenPart[];
 }
 
@@ -40,11 +43,11 @@ export function createReducer(
   initial: readonly Message[] = [],
   options: ReducerOptions = {},
 ): Reducer {
-  // Who gave the list may go on with it.
+  // The caller may keep using the list.
   return foldOver(initial.slice(), options);
 }
 
-/** The same over a list that nobody changes any more. */
+/** The same over a list that is not changed afterwards. */
 export function foldOver(
   initial: readonly Message[],
   { maxBytes = Infinity, open }: ReducerOptions,

@@ -5,9 +5,9 @@ import { foldOver } from "./reducer.ts";
 import type { Reducer } from "./reducer.ts";
 import { Times } from "./message-times.ts";
 
-/** A run as its clients have received it so far. */
+/** The run as its clients have received it so far. */
 export interface RunView {
-  /** `at` is the time of the event; `times` is made of it. */
+  /** Takes the time of the event, for `times`. */
   apply(event: BaseEvent, at?: number): void;
   readonly messages: readonly Message[];
   readonly state: unknown;

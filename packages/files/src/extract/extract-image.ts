@@ -31,14 +31,14 @@ export async function extractImage(bytes: Uint8Array, { ocr }: ExtractJob): Prom
 }
 
 async function start({ language, langPath }: OcrJob): Promise<Reader> {
-  // First, so that who has neither is told of the reader and not of its data.
+  // First, so that when both are missing the error names the reader and not its data.
   const { createWorker } = await import("tesseract.js");
   return createWorker(language, 1, {
     langPath: langPath ?? findData(language),
     gzip: true,
     // Nothing is downloaded, so nothing is kept.
     cacheMethod: "none",
-    // What it cannot read is told by the promise.
+    // An unreadable image rejects the promise.
     errorHandler: () => undefined,
   });
 }

@@ -12,7 +12,7 @@ export interface ExtractorOptions {
 
 /** Gets at the text of files away from the event loop. */
 export interface Extractor {
-  /** Rejects with a `FileError` that names the file, or when the signal says that nobody waits. */
+  /** Rejects with a `FileError` that names the file, or when the signal is aborted. */
   extract(name: string, job: ExtractJob, signal?: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export function createExtractor({ timeoutMs, memoryBytes }: ExtractorOptions): E
   async function start(): Promise<Worker> {
     const maxOldGenerationSizeMb = Math.ceil(memoryBytes / MiB);
     const thread = startWorker({
-      // What the readers print about a file is no business of the host's console.
+      // The readers' output about a file does not belong on the host's console.
       stdout: true,
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb },
@@ -183,6 +183,6 @@ function toError(name: string, answer: Exclude<ExtractAnswer, { text: string }>)
   if ("error" in answer) return new Error(`${quote(name)} could not be read: ${answer.error}`);
   const { missing } = answer;
   return new Error(
-    `Reading ${quote(name)} takes the package ${missing}, which is not installed: npm install ${missing}.`,
+    `Reading ${quote(name)} requires the package ${missing}, which is not installed: npm install ${missing}.`,
   );
 }

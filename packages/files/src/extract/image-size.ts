@@ -1,4 +1,6 @@
-/** Width times height of an image, by its header; nothing when the header does not say. */
+/**
+ * Width times height of an image, from its header; undefined when the header does not have them.
+ */
 export function countPixels(bytes: Uint8Array): number | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {

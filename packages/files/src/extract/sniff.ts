@@ -41,7 +41,7 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ["application/csv", "text/csv"],
 ]);
 
-/** The media type that these bytes are of, as far as bytes tell; text is `text/plain`. */
+/** The media type of these bytes, as far as they reveal it; text is `text/plain`. */
 function sniffType(bytes: Uint8Array): string | undefined {
   for (const [type, at, signature] of signatures) {
     if (startsWith(bytes, at, signature)) return type === zip ? packageType(bytes) : type;
@@ -65,7 +65,7 @@ export interface Claim {
   readonly mimeType: string;
 }
 
-/** The type of a file: what the client says, if the bytes do not say otherwise. */
+/** The type of a file: the declared one, unless the bytes contradict it. */
 export function typeOf({ name, mimeType }: Claim, bytes: Uint8Array): string {
   if (bytes.byteLength === 0) throw new FileError(name, "empty", `${quote(name)} is empty.`);
   const found = sniffType(bytes);
@@ -78,7 +78,7 @@ export function typeOf({ name, mimeType }: Claim, bytes: Uint8Array): string {
   const isTrue =
     isText(bytes) && claimed.startsWith("text/") ? !isBinary(found) : found === claimed;
   if (!isKnown || isTrue) return claimed;
-  const message = `${quote(name)} is said to be ${claimed}, but its bytes are ${describe(found)}.`;
+  const message = `${quote(name)} is declared as ${claimed}, but its content is ${describe(found)}.`;
   throw new FileError(name, "mismatch", message);
 }
 
@@ -87,8 +87,8 @@ function isBinary(found: string | undefined): boolean {
 }
 
 function describe(type: string | undefined): string {
-  if (type === undefined) return "of no type that is known here";
-  return type === "text/plain" ? "text" : `of ${type}`;
+  if (type === undefined) return "of an unknown type";
+  return type === "text/plain" ? "text" : type;
 }
 
 function packageType(bytes: Uint8Array): string {
@@ -106,7 +106,7 @@ function oldOffice(name: string, bytes: Uint8Array): FileError {
     : new FileError(
         name,
         "unsupported",
-        `${quote(name)} is of an old Office format; save it as .docx, .xlsx or .pptx.`,
+        `${quote(name)} has an old Office format; save it as .docx, .xlsx or .pptx.`,
       );
 }
 

@@ -1,6 +1,6 @@
 import { Inflate } from "fflate";
 
-/** One file of a zip, as its directory tells of it. */
+/** One file of a zip, as listed in its directory. */
 export interface ZipEntry {
   readonly name: string;
   readonly isEncrypted: boolean;
@@ -9,7 +9,7 @@ export interface ZipEntry {
   readonly localOffset: number;
 }
 
-/** Thrown for a zip that cannot be read; `reason` says why not. */
+/** Thrown for a zip that cannot be read; `reason` states why. */
 export class ZipError extends Error {
   readonly reason: "damaged" | "encrypted" | "too-large";
 

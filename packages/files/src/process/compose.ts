@@ -7,22 +7,22 @@ export type ComposedPart = Exclude<UserMessage["content"], string>[number];
 /** A file of a message, looked at. */
 export interface ReadFile {
   readonly file: InputFile;
-  /** The part it came in; nothing for one that came beside the message. */
+  /** The part it came in; undefined for a file uploaded with the message. */
   readonly part: ComposedPart | undefined;
-  /** Nothing: the agent gets the file itself. */
+  /** Undefined when the agent gets the file itself. */
   readonly text: string | undefined;
 }
 
 export interface ComposeOptions {
   readonly maxChars: number;
-  /** Bytes of uploads that may stand inside the message. */
+  /** Bytes of uploads that may be inlined in the message. */
   readonly inlineBytes: number;
   onCut(): void;
 }
 
 const marker = "\n\n[… truncated]";
 
-/** A message with the text of its files below it; what has no text stays a part of its own. */
+/** A message with the text of its files below it; a file without text stays a separate part. */
 export async function composeUserMessage(
   message: UserMessage,
   files: readonly ReadFile[],

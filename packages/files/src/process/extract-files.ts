@@ -61,7 +61,7 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
     const { name } = file;
     const declared = essenceOf(file.mimeType);
     const head = await readHead(file, headBytes);
-    // What is inside a container, its end tells.
+    // The type of a container is determined by its end.
     const mimeType = typeOf(file, isContainer(head) ? await file.bytes() : head);
     if (mimeTypes.has(mimeType)) return mimeType;
     const message = `Unsupported MIME type: ${declared === "" ? mimeType : declared.slice(0, 100)}`;
@@ -75,7 +75,7 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
     if (own) return own(file, { signal });
     const maxChars = limits.messageChars;
     if (mimeType.startsWith("text/") && SUPPORTED_MIME_TYPES.includes(mimeType)) {
-      // Decoding more than can be kept helps nobody; a character has at most four bytes.
+      // Decoding more than can be kept is useless; a character has at most four bytes.
       return decodeText(await readHead(file, 4 * maxChars + 4));
     }
     const kind = kinds.get(mimeType);
@@ -117,14 +117,14 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
     const { limits, logger, requestId, uploads: sent } = job;
     const last = sent.length === 0 ? undefined : job.input.messages.findLast(isUser);
     if (sent.length > 0 && !last)
-      throw new AgentError("invalid-request", "No message has the files.");
+      throw new AgentError("invalid-request", "Files need a user message to belong to.");
     let room = limits.inlineFileBytes;
 
     async function readMessage(message: UserMessage): Promise<ReadFile[]> {
       const parts = typeof message.content === "string" ? [] : message.content.filter(isFilePart);
       const beside = message === last ? sent : [];
       if (parts.length + beside.length > limits.files) {
-        const detail = `A message has ${parts.length + beside.length} files; this server accepts ${limits.files}.`;
+        const detail = `A message has ${parts.length + beside.length} files; this server accepts at most ${limits.files}.`;
         throw new AgentError("invalid-request", detail);
       }
       const found: ReadFile[] = [];
@@ -160,7 +160,7 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
       const composed = await composeUserMessage(message, found, {
         maxChars: limits.messageChars,
         inlineBytes: limits.inlineFileBytes,
-        onCut: () => logger.warn({ requestId }, "The text of the files was cut."),
+        onCut: () => logger.warn({ requestId }, "The text of the files was truncated."),
       });
       if (composed !== message) messages.set(message, composed);
     }

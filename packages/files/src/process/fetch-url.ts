@@ -10,7 +10,7 @@ import type { LookupFunction } from "node:net";
 export interface UrlAllowList {
   /** Origins, such as `https://files.example.com`. Redirects must stay among them. */
   readonly allow: readonly string[];
-  /** Also addresses of this machine and its network. By default only those of the internet. */
+  /** Also allow private and loopback addresses. By default only public ones. */
   readonly allowPrivate?: boolean;
   /** @default 10_000 */
   readonly timeoutMs?: number;
@@ -45,7 +45,7 @@ export async function fetchUrl(
     }
     if (statusCode !== 200) {
       response.destroy();
-      throw new Error(`it answers ${statusCode}`);
+      throw new Error(`it responded with ${statusCode}`);
     }
     const bytes = await readAll(response, maxBytes);
     const mimeType = headers["content-type"];
@@ -115,7 +115,7 @@ const reserved6 = [
   ["3fff::", 20],
 ] as const;
 
-/** Whether an address is one of the internet's, and not this machine's or its network's. */
+/** Whether an address is public, and not private, loopback or reserved. */
 export function isPublic(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -139,7 +139,7 @@ function isIn(
 }
 
 function notPublic(): Error {
-  return new Error("its address is not one of the internet");
+  return new Error("it resolves to a private or reserved address");
 }
 
 async function readAll(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {

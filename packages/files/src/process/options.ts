@@ -5,12 +5,12 @@ import type { FetchedFile, UrlAllowList } from "./fetch-url.ts";
 import type { OcrJob } from "../extract/job.ts";
 import type { UploadsOptions } from "../uploads/upload-store.ts";
 
-/** Who asks for a file, and how much of it there may be. */
+/** The caller that a file is resolved for, and its maximum size. */
 export interface ResolveContext {
   readonly principal: Principal | undefined;
   /** Larger ones are refused. */
   readonly maxBytes: number;
-  /** Whose id it is, when the client says so. */
+  /** The provider that issued the id, if the client sends it. */
   readonly provider?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -48,7 +48,7 @@ export interface ExtractFilesOptions {
   ocr?: boolean | OcrOptions;
   /** Types of files that may be sent besides `SUPPORTED_MIME_TYPES`; they are passed through. */
   mimeTypes?: readonly string[];
-  /** Readers of your own by type, in place of ours or for other types. */
+  /** Custom readers by type, in place of the built-in ones or for other types. */
   extractors?: Readonly<Record<string, TextExtractor>>;
   /**
    * Time for one file.
@@ -74,9 +74,11 @@ export interface ExtractFilesOptions {
   tempDir?: string;
   /** Addresses that may be fetched, or how. By default none is. */
   resolveUrl?: UrlAllowList | ResolveUrl;
-  /** Finds files by ids of your own. */
+  /** Finds files by custom ids. */
   resolveFileId?: ResolveFileId;
-  /** Takes uploads at `POST /files`, to be referred to by their id. By default there is no such route. */
+  /**
+   * Accepts uploads at `POST /files`, to be referred to by their id. By default there is no such route.
+   */
   uploads?: boolean | UploadsOptions;
   /** For tests that hold time still. */
   clock?: Clock;

@@ -39,7 +39,7 @@ export async function resolvePart(
     case "url": {
       const fetched = await byUrl(source.value, settings, { ...context, job });
       if (!fetched)
-        throw unresolved(name, `the address ${quote(source.value)} is not fetched here`);
+        throw unresolved(name, `this server does not fetch the address ${quote(source.value)}`);
       return keep(fetched, { name: given === undefined ? undefined : name, ...source }, job);
     }
     default: {
@@ -84,7 +84,8 @@ async function byUrl(
     return await fetchUrl(url, resolveUrl, rest);
   } catch (error) {
     if (rest.signal?.aborted) throw rest.signal.reason;
-    // Why is for the host: what a network answers tells a stranger about the network.
+    // The reason is for the host's log: details of a network error would reveal the network to a
+    // client.
     job.logger.warn({ error, requestId: job.requestId, url }, "A file was not fetched.");
     return undefined;
   }

@@ -14,7 +14,7 @@ export interface BatchFile {
 const batchBytes = 512 * 1024;
 
 export async function openBatchFile(path: string): Promise<BatchFile> {
-  // Only this user reads it, and what is there already is nobody's to overwrite.
+  // Readable by this user only, and an existing file is never overwritten.
   const file = await open(path, "wx", 0o600);
   let waiting: Uint8Array[] = [];
   let size = 0;

@@ -18,7 +18,7 @@ const refusals: Readonly<Record<FileFault, readonly [code: AgentErrorCode, statu
   damaged: ["invalid-request", 400],
   encrypted: ["invalid-request", 400],
   "not-base64": ["invalid-request", 400],
-  // Of the request's own type 415 would speak; these are of the things in it.
+  // 415 is for the type of the request itself; these faults concern the files in it.
   mismatch: ["unsupported-media-type", 400],
   unsupported: ["unsupported-media-type", 400],
   "too-large": ["payload-too-large", 413],

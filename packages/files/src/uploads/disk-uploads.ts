@@ -21,7 +21,7 @@ export function createDiskUploads(
     return folder;
   }
 
-  // What is over its time goes when somebody needs the room.
+  // Expired uploads are removed when room is needed.
   async function sweep(): Promise<number> {
     const root = await openFolder();
     let used = 0;

@@ -17,7 +17,7 @@ export interface FileFormOptions {
 // Boundaries, headers and fields that mean nothing here.
 const overheadBytes = 64 * 1024;
 
-/** Reads a form up to its file; whoever reads the content reads the rest of it. */
+/** Reads a form up to its file; the reader of the content reads the rest of it. */
 export async function openFileForm(
   source: AsyncIterable<Uint8Array>,
   { boundary, fileBytes }: FileFormOptions,

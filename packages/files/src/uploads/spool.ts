@@ -58,7 +58,7 @@ export function withType(file: InputFile, mimeType: string): InputFile {
 
 const prefix = "agui-files-";
 
-/** A folder of one process, and of nobody else. */
+/** A folder private to one process. */
 export async function makeTempFolder(parent: string = tmpdir()): Promise<string> {
   await mkdir(parent, { recursive: true });
   await removeOrphans(parent);
@@ -74,7 +74,7 @@ async function removeOrphans(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1] ?? Number.NaN);
     if (Number.isNaN(pid) || isAlive(pid)) continue;
-    // Somebody else's may not be ours to remove.
+    // A folder of another user may not be removable.
     await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined);
   }
 }

@@ -24,7 +24,7 @@ interface Sent {
   readonly name: string;
   readonly mimeType: string;
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** As far as the request says it. */
+  /** If the request declares it. */
   readonly size?: number;
 }
 

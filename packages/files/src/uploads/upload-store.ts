@@ -21,7 +21,7 @@ export interface UploadsOptions {
   readonly maxBytes?: number;
 }
 
-/** An upload, as its sender is told of it. */
+/** An upload as described to its sender. */
 export interface StoredUpload {
   readonly id: string;
   readonly name: string;
@@ -34,9 +34,12 @@ export interface StoredUpload {
 export interface UploadStore {
   /** Keeps what arrives, no more than `maxBytes` of it, if `check` lets it pass. */
   put(principal: string, upload: NewUpload): Promise<StoredUpload>;
-  /** Nothing when it is gone, or somebody else's. What has to be brought here waits in the spool. */
+  /**
+   * Returns undefined when it was deleted, or belongs to another principal. Content that has to be
+   * fetched is kept in the spool.
+   */
   get(principal: string, id: string, spool: FileSpool): Promise<InputFile | undefined>;
-  /** False when it is gone, or somebody else's. */
+  /** Resolves to false when it was deleted, or belongs to another principal. */
   delete(principal: string, id: string): Promise<boolean>;
 }
 
@@ -92,6 +95,6 @@ export function uploadTooLarge(maxBytes: number): AgentError {
 }
 
 function full(): AgentError {
-  const message = "There is no room for more uploads.";
+  const message = "The upload store is full.";
   return new AgentError("capacity-exceeded", message, { retryAfter: 60 });
 }

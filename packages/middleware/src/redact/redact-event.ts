@@ -26,7 +26,7 @@ const text: FieldRule = (value, rules) =>
 
 const outcome: FieldRule = (value, rules) => redactJson(value, rules, structure);
 
-// Paths are the client's way round its state; values are what somebody said.
+// Paths are addresses in the client's state; only values are content.
 const patch: FieldRule = (value, rules) => {
   if (!Array.isArray(value)) return value;
   return value.map((operation: { value?: unknown }) =>
@@ -60,7 +60,7 @@ function toolCall(call: ToolCall, rules: TextRules): object {
   return { ...call, function: { ...call.function, arguments: args } };
 }
 
-// The fields that hold what somebody said; all others are ids, names and numbers of the protocol.
+// The fields that hold content; all others are ids, names and numbers of the protocol.
 const fields: Readonly<Record<string, FieldRule>> = {
   content,
   delta: patch,

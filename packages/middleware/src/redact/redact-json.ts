@@ -1,9 +1,9 @@
 import { redactText } from "./redact-text.ts";
 import type { TextRules } from "./redact-text.ts";
 
-/** What of a value is not somebody's words. */
+/** The parts of a value that are not content. */
 export interface Structure {
-  /** Keys whose values stay as they are, in the value itself and in what stands `within` it. */
+  /** Keys whose values are kept unchanged, in the value itself and in values `within` it. */
   readonly kept: ReadonlySet<string>;
   readonly within: ReadonlySet<string>;
 }
@@ -46,7 +46,7 @@ export function redactJson(value: unknown, rules: TextRules, structure: Structur
   }
 }
 
-// The bytes of a picture may look like anything; without one of them it is no picture.
+// The bytes of an image may match anything; changing one of them breaks it.
 function isBinary(value: object): boolean {
   const { type, mimeType } = value as { type?: unknown; mimeType?: unknown };
   return type === "data" && typeof mimeType === "string";

@@ -1,4 +1,4 @@
-/** What is taken out of text, and what stands in its place. */
+/** What is removed from text, and its replacement. */
 export interface TextRules {
   readonly patterns: readonly RegExp[];
   readonly replacement: string | ((match: string) => string);
@@ -53,7 +53,7 @@ export function createTextStream(rules: TextRules, window: number): TextStream {
   /** Text that was shown, which patterns may look back at, then text that is held. */
   let text = "";
   let shown = 0;
-  /** Characters after `shown` that stand for a match that was replaced and may not have ended. */
+  /** Characters after `shown` that belong to a match that was replaced and may not have ended. */
   let replaced = 0;
   /** How long the text has to be before it is looked at again. */
   let nextLook = 0;

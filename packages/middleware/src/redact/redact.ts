@@ -10,7 +10,7 @@ import type { TextRules, TextStream } from "./redact-text.ts";
 export interface RedactOptions {
   /** What is taken out. By default what looks like a credential: keys, tokens, private keys. */
   patterns?: readonly RegExp[];
-  /** What stands in its place, or what says so for a match. By default `[redacted]`. */
+  /** The replacement, or a function that returns one for a match. By default `[redacted]`. */
   replacement?: string | ((match: string) => string);
   /**
    * How many characters of a text are held back, so that a match is found that comes in pieces: as many as
@@ -21,8 +21,8 @@ export interface RedactOptions {
 }
 
 /**
- * Takes what matches out of everything a client is told: text and reasoning, also when a match comes
- * in pieces, arguments and results of tools, state, snapshots and errors.
+ * Removes matches from everything a client receives: text and reasoning, also when a match is split
+ * over deltas, arguments and results of tools, state, snapshots and errors.
  *
  * @example
  * ```ts
@@ -36,16 +36,18 @@ export function redact(options: RedactOptions = {}): Middleware {
   const { replacement = "[redacted]" } = options;
   if (!Array.isArray(patterns) || !patterns.every((one) => one instanceof RegExp)) {
     throw new TypeError(
-      `redact's patterns are a list, like [/\\d{16}/], not ${describeValue(patterns)}.`,
+      `redact's patterns must be a list, like [/\\d{16}/], not ${describeValue(patterns)}.`,
     );
   }
   if (typeof replacement !== "string" && typeof replacement !== "function") {
     throw new TypeError(
-      `redact's replacement is a string or a function, not ${describeValue(replacement)}.`,
+      `redact's replacement must be a string or a function, not ${describeValue(replacement)}.`,
     );
   }
   if (!Number.isInteger(window) || window < 0) {
-    throw new TypeError(`redact's window is a number of characters, not ${describeValue(window)}.`);
+    throw new TypeError(
+      `redact's window must be a number of characters, not ${describeValue(window)}.`,
+    );
   }
 
   return (input, context, next) => ({
@@ -80,12 +82,12 @@ export function redact(options: RedactOptions = {}): Middleware {
 
 interface Redactor {
   push(event: BaseEvent): void;
-  /** Says what is held back. */
+  /** Sends the text that is held back. */
   end(): void;
 }
 
 interface Held {
-  /** The last delta, which tells whose the held text is. */
+  /** The last delta, which identifies the part that the held text belongs to. */
   event: BaseEvent;
   readonly stream: TextStream;
 }
@@ -200,7 +202,7 @@ function createJsonStream(rules: TextRules, window: number): TextStream {
   };
 }
 
-// Only our own errors are shown to a client; what they say is for the same ears.
+// Only the messages of `AgentError` reach a client, so only they are redacted.
 function redactError(reason: unknown, rules: TextRules): unknown {
   if (!isAgentError(reason)) return reason;
   const message = redactText(reason.message, rules);

@@ -1,7 +1,7 @@
 import type { Counter, Histogram, Meter, UpDownCounter } from "@opentelemetry/api";
 import type { Spent } from "../run-report.ts";
 
-/** Names of few values each. Ids of runs, threads and people never stand here. */
+/** Names with few values each. Ids of runs, threads and people never appear here. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** What is measured, each under the name that OpenTelemetry's conventions have for it, or one of ours. */
@@ -26,28 +26,28 @@ const tokens = {
 export function createTelemetryMeters(meter: Meter): TelemetryMeters {
   const spent = meter.createHistogram("gen_ai.client.token.usage", {
     ...tokens,
-    description: "Tokens a run has spent.",
+    description: "Tokens used by a run.",
   });
   return {
     run: meter.createHistogram("gen_ai.invoke_agent.duration", {
       ...seconds,
-      description: "How long runs took.",
+      description: "Duration of runs.",
     }),
     tool: meter.createHistogram("gen_ai.execute_tool.duration", {
       ...seconds,
-      description: "How long tools took.",
+      description: "Duration of tool calls.",
     }),
     firstEvent: meter.createHistogram("agui.run.time_to_first_event", {
       ...seconds,
-      description: "How long clients waited for the first event.",
+      description: "Time until a client received the first event.",
     }),
     active: meter.createUpDownCounter("agui.run.active", {
       unit: "{run}",
-      description: "Runs that are going.",
+      description: "Active runs.",
     }),
     events: meter.createCounter("agui.event.sent", {
       unit: "{event}",
-      description: "Events of runs that have ended.",
+      description: "Events sent by finished runs.",
     }),
     spend(usage, labels) {
       for (const { provider, model, inputTokens, outputTokens } of usage) {

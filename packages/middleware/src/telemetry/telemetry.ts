@@ -11,9 +11,12 @@ export interface TelemetryOptions {
    * that, so give it there.
    */
   api?: object;
-  /** Who runs the model, such as `openai`. By default what the agent says with its usage. */
+  /**
+   * The provider of the model, such as `openai`. By default the one the agent reports with its
+   * usage.
+   */
   provider?: string;
-  /** Puts the trace's id into the metadata of RUN_STARTED, for whoever reports a problem. */
+  /** Adds the trace id to the metadata of RUN_STARTED, for problem reports. */
   exposeTraceId?: boolean;
 }
 
@@ -30,7 +33,7 @@ export function telemetry(options: TelemetryOptions = {}): Middleware {
   assertOptions("telemetry", options, ["api", "provider", "exposeTraceId"]);
   if (options.api !== undefined && !isApi(options.api)) {
     throw new TypeError(
-      `telemetry's api is the module @opentelemetry/api, not ${describeValue(options.api)}.`,
+      `telemetry's api must be the module @opentelemetry/api, not ${describeValue(options.api)}.`,
     );
   }
   let api = options.api as Api | undefined;

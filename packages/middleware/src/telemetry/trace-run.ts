@@ -149,7 +149,7 @@ function toTokenAttributes(usage: ReturnType<typeof usageOf>): Record<string, nu
   return known;
 }
 
-// The host's own span around the request, or what the caller's headers say.
+// The host's own span around the request, or the trace context in the caller's headers.
 function toParent(api: Api, { request }: RunContext): ReturnType<Api["context"]["active"]> {
   const active = api.context.active();
   if (api.trace.getSpan(active) || !request) return active;
@@ -164,7 +164,7 @@ function withTraceId(event: BaseEvent, span: otel.Span): BaseEvent {
   return { ...event, metadata: { ...event.metadata, traceId } };
 }
 
-// A model may make names up; only those that somebody declared are few enough for a label.
+// A model may invent names; only declared ones are few enough for a label.
 function isKnownTool(name: string, { tools }: RunAgentInput, context: RunContext): boolean {
   return [...tools, ...context.tools].some((tool) => tool.name === name);
 }

@@ -55,7 +55,10 @@ export interface AttachOptions extends SendOptions {
   readonly isBinary?: boolean;
 }
 
-/** Follows a run that was begun before. The answer continues, or stands alone without an offset. */
+/**
+ * Follows a run that was started before. The response continues after an offset, or is
+ * self-contained without one.
+ */
 export function attachRun(input: RunAgentInput, options: AttachOptions): Sent {
   const { base, runId, offset, isBinary = false } = options;
   const request: SentRequest = {

@@ -95,7 +95,7 @@ export function send(plan: Plan): Sent {
       }
     } finally {
       log.flush();
-      // Whoever stopped reading has stopped the exchange.
+      // A caller that stopped reading has stopped the exchange.
       if (isOpen(status.value)) end("stopped");
     }
   }

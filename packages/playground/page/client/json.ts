@@ -20,7 +20,7 @@ export function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // Text that is no JSON is shown as the text it is.
+    // Text that is not JSON is shown as text.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** What a refusal says: problem details in words, or else the status. */
+/** The message of a refusal: that of problem details, or else the status. */
 export async function problemText(response: Response): Promise<string> {
   const fallback = `The server answered ${response.status}${response.statusText ? ` ${response.statusText}` : ""}.`;
   const type = response.headers.get("content-type") ?? "";
@@ -7,7 +7,7 @@ export async function problemText(response: Response): Promise<string> {
   try {
     return readProblem(JSON.parse(text)) ?? fallback;
   } catch {
-    // Said to be JSON and is not: the status has to do.
+    // Declared as JSON but not valid: the status is used.
     return fallback;
   }
 }

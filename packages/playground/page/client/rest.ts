@@ -36,7 +36,7 @@ function lastQuestion(messages: readonly Message[]): { message: string; files: J
     const { value, mimeType } = part.source;
     return [{ content: value, mime_type: mimeType, filename: part.metadata?.filename ?? null }];
   });
-  // REST wants words with every file.
+  // REST requires text with every file.
   return { message: texts.join("\n").trim() || "What is in this file?", files };
 }
 
@@ -48,7 +48,7 @@ async function* decodeRest(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<De
   }
 }
 
-/** Says in AG-UI's words what REST's events mean. */
+/** Translates REST's events to AG-UI. */
 function createRestMapper(): (name: string, data: Json) => BaseEvent[] {
   let threadId = "";
   let runId = "";
@@ -67,7 +67,7 @@ function createRestMapper(): (name: string, data: Json) => BaseEvent[] {
     if (openText !== undefined) {
       return [{ type: EventType.TEXT_MESSAGE_CONTENT, messageId: openText, delta }];
     }
-    // REST does not tell messages apart; text after a tool call is shown as another one.
+    // REST does not separate messages; text after a tool call is shown as another one.
     openText = `${runId}:${parts++}`;
     const messageId = openText;
     return [
@@ -79,10 +79,8 @@ function createRestMapper(): (name: string, data: Json) => BaseEvent[] {
   function endCall(toolCallId: string, status: unknown): BaseEvent[] {
     if (!open.delete(toolCallId)) return [];
     const isFailure = status === "error";
-    // REST says whether a call failed, and nothing else of its end.
-    const content = isFailure
-      ? "It failed."
-      : "REST tells no result, nor whether a person is asked.";
+    // REST sends only whether a call failed.
+    const content = isFailure ? "It failed." : "REST sends neither tool results nor approvals.";
     return [
       { type: EventType.TOOL_CALL_END, toolCallId },
       {

@@ -64,7 +64,7 @@ function toAgent([id, value]: [string, unknown]): AgentInfo {
   };
 }
 
-// Where no route is told, an AG-UI endpoint is all that is known.
+// Without a list of routes, only an AG-UI endpoint is assumed.
 function toWires(routes: readonly string[]): Wire[] {
   const has = (end: string): boolean => routes.some((route) => route.endsWith(end));
   return [
@@ -75,7 +75,7 @@ function toWires(routes: readonly string[]): Wire[] {
   ];
 }
 
-/** The bounds of what may be attached; the usual ones where the server does not tell. */
+/** The limits of attachments; the defaults where the server does not send them. */
 export async function readLimits(base: string): Promise<FileLimits> {
   const response = await fetch(new URL("_holodeck/info", base));
   if (!response.ok) {
@@ -111,7 +111,7 @@ export async function listThreads(
   }));
 }
 
-/** Stops a run for everybody who follows it. True: it was running. */
+/** Stops a run for all its followers. Resolves to true when it was running. */
 export async function stopRun(
   base: string,
   { wire, runId, threadId }: { wire: Wire; runId: string | undefined; threadId: string },

@@ -42,7 +42,7 @@ export async function* sseFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   if (rest.length > 0) yield readFrame(rest);
 }
 
-/** What a block says; a comment alone says nothing. */
+/** The fields of a block; a comment alone has none. */
 function readFrame(bytes: Uint8Array): SseFrame {
   const text = new TextDecoder().decode(bytes);
   const data: string[] = [];

@@ -1,4 +1,4 @@
-/** Where and to whom a request goes. */
+/** The address and agent of a request. */
 export interface SendOptions {
   /** The address of the page's folder, with a slash at its end. */
   readonly base: string;

@@ -43,7 +43,7 @@ export function createUiDataMapper(): UiDataMapper {
     }
     if (!type.startsWith("data-")) return [];
     const name = type.slice("data-".length);
-    // An activity has an id of its own; the id of a custom event is made of the run's and a number.
+    // An activity has its own id; the id of a custom event consists of the run's and a number.
     const isCustom = id === undefined || id.startsWith(`${run}:`) || !isRecord(data);
     return isCustom
       ? [{ type: EventType.CUSTOM, name, value: data }]

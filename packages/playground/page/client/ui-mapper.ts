@@ -4,7 +4,7 @@ import { asText, isRecord } from "./json.ts";
 import type { Json } from "./json.ts";
 import { createUiDataMapper } from "./ui-data-mapper.ts";
 
-/** Says in AG-UI's words what the chunks of one UI message stream mean. */
+/** Translates the chunks of one UI message stream to AG-UI. */
 export function createUiMapper(threadId: string): (chunk: Json) => BaseEvent[] {
   const { toDataEvents, interrupts, setRun } = createUiDataMapper();
   /** Where a part's text goes: the message that it came from. */
@@ -77,7 +77,7 @@ export function createUiMapper(threadId: string): (chunk: Json) => BaseEvent[] {
     const toolCallId = asText(chunk.toolCallId) ?? "";
     const events: BaseEvent[] = [];
     if (!calls.has(toolCallId)) {
-      // Told whole: its arguments did not stream.
+      // Sent at once: its arguments did not stream.
       const delta = JSON.stringify(chunk.input ?? {});
       events.push(...startCall(chunk), { type: EventType.TOOL_CALL_ARGS, toolCallId, delta });
     }

@@ -24,7 +24,7 @@ const wireNames: Readonly<Record<Wire, string>> = {
 
 export interface HeaderProps {
   readonly exchange: Exchange;
-  /** Somebody wants to see what was repaired. */
+  /** The user opens the list of repairs. */
   readonly onRepairs: () => void;
 }
 

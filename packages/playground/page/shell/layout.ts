@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { Signal } from "@preact/signals";
 
-/** Whether the inspector stands beside the chat, where there is room for both. */
+/** Whether the inspector is next to the chat, where there is room for both. */
 export const isInspectorOpen: Signal<boolean> = signal(true);
 /** Which half is seen where there is room for one. */
 export const tab: Signal<"chat" | "inspector"> = signal("chat");

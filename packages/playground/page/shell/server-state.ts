@@ -6,13 +6,13 @@ import type { AgentInfo, FileLimits, ServerInfo, ThreadInfo } from "../client/se
 import { wire } from "../model.ts";
 import type { Wire } from "../model.ts";
 
-/** What the server has said of itself. */
+/** The server's description of itself. */
 export const server: Signal<ServerInfo | undefined> = signal(undefined);
 
-/** Why it has said nothing. */
+/** Why there is none. */
 export const unreachable: Signal<string | undefined> = signal(undefined);
 
-/** Until the server tells: its usual limits. */
+/** Until the server sends them: the default limits. */
 export const limits: Signal<FileLimits> = signal({
   files: 10,
   inlineFileBytes: 10 * 1024 * 1024,
@@ -40,7 +40,7 @@ export async function boot(): Promise<void> {
     unreachable.value = undefined;
     await meet(info, thread, wanted);
   } catch (error) {
-    // A TypeError is `fetch`'s word for it; everything else is a refusal in the server's words.
+    // `fetch` throws a TypeError for it; any other error is a refusal with the server's message.
     const isRefusal = error instanceof Error && !(error instanceof TypeError);
     unreachable.value = isRefusal ? error.message : "The server cannot be reached.";
     retry = setTimeout(() => void boot(), retryMs);

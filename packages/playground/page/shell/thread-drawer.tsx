@@ -23,7 +23,7 @@ export function ThreadDrawer() {
       ref={dialog}
       onClose={close}
       onClick={({ target, currentTarget }) => {
-        // Beside it: what is clicked there is the dialog itself.
+        // Outside of it: there the target of a click is the dialog itself.
         if (target === currentTarget) close();
       }}
     >

@@ -13,7 +13,7 @@ const wireNames: Readonly<Record<Wire, string>> = {
   rest: "REST",
 };
 
-/** Whom the page talks to, and how. */
+/** The agent that the page uses, and the protocol. */
 export function TopBar() {
   const { agents = [], wires = ["agui-sse" as const] } = server.value ?? {};
   const isIdle = chat.status.value === "idle";
@@ -32,7 +32,7 @@ export function TopBar() {
         <Icon name="menu" />
       </button>
       {agents.length > 1 ? (
-        // With keys, or the other select would become this one, and whoever is in it would be moved.
+        // With keys, or the other select would become this one, and its focus would move.
         <select
           key="agent"
           class="agent-picker"

@@ -38,7 +38,7 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // No permission, or no secure context: the caller says so.
+    // No permission, or no secure context: the caller reports it.
     return false;
   }
 }

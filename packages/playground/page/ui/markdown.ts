@@ -3,7 +3,7 @@ import { Marked } from "marked";
 import type { Token } from "marked";
 import { highlight } from "./highlight.ts";
 
-/** One block of a text. Its `raw` says whether it is still the same. */
+/** One block of a text. Its `raw` shows whether it is unchanged. */
 export type Block = Token;
 
 const marked = new Marked({

@@ -4,7 +4,7 @@ export interface Move {
   readonly top: number;
   /** The largest `top` that the box can have now. */
   readonly end: number;
-  /** The `top` from which on a reader who moves down is at the end. */
+  /** The `top` from which on a reader who scrolls down is at the end. */
   readonly near: number;
 }
 

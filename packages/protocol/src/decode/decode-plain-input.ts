@@ -6,9 +6,8 @@ import type { InputLimits } from "./normalise-input.ts";
 import { isRecord } from "../shared/records.ts";
 
 /**
- * A run input that is written as our own clients write it: every member of AG-UI 1.0 in its place, and
- * messages of text. That is nearly every one, and it is right at a glance. Nothing: it takes a closer look,
- * and what may be wrong with it has its words elsewhere.
+ * Fast path for input as our own clients write it, which is nearly every one: every member of AG-UI 1.0 in
+ * its place, and messages of text. Returns undefined to fall back to the schema, which reports errors.
  */
 export function decodePlainInput(body: unknown, limits: InputLimits): DecodedRunInput | undefined {
   if (!isRecord(body) || !hasOnlyMembers(body)) return undefined;
@@ -67,7 +66,7 @@ function isNothing(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** Copies, since what is in the body may be somebody else's. Nothing: one of them is not plain. */
+/** Copies, because other code may own the body. Returns undefined when one of them is not plain. */
 function copyAll<T>(list: unknown, copy: (entry: Json) => T | undefined): T[] | undefined {
   if (!Array.isArray(list) || list.length > maxEntries) return undefined;
   // Not pushed one by one: that makes room for sixteen, and a run keeps its input to the end.

@@ -19,7 +19,7 @@ export interface DecodedRunInput {
   warnings: string[];
 }
 
-// Past this a list helps nobody, and a small body must not buy a large answer.
+// A longer list does not help, and a small body must not cause a large response.
 const maxFaults = 100;
 
 /**
@@ -60,7 +60,7 @@ export async function decodeClosely(body: unknown, limits: InputLimits): Promise
     decoded.protocolVersion = input.protocolVersion;
     if (!/^\d+\.\d+$/.test(input.protocolVersion)) {
       const version = quoteText(input.protocolVersion);
-      warn(notes, `protocolVersion ${version} is not a version; taken for a newer one.`);
+      warn(notes, `protocolVersion ${version} is not a valid version; treated as a newer one.`);
     }
   }
   decoded.warnings.push(...notes.warnings);

@@ -101,7 +101,7 @@ function normaliseMessages(
   const positions: number[] = [];
   if (!Array.isArray(value)) return { messages: value, positions };
   if (value.length > maxMessages) {
-    const message = `messages has ${value.length} entries; this server accepts ${maxMessages}.`;
+    const message = `messages has ${value.length} entries; this server accepts at most ${maxMessages}.`;
     notes.faults.push({ path: "messages", message });
     return { messages: [], positions };
   }
@@ -117,7 +117,7 @@ function normaliseMessages(
     const chars = isNew ? textLength(message.content) : 0;
     if (chars > messageChars) {
       const path = `messages.${index}.content`;
-      const text = `${path} has ${chars} characters of text; this server accepts ${messageChars}.`;
+      const text = `${path} has ${chars} characters of text; this server accepts at most ${messageChars}.`;
       notes.faults.push({ path, message: text });
     }
     positions.push(index);

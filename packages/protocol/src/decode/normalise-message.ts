@@ -80,7 +80,7 @@ function normaliseToolCall(value: Json, notes: Notes): Json {
   const call = pick(value, toolCallShape, notes);
   if (!isRecord(call.function)) return call;
   const target = pick(call.function, functionShape, notes);
-  // Some clients keep the arguments parsed; AG-UI wants the text.
+  // Some clients keep the arguments parsed; AG-UI requires the text.
   if (typeof target.arguments === "object" && target.arguments !== null) {
     target.arguments = JSON.stringify(target.arguments);
   }

@@ -6,9 +6,10 @@ import { isRecord } from "../shared/records.ts";
  * An event for a client older than AG-UI 1.0: the same one if such clients can read it, a reduced one,
  * or nothing. It removes and reshapes; it invents nothing.
  *
- * Subagents: clients up to 0.0.57 fail on `SUBAGENT_*` and keep their steps by name alone, so both the
- * lifecycle and a subagent's own steps go. What a subagent says, calls and changes stays, with its
- * `subagentRunId`: older clients ignore the tag, and 0.0.58 and 0.0.59 accept tags without lifecycle.
+ * Subagents: clients up to 0.0.57 fail on `SUBAGENT_*` and track steps by name alone, so both the
+ * lifecycle and a subagent's own steps are removed. A subagent's messages, calls and changes stay,
+ * with its `subagentRunId`: older clients ignore the tag, and 0.0.58 and 0.0.59 accept tags without
+ * lifecycle.
  */
 export function downgrade(event: BaseEvent): BaseEvent | undefined {
   switch (event.type) {

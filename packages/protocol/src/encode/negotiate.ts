@@ -9,8 +9,8 @@ interface MediaRange {
 /**
  * Which binding answers a request with this `Accept`; undefined when the client refuses all we have.
  *
- * Protobuf only where it is named (never through a wildcard), its q is not below that of SSE, and
- * `binary` says that the client can read it. Whatever else is asked for gets SSE.
+ * Protobuf only if it is named (never through a wildcard), its q is not below that of SSE, and
+ * `binary` shows that the client can read it. Any other request gets SSE.
  */
 export function negotiate(
   accept: string | undefined,

@@ -13,9 +13,9 @@ const dispensable = new Set([
 ]);
 
 /**
- * An event as JSON, whatever is in it. A value that JSON has no word for is left out where AG-UI can
- * do without it, so that a run still ends; else a RAW event stands in for the event. `spell` writes the
- * event in another spelling.
+ * Serialises any event as JSON. A value that JSON cannot represent is left out where AG-UI allows it,
+ * so that a run still ends; otherwise a RAW event replaces the event. `spell` writes the event in
+ * another spelling.
  */
 export function serialise(event: BaseEvent, spell?: (event: BaseEvent) => Json): string {
   if (spell) {

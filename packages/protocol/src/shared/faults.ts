@@ -16,7 +16,7 @@ export function toFaults(issues: readonly Issue[], root: unknown): Fault[] {
   return issues.flatMap((issue) => {
     const value = valueAt(root, issue.path);
     const branches = issue.errors ?? [];
-    // Of `string | Part[]` only the branch of the value's own kind says anything useful.
+    // Of `string | Part[]` only the branch of the value's own kind is useful.
     const inner = Array.isArray(value) ? branches.find(isInside) : undefined;
     if (inner) {
       const deeper = inner.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
@@ -26,7 +26,7 @@ export function toFaults(issues: readonly Issue[], root: unknown): Fault[] {
   });
 }
 
-/** A fault in our usual words: what it is and what it must be. */
+/** A fault in the usual format: what it is and what it must be. */
 export function fault(path: readonly PropertyKey[], value: unknown, expected: string): Fault {
   const at = path.map(String).join(".");
   const message =
@@ -87,7 +87,7 @@ function oneOf(values: readonly unknown[] = []): string {
 function kindOf(value: unknown, expected: string): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
-  // Where a kind is expected the kind tells; else the value does. It may be long, and it is not ours.
+  // Where a kind is expected, the value's kind is shown; otherwise the value, shortened.
   if (typeof value === "string" && !/^an? /.test(expected)) return quoteText(value);
   return withArticle(typeof value);
 }

@@ -9,7 +9,7 @@ export interface Notes {
 
 /** The members of one kind of object, as AG-UI 1.0 names them. */
 export interface Shape {
-  /** Where such objects stand, for warnings. */
+  /** The place of such objects, for warnings. */
   readonly label: string;
   readonly required: readonly string[];
   readonly optional: readonly string[];
@@ -32,8 +32,8 @@ export function own(record: Json, key: string): unknown {
 }
 
 /**
- * A new object with the known members of `value` only: camelCase, without nulls where AG-UI wants
- * absence.
+ * A new object with only the known members of `value`: camelCase, without nulls where AG-UI
+ * requires absence.
  */
 export function pick(value: Json, shape: Shape, notes: Notes): Json {
   const names = namesOf(shape);

@@ -3,8 +3,8 @@ import type { BaseEvent, Json } from "@holodeck/agui-core";
 import { isRecord, toSnake } from "./records.ts";
 
 /**
- * Which members of an object are the envelope's: their names are converted. Everything else, and
- * everything inside it, is somebody's payload and stays as it is.
+ * The members of an object that belong to the envelope: their names are converted. Everything else,
+ * and everything inside it, is payload and stays unchanged.
  */
 interface Envelope {
   readonly names: ReadonlyMap<string, string>;

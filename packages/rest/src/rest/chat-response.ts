@@ -8,7 +8,7 @@ import type { ToolStatus } from "../shared/tool-call-info.ts";
 export interface ChatResponse {
   /** A ULID: the id of the run that answered. */
   message_id: string;
-  /** What the agent said; may be empty. */
+  /** The text of the agent; may be empty. */
   content: string;
   /** The session that was used or made. */
   session_id: string;
@@ -27,7 +27,7 @@ export interface ToolCallInfo {
   status: ToolStatus;
 }
 
-/** What a run said after `askedId`, the message that it answers. */
+/** The answer of a run: everything after `askedId`, the message that it answers. */
 export function toChatResponse(
   result: RunResult,
   run: { readonly runId: string; readonly threadId: string; readonly askedId: string },

@@ -5,17 +5,17 @@ type UserContent = Extract<Message, { role: "user" }>["content"];
 type ContentPart = Exclude<UserContent, string>[number];
 
 export interface ComposeMessageOptions {
-  /** UTF-16 units of text, files included; what is longer is cut, and says so. */
+  /** UTF-16 units of text, including files; longer text is truncated and marked. */
   readonly maxChars: number;
   /** Bytes of images and documents inside the message. The others are in `context.files` only. */
   readonly inlineBytes: number;
-  /** Hears that the text was cut. */
+  /** Called when the text was truncated. */
   readonly onTruncate?: (() => void) | undefined;
 }
 
 /**
- * What an agent is told of a message and its files: text files as `## File: name` below the message,
- * images and documents as content parts.
+ * A message and its files as the agent receives them: text files as `## File: name` below the
+ * message, images and documents as content parts.
  *
  * @example
  * ```ts
@@ -33,7 +33,7 @@ export async function composeMessage(
   for (const file of files) {
     const { name, mimeType, size } = file;
     if (mimeType.startsWith("text/")) {
-      // Decoding more than can be kept helps nobody; a character has at most four bytes.
+      // Decoding more than can be kept is useless; a character has at most four bytes.
       const bytes = (await file.bytes()).subarray(0, 4 * options.maxChars + 4);
       blocks.push(`## File: ${name}\n${new TextDecoder().decode(bytes)}`);
     } else if (size > room) {

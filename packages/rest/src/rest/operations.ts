@@ -10,7 +10,7 @@ export function restChatOperation(
 ): Json {
   const { operationId, isStream } = about;
   const schemaOf = (schema: ChatSchemas["response"], io: "input" | "output"): unknown => {
-    // The document itself says which JSON Schema it speaks.
+    // The document itself declares its version of JSON Schema.
     const { $schema: _, ...made } = schemas.z.toJSONSchema(schema, { io });
     return made;
   };
@@ -47,6 +47,6 @@ export function deleteOperation(operationId: string): Json {
     operationId,
     summary: "Forgets a session.",
     tags,
-    responses: { "204": { description: "There is no such session any more." } },
+    responses: { "204": { description: "The session does not exist." } },
   };
 }

@@ -60,11 +60,11 @@ export async function readMultipart(
     if (!filename && name === "files" && part.size === 0) return;
     if (filename === undefined) {
       if (name === "files") throw malformedForm('"files" must be files, with a filename each.');
-      if (fields.has(name)) throw malformedForm(`the field ${quote(name)} is there twice.`);
+      if (fields.has(name)) throw malformedForm(`the field ${quote(name)} appears twice.`);
       fields.set(name, decodeField(joined(part)));
       return;
     }
-    if (name !== "files") throw malformedForm(`files belong into "files", not ${quote(name)}.`);
+    if (name !== "files") throw malformedForm(`files must be sent as "files", not ${quote(name)}.`);
     const index = files.length;
     if (index === maxFiles) throw refusal([tooManyFiles(maxFiles)]);
     const file = {

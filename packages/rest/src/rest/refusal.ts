@@ -6,7 +6,7 @@ export interface ChatFault extends Fault {
   readonly isMimeType?: boolean;
 }
 
-/** The refusal of a request with everything that is wrong with it, the first thing in its own words. */
+/** The refusal of a request with all its faults; the message is that of the first one. */
 export function refusal(faults: readonly ChatFault[]): AgentError {
   const more = faults.length - 1;
   const rest = more < 1 ? "" : ` (${more} more ${more === 1 ? "fault" : "faults"} in "errors")`;
@@ -14,7 +14,7 @@ export function refusal(faults: readonly ChatFault[]): AgentError {
   return new AgentError(
     isMimeType ? "unsupported-media-type" : "invalid-request",
     `${faults[0]?.message}${rest}`,
-    // Of the body itself 415 would speak; this is one of the things in it.
+    // 415 is for the type of the body itself; this is the type of a file in it.
     { status: 400, errors: faults.map(({ path, message }) => ({ path, message })) },
   );
 }

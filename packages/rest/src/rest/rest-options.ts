@@ -29,7 +29,7 @@ export interface RestOptions {
   idFormat?: IdFormat;
   /** Types of files that may be sent besides `SUPPORTED_MIME_TYPES`. */
   mimeTypes?: readonly string[];
-  /** What the agent is told of a message and its files. By default what `composeMessage` makes of them. */
+  /** The message as the agent receives it, with its files. By default the result of `composeMessage`. */
   composeMessage?: (
     message: string,
     files: readonly InputFile[],
@@ -76,7 +76,7 @@ function toPaths(option: string, given: string | readonly string[]): string[] {
   const paths: unknown = typeof given === "string" ? [given] : given;
   if (!Array.isArray(paths) || paths.length === 0) {
     throw new TypeError(
-      `rest({ ${option} }) is one path or several, such as "/agent", not ${describeValue(given)}.`,
+      `rest({ ${option} }) must be one path or several, such as "/agent", not ${describeValue(given)}.`,
     );
   }
   return paths.map((path: unknown) => {
@@ -88,14 +88,14 @@ function toPaths(option: string, given: string | readonly string[]): string[] {
 function toTypes(given: readonly string[]): string[] {
   if (!Array.isArray(given)) {
     throw new TypeError(
-      `rest({ mimeTypes }) is a list of types, such as ["audio/wav"], not ${describeValue(given)}.`,
+      `rest({ mimeTypes }) must be a list of types, such as ["audio/wav"], not ${describeValue(given)}.`,
     );
   }
   return given.map((type: unknown) => {
     if (typeof type === "string" && /^[\w.+-]+\/[\w.+-]+$/.test(essenceOf(type)))
       return essenceOf(type);
     throw new TypeError(
-      `rest({ mimeTypes: [${describeValue(type)}] }) is no type like "audio/wav".`,
+      `rest({ mimeTypes: [${describeValue(type)}] }) must be a type like "audio/wav".`,
     );
   });
 }

@@ -8,7 +8,7 @@ import type { ToolStatus } from "../shared/tool-call-info.ts";
 
 /** Which request the stream answers; an `error` event names it. */
 export interface RestSseEncoderOptions {
-  /** The path that was asked for. */
+  /** The requested path. */
   instance?: string | undefined;
   /** By default the id of the run. */
   requestId?: string | undefined;

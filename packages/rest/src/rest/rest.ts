@@ -48,7 +48,7 @@ export function rest(options: RestOptions = {}): Protocol {
   };
 }
 
-/** What a request asks, as the agent is told it. */
+/** The message of a request, as the agent receives it. */
 interface Asked {
   readonly content: Extract<Message, { role: "user" }>["content"];
   readonly sessionId: string | undefined;
@@ -96,7 +96,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
     const content = await compose(message, files, {
       maxChars: limits.messageChars,
       inlineBytes: limits.inlineFileBytes,
-      onTruncate: () => logger.warn({ requestId }, "The text of the files was cut."),
+      onTruncate: () => logger.warn({ requestId }, "The text of the files was truncated."),
     });
     return { content, sessionId, files };
   }
@@ -193,12 +193,12 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
   ];
 }
 
-// An error of the agent's own knows more than what a run tells of it: its status, when to come back.
+// The agent's own error has more than the run's event: its status and retry time.
 function originalOf(error: AgentError): AgentError {
   return isAgentError(error.cause) ? error.cause : error;
 }
 
-// An id stands once in a document of OpenAPI, however many paths lead to it.
+// An operation id must be unique in an OpenAPI document, however many paths lead to it.
 function numbered(name: string, index: number): string {
   return index === 0 ? name : `${name}${index + 1}`;
 }

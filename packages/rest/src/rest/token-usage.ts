@@ -7,7 +7,7 @@ export interface ChatTokenUsage {
   readonly total_tokens: number;
 }
 
-/** The tokens of a whole run; null when nobody counted. */
+/** The tokens of a whole run; null when none were counted. */
 export function sumUsage(usage: RunResult["usage"]): ChatTokenUsage | null {
   if (usage.length === 0) return null;
   let [prompt, completion, total] = [0, 0, 0];

@@ -2,7 +2,7 @@ import { AgentError } from "@holodeck/agui-core";
 
 /** The share of one upload in the memory of all. */
 export interface UploadShare {
-  /** Throws when there is no room for so many bytes more. */
+  /** Throws when there is no room for that many more bytes. */
   take(bytes: number): void;
   release(): void;
 }

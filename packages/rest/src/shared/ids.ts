@@ -4,7 +4,7 @@ import { isOpaqueId } from "@holodeck/agui-core";
 export type IdFormat = "ulid" | "uuid" | "any";
 
 interface IdRule {
-  /** What is said of an id that is none. */
+  /** The message for an invalid id. */
   readonly message: string;
   /** For JSON Schema. */
   readonly pattern?: string;

@@ -8,12 +8,13 @@ interface Suggested {
 
 const nothing: Suggested = Object.freeze({});
 
-/** Listens for what `suggestQuestions` says; the last word counts. */
+/** Collects the output of `suggestQuestions`; the last one is used. */
 export function createSuggested(): SuggestedQuestions {
   return new SuggestedQuestions();
 }
 
-// A class: an object with a getter of its own has a shape of its own, and every answer has one of these.
+// A class: an object literal with a getter gets a unique hidden class, and every answer has one of
+// these.
 class SuggestedQuestions {
   #questions: readonly string[] | undefined;
 

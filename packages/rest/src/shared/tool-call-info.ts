@@ -3,7 +3,7 @@ import type { Json } from "@holodeck/agui-core";
 /** What became of a tool call. */
 export type ToolStatus = "success" | "error";
 
-/** The arguments of a call, from the text that was streamed; nothing when that is no JSON object. */
+/** The arguments of a call, from the streamed text; undefined when it is not a JSON object. */
 export function readArguments(text: string): Json | undefined {
   // A call without arguments streams none.
   if (text.trim() === "") return {};

@@ -14,7 +14,7 @@ import type { ThreadsSettings } from "./threads-settings.ts";
 // It adds up over the requests of a thread, and is read with every one of them.
 const maxMetadata = 65_536;
 
-/** `POST /chat`: a user's words, answered by a stream or by one object. */
+/** `POST /chat`: a user message, answered by a stream or by one object. */
 export async function chat(
   call: Call,
   host: ProtocolHost,
@@ -79,7 +79,7 @@ async function answer(active: ActiveRun, host: ProtocolHost, userId: string): Pr
   if (status === "cancelled") {
     throw new AgentError("stopped", "The run was stopped.", { status: 409 });
   }
-  // The end of a run is stored before it is told.
+  // The end of a run is stored before it is sent.
   const session = await host.sessions.get(record);
   const since = messages.findIndex(({ id }) => id === userId) + 1;
   const otherwise = { id: record.runId, at: session?.lastActivity ?? 0 };

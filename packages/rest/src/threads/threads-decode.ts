@@ -22,7 +22,7 @@ export function decodeThreadsChat<T extends { thread_id?: string | null | undefi
   return { ...data, thread_id: given ? toThreadId(given, idFormat) : undefined };
 }
 
-// Past this a list helps nobody, and a small body must not buy a large answer.
+// A longer list does not help, and a small body must not cause a large response.
 const maxFaults = 100;
 
 function refusal(faults: readonly Fault[], status: number): AgentError {

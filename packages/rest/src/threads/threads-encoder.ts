@@ -13,11 +13,11 @@ import { isRecoverable, toErrorType } from "./threads-errors.ts";
 import { toArguments, toIso, toThreadsOutcome } from "./threads-events.ts";
 import { toAnswer, toDuration, toTokens } from "./threads-messages.ts";
 
-/** Whose run is told. */
+/** The run to encode. */
 export interface ThreadsEncoderOptions {
   readonly threadId: string;
   readonly runId: string;
-  /** Past this the last event has less than was said. By default there is no bound. */
+  /** Beyond this the last event has less than the full text. By default there is no limit. */
   readonly maxBytes?: number;
 }
 

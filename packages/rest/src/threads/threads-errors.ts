@@ -1,4 +1,4 @@
-/** What kind of failure an `error` event tells of. */
+/** The kind of failure in an `error` event. */
 export type ThreadErrorType =
   | "validation"
   | "timeout"
@@ -33,7 +33,7 @@ export function toErrorType(code: string): ThreadErrorType {
   return code.includes("/") ? "llm" : "internal";
 }
 
-/** Whether the same words may succeed when they are said again. */
+/** Whether the same message may succeed when it is sent again. */
 export function isRecoverable(code: string): boolean {
   const type = toErrorType(code);
   const isPassing = lasting.has(code) || code === "run-lost";

@@ -1,7 +1,7 @@
 import type { Json, Message } from "@holodeck/agui-core";
 import { isFailure } from "../shared/tool-call-info.ts";
 
-/** A tool call as this dialect tells it. Of `result` and `error` at most one is set. */
+/** A tool call in this dialect. At most one of `result` and `error` is set. */
 export interface ThreadToolCall {
   readonly id: string;
   readonly tool_name: string;
@@ -12,7 +12,7 @@ export interface ThreadToolCall {
   readonly execution_time_ms: number | null;
 }
 
-/** A message as this dialect tells it. */
+/** A message in this dialect. */
 export interface ThreadMessage {
   readonly id: string;
   readonly role: "user" | "assistant" | "system" | "tool";

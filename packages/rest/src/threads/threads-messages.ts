@@ -5,7 +5,7 @@ import type { ThreadMessage, ThreadToolCall } from "./threads-events.ts";
 /** A thread as its client sees it. */
 export interface Thread {
   readonly thread_id: string;
-  /** `created` until something was said in it. */
+  /** `created` until it has messages. */
   readonly status: "created" | "active";
   readonly created_at: string;
   readonly updated_at: string;
@@ -18,10 +18,10 @@ export interface Thread {
 
 type Times = NonNullable<Session["times"]>;
 
-/** Under this name the client's metadata stands in that of the session, apart from the agent's own. */
+/** The key of the client's metadata in that of the session, separate from the agent's. */
 export const clientMetadata = "client";
 
-/** A session in the words of this dialect. */
+/** A session in the format of this dialect. */
 export function toThread(session: Session): Thread {
   const { threadId, createdAt, lastActivity, messages, metadata, times } = session;
   const history = toHistory(messages, times ?? {}, createdAt);
@@ -40,7 +40,7 @@ export function toThread(session: Session): Thread {
   };
 }
 
-/** One message for all that the agent said and did in a run. */
+/** One message for all that the agent sent in a run. */
 export function toAnswer(
   messages: readonly Message[],
   times: Times,
@@ -59,7 +59,7 @@ export function toAnswer(
   };
 }
 
-/** Tokens in this dialect's names; nothing when the agent did not tell. */
+/** Tokens under this dialect's names; undefined when the agent reported none. */
 export function toTokens(usage: RunResult["usage"]): Record<string, number> | null {
   if (usage.length === 0) return null;
   let [prompt, completion, total] = [0, 0, 0];
@@ -85,7 +85,7 @@ function toHistory(messages: readonly Message[], times: Times, createdAt: number
   return messages.flatMap((message): ThreadMessage[] => {
     const role = roles[message.role];
     if (role === undefined) return [];
-    // Results stand with their calls, so one that took long may be younger than what follows it.
+    // Results follow their calls, so a slow one may be newer than the messages after it.
     latest = Math.max(latest, timeOf(times, message.id) ?? latest);
     return [
       {
@@ -123,7 +123,10 @@ function durationOf(answer: Message, since: number | undefined, times: Times): n
   return toDuration(answer.metadata, since, timeOf(times, answer.id));
 }
 
-/** How long a tool took: as who ran it says, else from its call to its result. */
+/**
+ * The duration of a tool: as reported by the client that ran it, otherwise from its call to its
+ * result.
+ */
 export function toDuration(
   metadata: unknown,
   since: number | undefined,

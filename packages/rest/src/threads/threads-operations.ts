@@ -8,11 +8,11 @@ export type ThreadOperation = "chat" | "list" | "get" | "delete" | "abort" | "to
 
 const operations: Readonly<Record<ThreadOperation, (schemas: ThreadSchemas) => Json>> = {
   chat: ({ toJson, chat, chatResponse, event }) => ({
-    summary: "Says something in a thread; without thread_id in a new one.",
+    summary: "Sends a message to a thread; without thread_id, to a new one.",
     requestBody: body(toJson(chat)),
     responses: {
       200: {
-        description: "The answer: a stream of events, or with stream: false one object.",
+        description: "The answer: a stream of events, or one object with stream: false.",
         content: {
           "text/event-stream": {
             schema: {
@@ -33,7 +33,7 @@ const operations: Readonly<Record<ThreadOperation, (schemas: ThreadSchemas) => J
       {
         name: "limit",
         in: "query",
-        description: "Threads on a page.",
+        description: "Threads per page.",
         schema: { type: "integer", minimum: 1, maximum: 100, default: 20 },
       },
       {
@@ -51,23 +51,23 @@ const operations: Readonly<Record<ThreadOperation, (schemas: ThreadSchemas) => J
   }),
   delete: () => ({
     summary: "Removes a thread.",
-    responses: { 204: { description: "It is gone." } },
+    responses: { 204: { description: "The thread was deleted." } },
   }),
   abort: ({ toJson, aborted }) => ({
     summary: "Stops the run of a thread and keeps the thread.",
     responses: {
-      200: json("Nothing was running.", toJson(aborted)),
-      202: json("The run was told to stop.", toJson(aborted)),
+      200: json("No run was active.", toJson(aborted)),
+      202: json("The run is being stopped.", toJson(aborted)),
     },
   }),
   toolResult: ({ toJson, toolResult, received }) => ({
-    summary: "Brings what a client tool returned: a result or an error.",
+    summary: "Submits what a client tool returned: a result or an error.",
     requestBody: body(toJson(toolResult)),
-    responses: { 200: json("The agent has it.", toJson(received)) },
+    responses: { 200: json("The agent received it.", toJson(received)) },
   }),
 };
 
-/** An operation of OpenAPI 3.1. Each place the dialect is served at has operations of its own. */
+/** An operation of OpenAPI 3.1. Each path of the dialect has separate operations. */
 export async function toThreadsOperation(
   name: ThreadOperation,
   place: number,

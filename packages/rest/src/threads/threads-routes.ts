@@ -20,7 +20,7 @@ export async function listThreads(
   if (!call.principal) {
     throw new AgentError(
       "authentication-required",
-      "Threads are listed only where the server knows who is asking.",
+      "Listing threads requires authentication, which this server does not have.",
       { status: 403 },
     );
   }
@@ -90,7 +90,10 @@ export async function answerTool(
   const runId = runOfClientCall(toolCallId);
   const record = runId && (await host.sessions.runs.find(principalOf(call), runId));
   if (!record || (body.thread_id !== undefined && record.threadId !== body.thread_id)) {
-    throw new AgentError("unknown-execution", `No execution "${toolCallId}" waits for a result.`);
+    throw new AgentError(
+      "unknown-execution",
+      `No execution "${toolCallId}" is waiting for a result.`,
+    );
   }
   const about = { type: "tool-result", toolCallId, executionTimeMs } as const;
   const outcome =

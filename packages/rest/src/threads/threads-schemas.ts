@@ -76,7 +76,7 @@ function createSchemas(z: Zod, idFormat: ThreadIdFormat): ThreadSchemas {
     ...createRequests(z, idFormat),
     ...createAnswers(z),
     toJson(schema) {
-      // As it is sent: a default may be left out, and a further field is no fault.
+      // As sent: a default may be left out, and an additional field is allowed.
       const options = { io: "input", unrepresentable: "any" } as const;
       const { $schema: _, ...json } = z.toJSONSchema(schema, options);
       return json;
@@ -146,7 +146,7 @@ function createRequests(
     })
     .refine((body) => body.stream || isEmpty(body.tools), {
       path: ["tools"],
-      error: "tools need stream: true, since their calls are asked for in the stream",
+      error: "tools need stream: true, because their calls are sent in the stream",
       when: isObject,
     });
 
@@ -165,7 +165,8 @@ function createRequests(
         })
         .nonnegative("execution_time_ms must not be negative"),
     })
-    // By presence, since `null` is a result too. Who sends all fields sends null for the other one.
+    // By presence, because `null` is a result too. Clients that send all fields send null for the
+    // other one.
     .refine((body) => typeof body.error === "string" || Object.hasOwn(body, "result"), {
       path: ["result"],
       error: "result or error must be given",
@@ -179,7 +180,8 @@ function createRequests(
   return { chat, toolResult };
 }
 
-// Rules about several fields hold also where other fields are wrong: all faults are told at once.
+// Rules about several fields also apply when other fields are wrong: all faults are reported at
+// once.
 function isObject({ value }: { value: unknown }): boolean {
   return isRecord(value);
 }

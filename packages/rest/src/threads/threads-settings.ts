@@ -48,7 +48,7 @@ export function toThreadId(id: string, format: ThreadIdFormat): string | undefin
   return uuid.test(id) ? id.toLowerCase() : undefined;
 }
 
-/** What to say of an id that is not one. */
+/** The message for an invalid id. */
 export function idFault(format: ThreadIdFormat): string {
   return format === "uuid"
     ? "thread_id must be a valid UUID"

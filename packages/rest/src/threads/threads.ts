@@ -12,7 +12,7 @@ import type { ThreadIdFormat, ThreadsSettings } from "./threads-settings.ts";
 /** Where the threads dialect is served, and how strict it is. */
 export interface ThreadsOptions {
   /**
-   * What stands before `/chat`, `/threads` and `/tool_result`, or several such places.
+   * The prefix of `/chat`, `/threads` and `/tool_result`, or several prefixes.
    * @default "/"
    */
   path?: string | readonly string[];
@@ -42,9 +42,9 @@ const known: Readonly<Record<keyof ThreadsOptions, true>> = {
 };
 
 /**
- * The threads dialect: `POST /chat` says something in a thread, answered by a small stream of events or
- * by one JSON object; `GET /threads`, `GET` and `DELETE /threads/:id` read and remove; `POST
- * /threads/:id/abort` stops; `POST /tool_result` brings what a client tool returned.
+ * The threads dialect: `POST /chat` sends a message to a thread, answered by a small stream of events
+ * or by one JSON object; `GET /threads`, `GET` and `DELETE /threads/:id` read and remove; `POST
+ * /threads/:id/abort` stops; `POST /tool_result` submits what a client tool returned.
  *
  * @example
  * ```ts
@@ -119,7 +119,8 @@ function routesAt(place: {
   ];
 }
 
-// All but what the AI SDK sends to the same place: who forgot the message is told so.
+// Everything except what the AI SDK sends to the same path: a body without a message gets this
+// dialect's error.
 function isOurs(body: unknown): boolean {
   if (!isRecord(body)) return true;
   if (Object.hasOwn(body, "messages") || Object.hasOwn(body, "prompt")) return false;

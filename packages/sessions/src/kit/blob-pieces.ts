@@ -25,9 +25,9 @@ export async function* inPieces(
 }
 
 export function blobTaken({ id }: BlobKey): AgentError {
-  return new AgentError("run-exists", `There is a blob "${id}" already.`);
+  return new AgentError("run-exists", `Blob "${id}" already exists.`);
 }
 
 export function blobGone({ id }: BlobKey): AgentError {
-  return new AgentError("file-not-found", `The blob "${id}" is gone.`);
+  return new AgentError("file-not-found", `Blob "${id}" does not exist.`);
 }

@@ -13,7 +13,7 @@ export interface StoredEntry extends LogEntry {
 // A merged entry is trimmed as a whole; past this many characters a new one is begun.
 const maxLength = 32 * 1024;
 
-/** Adds a delta to the entry before it when both say the same thing of the same part. */
+/** Merges a delta into the previous entry when both are for the same part. */
 export function mergeInto(last: StoredEntry | undefined, next: LogEntry): boolean {
   if (!last || !continuesPart(last.event, next.event)) return false;
   // What has been merged before was looked at then.

@@ -17,8 +17,8 @@ export function estimateTokens(messages: readonly Message[], charsPerToken = 4):
 }
 
 /**
- * Drops the oldest messages past a bound. System and developer messages stay, and a tool call goes or
- * stays together with its results. What was said last stays, however long it is.
+ * Drops the oldest messages beyond a limit. System and developer messages stay, and a tool call is
+ * kept or dropped together with its results. The last messages stay, however long they are.
  */
 export function pruneMessages(
   messages: readonly Message[],

@@ -14,8 +14,8 @@ interface Pruning {
  * The record of what a store has removed from the beginning of a thread, after one more change.
  *
  * A client may send the whole history each time, so messages that were removed earlier can be removed again.
- * Those are not counted twice: they stand before `lastId`, or, if the client has dropped that message, before
- * the first message that the store still held. If the client sends neither, it has gone back to a point before
+ * Those are not counted twice: they precede `lastId`, or, if the client has dropped that message, the first
+ * message that the store still held. If the client sends neither, it has gone back to a point before
  * everything that is stored; then the count only grows when more is removed than ever before. A message that
  * the client has put back this way, and that was stored again, counts again when it is removed. What a client
  * leaves out of its history is not pruned, and the count never becomes smaller.

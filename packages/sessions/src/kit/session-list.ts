@@ -23,7 +23,7 @@ export function toCursor({ lastActivity, threadId }: ListPlace): string {
 export function fromCursor(cursor: string): ListPlace {
   const [, time, threadId] = /^(\d+):(.+)$/s.exec(cursor) ?? [];
   if (!time || !threadId) {
-    throw new AgentError("invalid-request", `There is no page "${cursor}".`);
+    throw new AgentError("invalid-request", `The cursor "${cursor}" is not valid.`);
   }
   return { lastActivity: Number(time), threadId };
 }

@@ -98,8 +98,8 @@ function withBound(options: PruneOptions, bound: number | undefined): PruneOptio
   return { maxMessages: Math.min(maxMessages, bound), maxTokens, estimate };
 }
 
-// Beside the messages, since AG-UI's have no time: only of what is still there, so that it is bounded
-// as they are. What was once told is not changed.
+// Kept next to the messages, because AG-UI messages have no time: only for messages that are still
+// stored, so that both have the same limit. A recorded time is never changed.
 function timesOf(
   messages: readonly Message[],
   now: number,
@@ -130,7 +130,7 @@ function claimedAfter(
   return after.length === 0 ? undefined : after;
 }
 
-// Nothing, and again nothing: one list of it is enough for all threads.
+// Empty before and after: all threads share one empty list.
 function pendingAfter(
   before: Session["pending"],
   after: Session["pending"] | undefined,
@@ -159,8 +159,8 @@ function mergeMessages(
   return merged;
 }
 
-// What users and assistants said; tool results and activities are not counted as messages. What
-// stands before the oldest that is still here was pruned, and counted when it came first.
+// Messages of users and assistants; tool results and activities are not counted. Messages before
+// the oldest that is still stored were pruned, and counted when they were first stored.
 function countNew(before: readonly Message[], after: readonly Message[]): number {
   if (before === after) return 0;
   const known = before.length === 0 ? nobody : idsOf(before);
@@ -168,7 +168,7 @@ function countNew(before: readonly Message[], after: readonly Message[]): number
   let isHere = false;
   for (const { id, role } of after) {
     if (known.has(id)) {
-      // Whatever was new until here stands before the oldest.
+      // All new messages so far precede the oldest stored one.
       if (!isHere) count = 0;
       isHere = true;
     } else if (role === "user" || role === "assistant") count++;

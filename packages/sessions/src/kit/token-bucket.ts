@@ -6,7 +6,7 @@ export interface Bucket {
   readonly fullAt: number;
 }
 
-/** Takes tokens from a bucket, or says how many milliseconds to wait and takes none. */
+/** Takes tokens from a bucket, or returns how many milliseconds to wait and takes none. */
 export function takeTokens(
   bucket: { readonly tokens: number; readonly at: number } | undefined,
   cost: number,

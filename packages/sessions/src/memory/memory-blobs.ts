@@ -22,7 +22,7 @@ interface Kept {
 
 const pieceBytes = 256 * 1024;
 
-/** Bytes in the memory of this process. Who puts them there bounds them, by `size`. */
+/** Bytes in the memory of this process. The code that stores them limits them, by `size`. */
 export function createMemoryBlobs({ clock, onKept }: MemoryBlobsOptions): MemoryBlobs {
   const blobs = new Map<string, Kept>();
   const writing = new Set<string>();
@@ -43,7 +43,7 @@ export function createMemoryBlobs({ clock, onKept }: MemoryBlobsOptions): Memory
     const name = nameOf(key);
     for (const piece of kept.pieces) {
       if (live(name) !== kept) throw blobGone(key);
-      // Whoever reads it may write into it.
+      // The reader may write into it.
       yield piece.slice();
     }
   }

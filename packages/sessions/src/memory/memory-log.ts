@@ -23,7 +23,7 @@ export interface MemoryLogOptions {
 
 export interface MemoryLog extends RunLog {
   isActive(key: ThreadKey): boolean;
-  /** Throws `run-lost` unless the run of this lease goes on. */
+  /** Throws `run-lost` unless the run of this lease is active. */
   assertHeld(lease: Lease): void;
   deleteThread(key: ThreadKey): void;
   clear(): void;
@@ -236,8 +236,8 @@ export function threadId(key: ThreadKey): string {
 }
 
 /**
- * What keeps apart the ids of several principals. Without one, as in most servers that know nobody, an
- * id is its own name: nothing is put together and kept for it.
+ * Separates the ids of several principals. Without a principal, as in most servers without
+ * authentication, an id is used as it is, so that no string is built and kept for it.
  */
 function nameOf(principal: string, id: string): string {
   if (principal === "" && id.charCodeAt(0) !== 0) return id;

@@ -7,8 +7,8 @@ interface Place {
 }
 
 /**
- * Sessions in the order of their last use. A `Map` alone would do, if each use took its session out and
- * put it back in; but a table that is written to twice a run is made anew all the time.
+ * Sessions in the order of their last use. A `Map` would need a delete and an insert per use, and a
+ * table that is written to twice per run is rebuilt constantly.
  */
 export class RecentSessions {
   readonly #places = new Map<string, Place>();
@@ -73,7 +73,10 @@ export class RecentSessions {
     this.#newest = undefined;
   }
 
-  /** The one not used for longest comes first. Whoever iterates may delete what it is given. */
+  /**
+   * The least recently used comes first. The consumer may delete the current session while
+   * iterating.
+   */
   *values(): Generator<Session, void, undefined> {
     let place = this.#oldest;
     while (place) {

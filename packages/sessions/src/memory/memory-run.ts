@@ -25,8 +25,8 @@ const fewEntries = 8;
 const entryOverhead = 160;
 
 /**
- * A run in memory: its log, and while it goes on the lease of its owner. One object for both, since
- * there is one of it for every open stream.
+ * A run in memory: its log, and while it is active the lease of its owner. One object for both,
+ * because there is one for every open stream.
  */
 export class StoredRun implements Lease {
   readonly principal: string;
@@ -76,7 +76,7 @@ export class StoredRun implements Lease {
     this.#onLost = both(this.#onLost, listener);
   }
 
-  /** Its owner may not go on, and nobody waits for what it would have said. */
+  /** Its owner may not continue, and its output is not needed. */
   abandon(): void {
     if (this.status !== "running") return;
     this.status = "lost";
@@ -97,11 +97,11 @@ export class StoredRun implements Lease {
 
   tell(command: RunCommand): void {
     if (!this.#isHeard) (this.#unheard ??= []).push(command);
-    // Whoever hears it may stop listening, also for others.
+    // A listener may remove itself or others.
     for (const listener of this.#listening) if (this.#hears(listener)) listener(command);
   }
 
-  // Nearly always its owner alone, who needs no list.
+  // Nearly always only the owner, which needs no list.
   get #listening(): readonly CommandListener[] {
     const listeners = this.#listeners;
     return typeof listeners === "function" ? [listeners] : (listeners ?? []);
@@ -125,7 +125,7 @@ export class StoredRun implements Lease {
     const unheard = this.#unheard;
     if (!unheard) return;
     this.#unheard = undefined;
-    // Later, so that the caller can stop listening on hearing the first.
+    // Deferred, so that the caller can unsubscribe after the first one.
     queueMicrotask(() => {
       for (const command of unheard) if (this.#hears(on)) on(command);
     });
@@ -225,15 +225,16 @@ function costOf({ event, cuts, size }: LogEntry & { readonly size?: number }): n
 }
 
 /**
- * Merged text is a tree of its pieces until somebody looks inside. Of small pieces that is ten times
- * the memory of their characters; large ones are better shared with the message they also stand in.
+ * Concatenated text is a rope of its pieces until it is read. For small pieces that takes far more
+ * memory than their characters; large ones are better shared with the message that also contains
+ * them.
  */
 function settle(entry: StoredEntry): void {
   const { event, cuts, joins } = entry;
   const { delta } = event;
   if (!cuts || typeof delta !== "string") return;
   if (joins && delta.length < joins * 256) delta.charCodeAt(0);
-  // Nothing is added to them any more: without the room that was kept for that.
+  // The list is complete: drop its spare capacity.
   entry.cuts = cuts.slice();
 }
 

@@ -117,9 +117,13 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
         if (!runs.isActive(session)) return void remove(session);
       }
     }
-    throw new AgentError("capacity-exceeded", `No more than ${maxSessions} sessions fit.`, {
-      retryAfter: 5,
-    });
+    throw new AgentError(
+      "capacity-exceeded",
+      `The store is at its limit of ${maxSessions} sessions.`,
+      {
+        retryAfter: 5,
+      },
+    );
   }
 
   function put(session: Session): Session {
@@ -145,7 +149,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     get: live,
     create(key, init) {
       if (live(key)) {
-        throw new AgentError("run-exists", `There is a session "${key.threadId}" already.`);
+        throw new AgentError("run-exists", `Session "${key.threadId}" already exists.`);
       }
       makeRoom();
       return put(newSession(key, init, clock.now()));

@@ -18,7 +18,7 @@ export interface RunKeys {
 export interface Keys {
   thread(key: ThreadKey): ThreadKeys;
   run(key: RunKey): RunKeys;
-  /** Says on which thread a principal's run is. */
+  /** Stores the thread of a principal's run. */
   pointer(principal: string, runId: string): string;
   /** A principal's threads by their last activity. */
   list(principal: string): string;
@@ -34,7 +34,8 @@ export interface Keys {
 
 /** Builds keys of encoded parts: no id can reach another thread's key or move its own to another slot. */
 export function createKeys(prefix: string): Keys {
-  if (/[{}]/.test(prefix)) throw new TypeError("A prefix has no braces: they choose the slot.");
+  if (/[{}]/.test(prefix))
+    throw new TypeError("A prefix must not contain braces: they select the hash slot.");
   const tag = (key: ThreadKey): string =>
     `${prefix}:{${encodePart(key.principal)}:${encodePart(key.threadId)}}`;
   return {
@@ -62,7 +63,7 @@ export function createKeys(prefix: string): Keys {
   };
 }
 
-/** One to one, also for what UTF-8 cannot say: half a surrogate pair is an id like any other. */
+/** One to one, also for what UTF-8 cannot represent: a lone surrogate is a valid id. */
 export function encodePart(part: string): string {
   return part.replace(/[^\w.-]/g, (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -14,7 +14,7 @@ interface OwnedRun {
   /** Calls the listeners of the lease. */
   readonly lose: () => void;
   readonly listeners: Set<(command: RunCommand) => void>;
-  /** Came before anybody listened. */
+  /** Commands that arrived before a listener was added. */
   early: RunCommand[];
   readonly seen: Set<string>;
   readonly onRow: (row: TailRow) => void;
@@ -33,7 +33,7 @@ export interface LeasesOptions {
   /** How long the keys of a run outlive its last renewal. */
   readonly keepMs: number;
   readonly ttlMs: number;
-  /** Told of every renewal, for what else must live as long. */
+  /** Called on every renewal, for other data that must live as long. */
   readonly onRenew: (key: RunKey) => Promise<unknown>;
 }
 
@@ -42,7 +42,7 @@ export interface Leases {
   add(key: RunKey, fence: number): Lease;
   /** True once a write of it was not answered. */
   isDoubtful(lease: Lease): boolean;
-  /** How a write went. `silent`: nobody knows. */
+  /** The outcome of a write. `silent`: unknown. */
   wrote(lease: Lease, result: "ok" | "refused" | "silent"): void;
   /** Another process has ended the run. */
   lose(lease: Lease): AgentError;
@@ -81,7 +81,7 @@ export function createLeases(options: LeasesOptions): Leases {
       const [answer] = await Promise.all([renewed, onRenew(lease)]);
       if (answer === "lost") lose(lease);
     } catch {
-      // Redis is away. The next renewal tells whether the run is still ours.
+      // Redis is not reachable. The next renewal shows whether the run is still owned.
     }
   }
 
@@ -94,7 +94,10 @@ export function createLeases(options: LeasesOptions): Leases {
 
   function lose(lease: Lease): AgentError {
     const run = find(lease);
-    const reason = new AgentError("run-lost", `Run "${lease.runId}" was taken from its process.`);
+    const reason = new AgentError(
+      "run-lost",
+      `Run "${lease.runId}" was taken over by another process.`,
+    );
     release(lease);
     run?.lose();
     return reason;

@@ -16,7 +16,7 @@ interface Head {
   readonly size: number;
   readonly pieces: number;
   readonly metadata: Json;
-  /** Of the count of all blobs in which it stands. */
+  /** The minute of the total count that includes it. */
   readonly minute: number;
 }
 
@@ -70,14 +70,15 @@ export function createRedisBlobs(connection: RedisConnection, keys: Keys): BlobS
           await write(pieces++, toBase64(piece));
           size += piece.byteLength;
         }
-        // Counted first: who dies in between has counted too much for a while, not too little.
+        // Counted first: a process that dies in between leaves a count that is too high for a
+        // while, not too low.
         minute = await count(size, { ttlMs });
         const head: Head = { size, pieces, metadata, minute };
         const args = [token, ttlMs, JSON.stringify(head)];
         const isKept = await connection.run(finishBlobScript, { keys: [name], args });
         if (isKept !== 1) throw blobGone(key);
       } catch (error) {
-        // It expires by itself, should this fail as well: what went wrong first is told.
+        // It expires by itself if this fails as well: the first error is reported.
         const drop = connection.run(dropBlobScript, { keys: [name], args: [token] });
         await drop.catch(() => undefined);
         if (minute !== undefined) await count(-size, { minute }).catch(() => undefined);

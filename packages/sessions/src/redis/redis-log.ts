@@ -34,7 +34,7 @@ export interface RedisLogOptions {
   readonly runLogEvents: number;
   readonly runLogBytes: number;
   readonly runLogMs: number;
-  /** Told when a run begins and of every renewal, for what else must live as long. */
+  /** Called when a run starts and on every renewal, for other data that must live as long. */
   readonly onRenew: (key: ThreadKey) => Promise<unknown>;
 }
 
@@ -50,7 +50,7 @@ export interface RedisLog extends RunLog {
 
 // More at once only makes every one of them slower.
 const appendsInFlight = 16;
-// Lua knows no Infinity as a number of ours.
+// Lua cannot parse Infinity as a number.
 const bounded = (limit: number): number => Math.min(limit, Number.MAX_SAFE_INTEGER);
 
 /** Run logs on a Redis that several processes share. */
@@ -162,11 +162,11 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
         // Those before it have not been answered for so long: Redis is away, and it would wait in vain.
         if (clock.now() - since < options.commandMs) return write(lease, entries);
         leases.wrote(lease, "refused");
-        throw new AgentError("store-unavailable", "The store does not answer.", { retryAfter: 2 });
+        throw new AgentError("store-unavailable", "The store does not respond.", { retryAfter: 2 });
       });
     },
     async close(lease, terminal, status) {
-      // After a write without an answer nobody knows the next offset, except the server.
+      // After a write without a response only the server knows the next offset.
       const from = leases.isDoubtful(lease) ? "" : terminal.from;
       await store(lease, terminal.from, {
         script: closeScript,

@@ -128,7 +128,10 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
       const changed = changeSession(session, changes, { ...prune, now, ifVersion });
       if (await put(changed, session.version, lease)) return changed;
     }
-    throw new AgentError("thread-busy", `Session "${key.threadId}" changes too fast.`);
+    throw new AgentError(
+      "thread-busy",
+      `Session "${key.threadId}" has too many concurrent writes.`,
+    );
   }
 
   async function cleanupExpired(): Promise<number> {
@@ -157,12 +160,16 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
       const session = newSession(key, init, clock.now());
       const limit = maxSessions ?? Number.MAX_SAFE_INTEGER;
       if (!(await get(key)) && !(await count(key, ttlMs, limit))) {
-        throw new AgentError("capacity-exceeded", `No more than ${maxSessions} sessions fit.`, {
-          retryAfter: 5,
-        });
+        throw new AgentError(
+          "capacity-exceeded",
+          `The store is at its limit of ${maxSessions} sessions.`,
+          {
+            retryAfter: 5,
+          },
+        );
       }
       if (await put(session, 0)) return session;
-      throw new AgentError("run-exists", `There is a session "${key.threadId}" already.`);
+      throw new AgentError("run-exists", `Session "${key.threadId}" already exists.`);
     },
     // In turn within a process: only two processes can be in each other's way.
     update: (...update) => turns(memberOf(update[0]), () => change(...update)),

@@ -20,7 +20,7 @@ export interface SessionListOptions {
 // A run may keep its thread alive without a word for so long before the list forgets it.
 const idleMs = 24 * 60 * 60_000;
 
-/** An index beside the sessions: what it still has of an expired one is removed by whoever reads it. */
+/** An index of the sessions: its entries for expired ones are removed when it is read. */
 export function createSessionList(options: SessionListOptions): SessionList {
   const { connection, keys, ttlMs, get } = options;
 

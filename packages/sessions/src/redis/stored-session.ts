@@ -1,6 +1,6 @@
 import type { Session, ThreadKey } from "@holodeck/agui-core";
 
-/** Everything but what the key says and what changes without it. */
+/** Everything except what is in the key and what changes without it. */
 export function toStored(session: Session): string {
   const { principal: _, threadId: __, lastActivity: ___, ...rest } = session;
   return JSON.stringify(rest);

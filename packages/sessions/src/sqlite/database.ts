@@ -57,13 +57,13 @@ export function resultCode(error: unknown): number | undefined {
   return code === "ERR_SQLITE_ERROR" && typeof errcode === "number" ? errcode & 0xff : undefined;
 }
 
-// What SQLite says may name files: it stays in the cause, which no client sees.
+// SQLite's messages may name files: they stay in the cause, which no client receives.
 function guarded<T>(work: () => T): T {
   try {
     return work();
   } catch (cause) {
     if (resultCode(cause) === undefined) throw cause;
-    throw new AgentError("store-unavailable", "The session database did not answer.", { cause });
+    throw new AgentError("store-unavailable", "The session database did not respond.", { cause });
   }
 }
 

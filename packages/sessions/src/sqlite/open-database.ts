@@ -11,7 +11,9 @@ import { checkVersion, migrate } from "./schema.ts";
 const busyCode = 5;
 const attempts = 20;
 
-/** Opens or makes the database at a path. Every failure is a `store-unavailable` that says why. */
+/**
+ * Opens or creates the database at a path. Every failure is a `store-unavailable` with its reason.
+ */
 export async function openDatabase(path: string): Promise<Database> {
   const { DatabaseSync } = await loadSqlite();
   for (let attempt = 1; ; attempt++) {
@@ -23,7 +25,8 @@ export async function openDatabase(path: string): Promise<Database> {
     } catch (error) {
       connection?.close();
       const { cause = error } = error as { cause?: unknown };
-      // Two processes that switch a new file to WAL at once: SQLite tells one of them not to wait.
+      // Two processes that switch a new file to WAL at once: SQLite makes one of them fail
+      // immediately.
       if (resultCode(cause) === busyCode && attempt < attempts) {
         await new Promise((resolve) => setTimeout(resolve, 25 * attempt));
         continue;
@@ -36,11 +39,11 @@ export async function openDatabase(path: string): Promise<Database> {
 function prepare(connection: SqliteConnection): Database {
   const db = createDatabase(connection);
   connection.exec("PRAGMA busy_timeout = 5000");
-  // Before anything is written: the file may be somebody else's.
+  // Before anything is written: the file may belong to another program.
   checkVersion(db);
   const { journal_mode } = db.sql("PRAGMA journal_mode = WAL").get() as { journal_mode: string };
   if (journal_mode !== "wal") {
-    throw new AgentError("store-unavailable", "The file system of the database knows no WAL.");
+    throw new AgentError("store-unavailable", "The database's file system does not support WAL.");
   }
   // Safe against a killed process; a power cut may take the last moments, and never corrupts.
   connection.exec("PRAGMA synchronous = NORMAL");
@@ -51,9 +54,9 @@ function prepare(connection: SqliteConnection): Database {
 }
 
 /**
- * Conversations are nobody else's business; SQLite gives its side files the same rights. Only a new file
- * is touched, and in one go: closing a handle of a file that SQLite has open in this process would drop
- * SQLite's locks on it.
+ * Conversations are private to this user; SQLite gives its side files the same permissions. Only a new
+ * file is changed, and in one step: closing a handle of a file that SQLite has open in this process
+ * would drop SQLite's locks on it.
  */
 function makePrivate(path: string): void {
   try {
@@ -75,7 +78,8 @@ async function explain(path: string, error: unknown): Promise<AgentError> {
 
 async function reasonOf(path: string, error: unknown): Promise<string> {
   if (await stat(path).then((found) => found.isDirectory(), never)) return "is a directory";
-  if (!(await stat(dirname(path)).catch(() => undefined))) return "is in a folder that is absent";
+  if (!(await stat(dirname(path)).catch(() => undefined)))
+    return "is in a folder that does not exist";
   if (await isForbidden(path)) return "cannot be written";
   if (await isForbidden(dirname(path))) return "is in a folder that cannot be written";
   const code = resultCode(error);

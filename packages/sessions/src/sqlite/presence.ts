@@ -9,7 +9,7 @@ interface Owned {
   /** Calls the listeners of the lease. */
   readonly lose: () => void;
   readonly listeners: Set<(command: RunCommand) => void>;
-  /** What came before anybody listened; absent once somebody does. */
+  /** Commands that arrived before a listener was added; absent afterwards. */
   early: RunCommand[] | undefined;
 }
 
@@ -32,9 +32,9 @@ export interface Presence {
   readonly closed: boolean;
   own(key: RunKey, fence: number): Lease;
   owns(fence: number): boolean;
-  /** No longer renewed here. */
+  /** Stops renewing the run here. */
   disown(fence: number): void;
-  /** The run was taken away: its owner is told. */
+  /** The run was taken over: its owner is notified. */
   lose(fence: number): void;
   deliver(fence: number, command: RunCommand): void;
   listen(fence: number, on: (command: RunCommand) => void): () => void;
@@ -45,7 +45,7 @@ export interface Presence {
   close(): void;
 }
 
-/** What this process does with runs right now, and how it hears of the others. */
+/** The runs of this process, and how it is notified of runs in others. */
 export function createPresence(
   db: Database,
   { clock, leaseMs }: { clock: Clock; leaseMs: number },
@@ -64,7 +64,7 @@ export function createPresence(
   function arm(): void {
     if (!isBusy()) return;
     heartbeat ??= clock.setTimeout(beat, leaseMs / 3);
-    // Real time whatever the clock says: polling stands in for a message from another process.
+    // Real time, independent of the clock: polling replaces a message from another process.
     poll ??= setTimeout(look, pollMs).unref();
   }
 
@@ -104,7 +104,7 @@ export function createPresence(
       gone = closedByOthers();
       version = now.data_version;
     } catch {
-      // Looked at again soon; whoever reads or appends meanwhile is told.
+      // Checked again soon; a read or append meanwhile gets the error.
       return;
     }
     for (const { fence, value } of commands) deliver(fence, JSON.parse(value) as RunCommand);
@@ -191,7 +191,7 @@ export function createPresence(
       run.listeners.add(on);
       const { early = [] } = run;
       run.early = undefined;
-      // Later, so that the caller can stop listening on hearing the first.
+      // Deferred, so that the caller can unsubscribe after the first one.
       queueMicrotask(() => {
         for (const command of early) if (run.listeners.has(on)) on(command);
       });
@@ -229,7 +229,7 @@ export function createPresence(
       try {
         db.write(() => {
           db.sql("DELETE FROM watchers WHERE process = ?").run(id);
-          // Whoever looks next need not wait for the leases to run out.
+          // The next process need not wait for the leases to expire.
           const release = db.sql("UPDATE runs SET expires_at = 0 WHERE fence = ?");
           for (const fence of owned.keys()) release.run(fence);
         });

@@ -5,8 +5,8 @@ import type { Database } from "./database.ts";
 export const applicationId = 0x41475549;
 
 /**
- * Step n leads from version n to version n + 1. A step is never changed once it was released: what it
- * should have been is a step of its own.
+ * Step n leads from version n to version n + 1. A released step is never changed: a correction is
+ * another step.
  */
 export const migrations: readonly string[] = [
   `
@@ -145,7 +145,7 @@ export function checkVersion(db: Database, steps: readonly string[] = migrations
     if (version > steps.length) {
       throw new AgentError(
         "store-unavailable",
-        `The session database has version ${version}; this release knows up to ${steps.length}.`,
+        `The session database has version ${version}; this release supports up to ${steps.length}.`,
       );
     }
     return version;

@@ -64,5 +64,5 @@ export function fromCursor(cursor: string): { at: number; id: string } {
   } catch {
     // Told below, like a cursor of another shape.
   }
-  throw new AgentError("invalid-request", "The cursor is not one that a list has given.");
+  throw new AgentError("invalid-request", "The cursor is not valid.");
 }

@@ -17,11 +17,11 @@ interface BlobRow {
   readonly expires_at: number;
 }
 
-// Small enough that writing one does not hold up anybody.
+// Small enough that writing one does not block other writers.
 const pieceBytes = 256 * 1024;
 const sweepLimit = 4;
 
-/** Bytes in rows of their own, a piece each. */
+/** Bytes in separate rows, one per piece. */
 export function createSqliteBlobs(db: Database, clock: Clock): SqliteBlobs {
   let isClosed = false;
 
@@ -54,7 +54,7 @@ export function createSqliteBlobs(db: Database, clock: Clock): SqliteBlobs {
     });
   }
 
-  /** False: somebody has removed it meanwhile. */
+  /** Returns false when it was removed in the meantime. */
   function write(blob: number, position: number, bytes: Uint8Array): boolean {
     const sql =
       "INSERT INTO blob_pieces (blob, position, bytes) SELECT id, ?, ? FROM blobs WHERE id = ?";

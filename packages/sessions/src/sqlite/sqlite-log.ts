@@ -25,11 +25,14 @@ export interface SqliteLogOptions {
 }
 
 export interface SqliteLog extends RunLog {
-  /** Inside a transaction. Throws `run-lost` unless the run of this lease goes on, and in time. */
+  /**
+   * Inside a transaction. Throws `run-lost` unless the run of this lease is active and its lease
+   * valid.
+   */
   assertHeld(lease: Lease): void;
   /** Inside a transaction. Returns the fences of the runs that are gone. */
   deleteThread(key: ThreadKey): number[];
-  /** After that transaction: owners and followers of this process are told. */
+  /** After that transaction: notifies owners and followers in this process. */
   forget(fences: readonly number[]): void;
   /** Removes logs whose time is over. True when there is more to do. */
   sweep(): boolean;
@@ -90,7 +93,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
   function closeLost(row: RunRow): void {
     const runId = fromText(row.run_id);
     const offset = row.last + 1;
-    const message = "The process that ran the agent is gone.";
+    const message = "The process that ran the agent has ended.";
     const event = { type: EventType.RUN_ERROR, message, code: "run-lost" };
     const terminal = { from: offset, to: offset, at: clock.now(), event };
     rows.append(
@@ -178,7 +181,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
       return row && toRunRecord(row);
     },
     active(key) {
-      // A dead holder is closed by the look at it, and then not found any more.
+      // Reading a dead holder closes it, so it is not found afterwards.
       const row = settled(() => rows.byThread(key));
       return row && toRunRecord(row);
     },

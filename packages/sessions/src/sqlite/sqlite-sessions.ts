@@ -12,7 +12,7 @@ export interface SqliteSessionsOptions {
   readonly path: string | URL;
   /** How long a session lives after its last use. By default 30 minutes. */
   readonly ttlMs?: number;
-  /** One more is refused with 429. By default there is no bound. */
+  /** A session beyond this limit is refused with 429. By default there is no limit. */
   readonly maxSessions?: number;
   /** Bounds of one run's log, as in the handler's `limits`. */
   readonly runLogEvents?: number;
@@ -77,7 +77,7 @@ export function sqliteSessions(options: SqliteSessionsOptions): SessionStore {
     watchers: async (key) => (await store()).runs.watchers(key),
     send: async (key, command) => (await store()).runs.send(key, command),
     requestStop: async (key) => (await store()).runs.requestStop(key),
-    // Who holds a lease has opened the database.
+    // The holder of a lease has opened the database.
     commands: (lease, on) => opened?.runs.commands(lease, on) ?? (() => {}),
   };
 
@@ -100,7 +100,7 @@ export function sqliteSessions(options: SqliteSessionsOptions): SessionStore {
     take: async (bucket, cost, rate) => (await store()).take(bucket, cost, rate),
     async close() {
       isClosed = true;
-      // Failures to open were told to whoever asked.
+      // Failures to open were already reported to the callers.
       await opening?.catch(() => {});
       const store = opened;
       opened = undefined;
@@ -113,7 +113,9 @@ function toPath(path: string | URL): string {
   if (path instanceof URL) return fileURLToPath(path);
   // SQLite would take both for a database that vanishes with the process.
   if (path === "" || path === ":memory:") {
-    throw new TypeError("sqliteSessions needs the path of a file; memorySessions needs none.");
+    throw new TypeError(
+      "sqliteSessions needs a file path; use memorySessions to store nothing on disk.",
+    );
   }
   return resolve(path);
 }

@@ -89,14 +89,18 @@ export function createSqliteStore(db: Database, options: SqliteStoreOptions): Sq
       const gone: number[] = [];
       const session = db.write(() => {
         if (sessions.has(key, expiry())) {
-          throw new AgentError("run-exists", `There is a session "${key.threadId}" already.`);
+          throw new AgentError("run-exists", `Session "${key.threadId}" already exists.`);
         }
         // An expired one of this name that was not swept yet.
         if (sessions.remove(key)) gone.push(...runs.deleteThread(key));
         if (Number.isFinite(maxSessions) && sessions.count() >= maxSessions) {
-          throw new AgentError("capacity-exceeded", `No more than ${maxSessions} sessions fit.`, {
-            retryAfter: 5,
-          });
+          throw new AgentError(
+            "capacity-exceeded",
+            `The store is at its limit of ${maxSessions} sessions.`,
+            {
+              retryAfter: 5,
+            },
+          );
         }
         return sessions.insert(key, init, clock.now());
       });

@@ -15,7 +15,7 @@ interface Verdict {
 export interface RunMatchers<R = unknown> {
   /** The events are a run that needs no repair. `state` is what the client had before. */
   toBeValidRun(options?: { state?: unknown }): R;
-  /** The assistant said exactly this. */
+  /** The assistant's text is exactly this. */
   toHaveText(text: string): R;
 }
 
@@ -51,12 +51,12 @@ export const runMatchers: {
     const said = recordRun(toEvents(received)).text;
     return {
       pass: said === text,
-      message: () => `Expected the assistant to say ${show(text)}; it said ${show(said)}.`,
+      message: () => `Expected the assistant to send ${show(text)}; it sent ${show(said)}.`,
     };
   },
 };
 
-/** What is wrong with a run, in words; undefined when nothing is. */
+/** Describes what is wrong with a run; undefined when nothing is. */
 function findFault(events: readonly BaseEvent[], state?: unknown): string | undefined {
   const [first] = events;
   if (first?.type !== EventType.RUN_STARTED && first?.type !== EventType.RUN_ERROR) {

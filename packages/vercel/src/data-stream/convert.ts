@@ -20,8 +20,8 @@ export function convertData(data: unknown): string {
 }
 
 /**
- * An error part of data stream v1: `3:"…"` and a line feed. A string and an `AgentError` speak for
- * themselves; anything else is masked unless `debug`.
+ * An error part of data stream v1: `3:"…"` and a line feed. A string and the message of an
+ * `AgentError` are sent; any other error is masked unless `debug`.
  *
  * @example
  * ```ts

@@ -7,7 +7,7 @@ import { asText, isRecord } from "../shared/json.ts";
 export interface DataStreamDataOptions {
   /** The parser of AI SDK 3.4, which has no codes for sources and files. */
   readonly isOldest: boolean;
-  /** What the client is told of a subagent's failure. */
+  /** The text that the client receives for a subagent's failure. */
   readonly describeFailure: (event: BaseEvent) => string;
 }
 

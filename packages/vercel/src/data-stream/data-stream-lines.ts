@@ -43,7 +43,7 @@ export class DataStreamLines {
     return this.#message.isAt(messageId);
   }
 
-  /** What is left to say after the last event. */
+  /** Returns what remains to be sent after the last event. */
   close(): string {
     if (this.#state === "done") return "";
     const head = this.#state === "new" ? this.#open("") : "";
@@ -123,7 +123,7 @@ export class DataStreamLines {
     }
   }
 
-  // What an agent says by a snapshot alone: whole messages of this run.
+  // Sends whole messages of this run that came only in a snapshot.
   #say(one: Message): string {
     const unsaid = this.#unsaid;
     const message = this.#message;
@@ -176,7 +176,7 @@ function toUsage(usage: unknown): DataStreamUsage {
   return { promptTokens: Number(inputTokens), completionTokens: Number(outputTokens) };
 }
 
-// AG-UI has results as text; a client that renders one wants the object that the tool returned.
+// AG-UI has results as text; a client that renders one needs the object that the tool returned.
 function toResult(content: unknown, jsonDepth: number | undefined): unknown {
   return typeof content === "string" ? parseStructure(content, jsonDepth) : content;
 }

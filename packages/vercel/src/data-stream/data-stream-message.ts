@@ -9,7 +9,7 @@ export interface DataStreamUsage {
 
 /** What the lines of one assistant message depend on. */
 export interface DataStreamMessageOptions {
-  /** The parser of AI SDK 3.4, which knows no `f` and no reasoning. */
+  /** The parser of AI SDK 3.4, which supports neither `f` nor reasoning. */
   readonly isOldest: boolean;
   /** How deep the body of the client's next request may be. */
   readonly jsonDepth?: number | undefined;
@@ -21,7 +21,7 @@ interface Call {
   readonly name: string;
   args: string;
   state: "open" | "called" | "answered";
-  /** A call that was ended goes on without deltas: readers have closed it. */
+  /** A call that was ended continues without deltas: readers have closed it. */
   wasEnded: boolean;
   readonly step: Step;
 }
@@ -81,7 +81,7 @@ export class DataStreamMessage {
     return lines + convertText(delta);
   }
 
-  /** Whether the step goes on with this text. */
+  /** Whether the step continues with this text. */
   isAt(id: string): boolean {
     const { calls, waiting, textId } = this.#step;
     return textId === id && (calls === 0 || waiting > 0);
@@ -97,7 +97,7 @@ export class DataStreamMessage {
     return lines + toLine("g", delta);
   }
 
-  /** Makes an id known to `signature` before anything was said under it. */
+  /** Registers an id for `signature` before any text was sent under it. */
   startReasoning(id: string): void {
     (this.#reasoningIds ??= new Set()).add(id);
   }
@@ -137,7 +137,7 @@ export class DataStreamMessage {
     let lines = "";
     let call = this.#calls?.get(id);
     if (!call) {
-      // The oldest parser keeps nothing of the message that goes on.
+      // The oldest parser keeps nothing of a message that is continued.
       if (this.#known?.has(id) && !this.#isOldest) return answer;
       // A result without its call ends the client.
       lines = this.#before(false);
@@ -148,7 +148,7 @@ export class DataStreamMessage {
       call.state = "answered";
       call.step.waiting--;
     } else if (this.#isOldest && call.step !== this.#step) {
-      // Said again; the oldest parser looks for the call in this step only.
+      // Sent again; the oldest parser looks for the call in this step only.
       return lines;
     }
     return lines + answer;
@@ -180,8 +180,8 @@ export class DataStreamMessage {
     return lines + this.#finishStep(finishReason, usage);
   }
 
-  // What a model says next must not merge with what the client has in this step. But a step with a
-  // call that waits stays open: clients look for the calls to answer in the last one only.
+  // The model's next output must not merge with what the client has in this step. But a step with a
+  // waiting call stays open: clients look for the calls to answer in the last one only.
   #before(isApart: boolean): string {
     const { calls, waiting } = this.#step;
     if (waiting > 0 || (calls === 0 && !isApart)) return "";

@@ -6,8 +6,8 @@ import { isRecord } from "../shared/json.ts";
 import { onlyTextPart, readEach, readOwnMembers, toPlainChat } from "./plain-envelope.ts";
 
 /**
- * What `useChat` of AI SDK 3.4 and 4 sends in an ordinary chat, as `decodePlainUi` reads that of later
- * ones, and for the same gain. Nothing: it takes a closer look.
+ * Fast path for what `useChat` of AI SDK 3.4 and 4 sends in an ordinary chat, like `decodePlainUi` for
+ * later ones. Returns undefined to fall back to the full decoder.
  */
 export function decodePlainV4(
   body: Json,

@@ -81,7 +81,7 @@ function readMessages(body: Json, findings: DecodeFaults): Json[] {
     return [];
   }
   if (sent.length > limits.messages) {
-    const message = `has ${sent.length} entries; this server accepts ${limits.messages}.`;
+    const message = `has ${sent.length} entries; this server accepts at most ${limits.messages}.`;
     addFault(findings, "messages", message);
     return [];
   }
@@ -138,12 +138,12 @@ function decodeUser(
     addFault(
       findings,
       `${path}.parts`,
-      `has ${text.length} characters of text; this server accepts ${messageChars}.`,
+      `has ${text.length} characters of text; this server accepts at most ${messageChars}.`,
     );
   }
   const files = content.filter(({ type }) => type !== "text").length;
   if (isNew && files > findings.limits.files) {
-    const message = `has ${files} files; this server accepts ${findings.limits.files}.`;
+    const message = `has ${files} files; this server accepts at most ${findings.limits.files}.`;
     addFault(findings, `${path}.parts`, message);
   }
   const isPlain = content.every(({ type }) => type === "text");
@@ -171,7 +171,7 @@ function toResume(
       addFault(
         findings,
         "messages",
-        `answer the approval "${id}" with something else than a boolean.`,
+        `answer the approval "${id}" with a value that is not a boolean.`,
       );
     }
     const payload = { approved, ...(reason !== undefined && { reason }) };

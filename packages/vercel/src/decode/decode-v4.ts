@@ -29,7 +29,7 @@ export function decodeV4Closely(body: Json, options: DecodeOptions): DecodedChat
     addMessages(messages, decodeMessage(message, index === lastAt, findings), findings),
   );
   const { prompt: _, ...rest } = body;
-  // `useCompletion` has no other word for it; beside messages it is the client's own.
+  // `useCompletion` sends only this member; next to messages it is a custom member.
   const isCompletion = !("messages" in body) && !("message" in body);
   const { agentId, threadId, ...envelope } = readEnvelope(isCompletion ? rest : body, findings);
   assertFaultless(findings);
@@ -46,7 +46,7 @@ interface Sent {
   readonly id: string;
   readonly role: unknown;
   readonly body: Json;
-  /** Where it stands, for refusals. */
+  /** Its place, for refusals. */
   readonly path: string;
 }
 
@@ -64,7 +64,11 @@ function readMessages(body: Json, runId: string, findings: DecodeFaults): Sent[]
   }
   const { messages: most } = findings.limits;
   if (list.length > most) {
-    addFault(findings, "messages", `has ${list.length} entries; this server accepts ${most}.`);
+    addFault(
+      findings,
+      "messages",
+      `has ${list.length} entries; this server accepts at most ${most}.`,
+    );
     return [];
   }
   // These clients keep their ids to themselves; the place in the list is the same in every request.
@@ -133,7 +137,7 @@ function decodeUser({ id, body, path }: Sent, isNew: boolean, findings: DecodeFa
     addFault(
       findings,
       `${path}.content`,
-      `has ${text.length} characters; this server accepts ${limits.messageChars}.`,
+      `has ${text.length} characters; this server accepts at most ${limits.messageChars}.`,
     );
   }
   const { fileBytes } = findings;
@@ -141,7 +145,11 @@ function decodeUser({ id, body, path }: Sent, isNew: boolean, findings: DecodeFa
   // What came before was accepted here.
   if (!isNew) findings.fileBytes = fileBytes;
   if (isNew && files.length > limits.files) {
-    addFault(findings, path, `has ${files.length} files; this server accepts ${limits.files}.`);
+    addFault(
+      findings,
+      path,
+      `has ${files.length} files; this server accepts at most ${limits.files}.`,
+    );
   }
   if (files.length === 0) return { id, role: "user", content: text };
   const parts = [...(text === "" ? [] : [{ type: "text", text }]), ...files];
@@ -164,7 +172,7 @@ function readAttachments(body: Json, at: string, findings: DecodeFaults): Json[]
   });
 }
 
-// Bytes that stand in a part of their own, as in the assistant's messages.
+// Bytes in separate parts, as in the assistant's messages.
 function readFiles(body: Json, at: string, findings: DecodeFaults): Json[] {
   const parts = own(body, "parts");
   if (!Array.isArray(parts)) return [];

@@ -1,13 +1,13 @@
 import type { Awaitable, Limits, RunAgentInput } from "@holodeck/agui-core";
 
-/** What a request of `useChat` asks for, in AG-UI's words. */
+/** A request of `useChat` in AG-UI's terms. */
 export interface DecodedChat {
   readonly input: RunAgentInput;
   /** The agent that the request names. */
   readonly agentId?: string;
   /** Id of the assistant message that this run continues. */
   readonly continues?: string;
-  /** Ids of the calls that the user has just said no to. */
+  /** Ids of the calls that the user has just denied. */
   readonly denied?: ReadonlySet<string>;
 }
 

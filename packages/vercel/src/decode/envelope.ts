@@ -4,7 +4,7 @@ import { addFault } from "./faults.ts";
 import type { DecodeFaults } from "./faults.ts";
 import { asText, isRecord, own } from "../shared/json.ts";
 
-/** What a body says besides its messages. */
+/** The members of a body besides its messages. */
 export interface Envelope extends Pick<RunAgentInput, "tools" | "context" | "state" | "resume"> {
   readonly threadId?: string;
   readonly agentId?: string;

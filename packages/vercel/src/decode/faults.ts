@@ -15,7 +15,7 @@ export function createDecodeFaults(limits: Limits): DecodeFaults {
 
 /** Notes one thing that is wrong, and where. */
 export function addFault(findings: DecodeFaults, path: string, message: string): void {
-  // Past this a list helps nobody, and a small body must not buy a large answer.
+  // A longer list does not help, and a small body must not cause a large response.
   if (findings.faults.length < 100) findings.faults.push({ path, message: `${path} ${message}` });
 }
 
@@ -30,7 +30,7 @@ export function addMessages(
   for (const message of more) {
     messages.push(message);
     if (messages.length <= most) continue;
-    const text = `hold more than ${most} messages, counting each tool call's result; this server accepts ${most}.`;
+    const text = `hold more than ${most} messages, counting each tool call's result; this server accepts at most ${most}.`;
     return addFault(findings, "messages", text);
   }
 }
@@ -44,6 +44,6 @@ export function assertFaultless({ faults, fileBytes, limits }: DecodeFaults): vo
   if (fileBytes <= limits.inlineFileBytes) return;
   throw new AgentError(
     "payload-too-large",
-    `The files in the messages have ${fileBytes} bytes; this server accepts ${limits.inlineFileBytes}.`,
+    `The files in the messages have ${fileBytes} bytes; this server accepts at most ${limits.inlineFileBytes}.`,
   );
 }

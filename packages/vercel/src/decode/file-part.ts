@@ -27,7 +27,7 @@ export function decodeFile({ url, mediaType, filename }: SentFile): DecodedFile 
     const bytes = Math.max(0, Math.floor((value.length * 3) / 4) - padding);
     return { part: { type: kindOf(mimeType), source, ...metadata }, bytes };
   }
-  // Nobody here fetches it, but an agent may: only what is on the web.
+  // This server does not fetch it, but an agent may: only http(s) URLs.
   if (!/^https?:\/\//i.test(url)) return undefined;
   const mime = mediaType ? { mimeType: mediaType } : {};
   const source = { type: "url", value: url, ...mime };
@@ -48,7 +48,7 @@ function toBase64(text: string): string | undefined {
     }
     return btoa(binary);
   } catch {
-    // Not encoded rightly, so not a data URL.
+    // Not valid encoding, so not a data URL.
     return undefined;
   }
 }

@@ -3,8 +3,8 @@ import { isOpaqueId } from "@holodeck/agui-core";
 const form = /^[0-9A-HJKMNP-TV-Z]{26}~(.+)$/s;
 
 /**
- * The id of a run that continues an assistant message. It carries that message's id, so that whoever
- * follows the run later, in whichever process, tells it under the same id.
+ * The id of a run that continues an assistant message. It contains that message's id, so that every
+ * follower of the run, in any process, sends it under the same id.
  */
 export function toRunId(id: string, continues: string | undefined): string {
   if (continues === undefined) return id;

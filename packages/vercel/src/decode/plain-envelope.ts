@@ -61,8 +61,8 @@ export function toPlainChat(
 }
 
 /**
- * The one text among the parts of an assistant's message, which may have steps besides. Nothing: there is
- * none, or more than that.
+ * The only text among the parts of an assistant's message, which may also have steps. Returns undefined
+ * when there is none, or more than that.
  */
 export function onlyTextPart(parts: readonly unknown[]): Json | undefined {
   let found: Json | undefined;

@@ -30,8 +30,8 @@ export function heldIds(messages: readonly Message[]): ReadonlySet<string> {
 }
 
 /**
- * What a message held before the run that continues it. Nothing when that can no longer be told from
- * what the run itself has said: its thread has been written to since.
+ * The content of a message before the run that continues it. Returns undefined when it cannot be
+ * separated from the output of the run itself, because the thread was written to since.
  */
 export async function heldBefore(
   record: RunRecord,
@@ -80,8 +80,8 @@ function toEntry(
   };
 }
 
-// A single message adds to what the thread has. One that the thread has already stands for itself and
-// all that follows it: it was edited, or is to be answered anew.
+// A single message is added to the thread. A message that is already in the thread replaces itself
+// and everything after it: it was edited, or is to be answered again.
 function withHistory(decoded: DecodedChat, session: Session): DecodedChat {
   const { input } = decoded;
   const stored = session.messages.filter(({ role }) => role !== "activity");
@@ -89,7 +89,7 @@ function withHistory(decoded: DecodedChat, session: Session): DecodedChat {
   const answered = new Set(
     stored.flatMap((message) => (message.role === "tool" ? message.toolCallId : [])),
   );
-  // What the assistant said is known here; only a user's words and results are news.
+  // The assistant's messages are known here; only user messages and results are new.
   const news = input.messages.filter(
     (message) =>
       message.role === "user" || (message.role === "tool" && !answered.has(message.toolCallId)),

@@ -16,7 +16,7 @@ export interface Approval {
 
 export interface DecodedAssistant {
   readonly messages: readonly Message[];
-  /** Answered in the last step, where the agent's questions stand. */
+  /** Answered in the last step, which contains the agent's questions. */
   readonly approvals: readonly Approval[];
 }
 
@@ -26,9 +26,9 @@ interface Entry {
 }
 
 /**
- * One message of the client's into what it was made from. Parts that this server streamed say in their
- * metadata which message they belong to; others are cut where a step begins, or where text follows an
- * answered tool.
+ * Splits one message of the client into the messages it was made from. Parts that this server streamed
+ * have the id of their message in their metadata; others are split where a step starts, or where text
+ * follows an answered tool.
  */
 export function decodeAssistant(
   id: string,
@@ -105,7 +105,7 @@ export function decodeAssistant(
     // Half a call is none.
     if (!isMessageId(toolCallId) || part.state === "input-streaming") return;
     const result = resultOf(part);
-    // What still waits in an older message was given up, and no model goes on from an open call.
+    // A waiting call in an older message was abandoned, and models do not accept an open call.
     if (!isLast && !result) return;
     const entry = callers.get(toolCallId) ?? takeCall(part, toolCallId, name);
     if (!result || answered.has(toolCallId)) return;

@@ -9,7 +9,7 @@ export interface AssistantV4Options {
   readonly isLast: boolean;
 }
 
-/** One round of the model: what it thought, said and called, and what came back. */
+/** One round of the model: its reasoning, text and calls, and their results. */
 interface Round {
   text: string;
   reasoning: { text: string; signature?: string }[];
@@ -92,7 +92,7 @@ function readRounds(message: Json, options: AssistantV4Options): Round[] {
       if (isMarked || round.calls.length > 0) next();
       isMarked = true;
     } else if (part.type === "text" && typeof part.text === "string" && part.text !== "") {
-      // What follows a result is the next thing that the model said.
+      // What follows a result is the next output of the model.
       if (round.calls.some(({ isAnswered }) => isAnswered)) next();
       round.text += part.text;
     } else if (part.type === "reasoning") round.reasoning.push(...readReasoning(part));
@@ -106,7 +106,7 @@ function readRounds(message: Json, options: AssistantV4Options): Round[] {
   );
 }
 
-// Before parts there were steps, and nothing said in which one the text was: as in the SDK itself it
+// Before parts there were only steps, and the step of the text is unknown: as in the SDK itself, it
 // opens the last message, where calls may still wait, and closes an older one.
 function readWithoutParts(message: Json, { text, isLast }: AssistantV4Options): Round[] {
   const { toolInvocations, reasoning } = message;
@@ -137,7 +137,7 @@ function readInvocation(value: unknown): Invocation[] {
   const { state, toolCallId, toolName, args, result } = value;
   if (typeof toolCallId !== "string" || toolCallId === "" || typeof toolName !== "string")
     return [];
-  // Cut off while its arguments were still coming: nobody can answer it.
+  // Interrupted while its arguments were streaming: it cannot be answered.
   if (state === "partial-call") return [];
   return [{ toolCallId, toolName, args, isAnswered: state === "result", result }];
 }

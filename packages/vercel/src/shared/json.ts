@@ -39,8 +39,8 @@ export function toSafeJson(value: unknown): string {
   });
 }
 
-// Where a tool's input and output stand in a request: below the body, its messages, one of them, its parts,
-// one of those and, before AI SDK 5, an invocation.
+// The depth of a tool's input and output in a request: below the body, its messages, one of them, its
+// parts, one of those and, before AI SDK 5, an invocation.
 const levelsAbove = 6;
 
 /**

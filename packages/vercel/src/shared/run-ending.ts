@@ -1,7 +1,7 @@
 import type { Json } from "@holodeck/agui-core";
 import { isRecord } from "./json.ts";
 
-/** Why a run ended, in the AI SDK's words. */
+/** Why a run ended, in the AI SDK's terms. */
 export type FinishReason = "stop" | "tool-calls" | "other";
 
 /** Why a run ended: `isWaiting` when calls are left for the client. */
@@ -19,7 +19,7 @@ const counts = [
   "cacheWriteInputTokens",
 ];
 
-/** The tokens of all models together; nothing when no number was told. */
+/** The tokens of all models together; undefined when none were reported. */
 export function totalUsage(usage: unknown): Json | undefined {
   if (!Array.isArray(usage)) return undefined;
   const total: Record<string, number> = {};
@@ -32,7 +32,7 @@ export function totalUsage(usage: unknown): Json | undefined {
   return Object.keys(total).length > 0 ? total : undefined;
 }
 
-/** Whether an interrupt can be answered with yes or no: more than that an approval cannot say. */
+/** Whether an interrupt can be answered with yes or no: an approval has no other answers. */
 export function isApproval({ responseSchema }: Json): boolean {
   if (!isRecord(responseSchema)) return true;
   const { required } = responseSchema;

@@ -6,10 +6,10 @@ export interface StreamFailure {
   readonly code?: string;
 }
 
-/** What a client is told of a failure unless somebody decides otherwise. */
+/** The default text that a client receives for a failure. */
 export const maskedFailure = "An error occurred.";
 
-/** What an event says of its failure. */
+/** The failure in an event. */
 export function failureIn({ message, code }: BaseEvent): StreamFailure {
   const text = typeof message === "string" ? message : "";
   return typeof code === "string" ? { message: text, code } : { message: text };

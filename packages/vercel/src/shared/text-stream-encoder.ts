@@ -4,8 +4,8 @@ import { vercelHeaders } from "./headers.ts";
 import { UnsentMessages } from "./unsent-messages.ts";
 
 /**
- * The text protocol, for `streamProtocol: "text"` and `useObject`: what the assistant says and nothing
- * else. It has no word for errors and no keep-alive.
+ * The text protocol, for `streamProtocol: "text"` and `useObject`: only the assistant's text. It has
+ * neither errors nor a keep-alive.
  *
  * @example
  * ```ts
@@ -52,7 +52,7 @@ export function textStreamEncoder(): Encoder {
     contentType: "text/plain; charset=utf-8",
     headers: vercelHeaders(undefined),
     encode,
-    // Nothing stands between them, so that together they are the text that the entry has.
+    // There is no separator, so the deltas together are the text of the entry.
     encodeDeltas: encode,
   };
 }

@@ -8,7 +8,7 @@ interface ForeignMessage {
   content: string;
 }
 
-/** Keeps apart what the client has been told from what it has not. */
+/** Separates what the client has received from what it has not. */
 export class UnsentMessages {
   readonly #told: Set<string>;
   #foreign: Map<string, ForeignMessage> | undefined;
@@ -40,7 +40,7 @@ export class UnsentMessages {
     return this.#foreign?.has(id) ?? false;
   }
 
-  /** True when nothing was said under this id before; from now on something was. */
+  /** True when nothing was sent under this id before; marks it as sent. */
   isNew(id: string): boolean {
     const isNew = !this.#told.has(id);
     this.#told.add(id);

@@ -20,7 +20,7 @@ export class UiChunks {
   readonly #frames = new UiFrames();
   readonly #parts: UiParts;
   readonly #told: Set<string>;
-  /** Messages of other roles than the assistant's, and what they have said so far. */
+  /** Messages of other roles than the assistant's, and their content so far. */
   #asides: Map<string, Json & { content: string }> | undefined;
   #data: UiData | undefined;
   #runId = "";
@@ -124,7 +124,7 @@ export class UiChunks {
 
   #takeSnapshot(given: unknown): void {
     const messages = Array.isArray(given) ? (given as Message[]) : [];
-    // What stands before the user's last word is history, and that cannot be told again here.
+    // Messages before the last user message are history, which cannot be sent again here.
     const last = messages.map(({ role }) => role).lastIndexOf("user");
     this.#tellMessages(messages.slice(last + 1));
   }

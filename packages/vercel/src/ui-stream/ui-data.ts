@@ -3,7 +3,7 @@ import type { BaseEvent, Json } from "@holodeck/agui-core";
 import { asText, defined, isRecord } from "../shared/json.ts";
 import type { UiFrames } from "./ui-frames.ts";
 
-/** Tells the events that are data parts to the client: state, activities, steps and subagents. */
+/** Sends the events that are data parts: state, activities, steps and subagents. */
 export class UiData {
   readonly #frames: UiFrames;
   readonly #describeFailure: (event: BaseEvent) => string;
@@ -53,7 +53,7 @@ export class UiData {
   #patchState(patch: unknown): void {
     const next = this.#state && patched(this.#state.value, patch);
     if (next) return this.#showState(next);
-    // Without a snapshot to start from, the change is all there is to tell.
+    // Without a snapshot to start from, only the change can be sent.
     this.#frames.write({ type: "data-agui-state-delta", data: patch ?? [], transient: true });
   }
 

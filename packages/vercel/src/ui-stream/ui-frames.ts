@@ -5,12 +5,12 @@ import { toSafeJson } from "../shared/json.ts";
 export class UiFrames {
   text = "";
 
-  /** A chunk, as the AI SDK calls what stands in a frame. */
+  /** A chunk, the AI SDK's name for the content of a frame. */
   write(chunk: Json): void {
     this.put(toSafeJson(chunk));
   }
 
-  /** A part with an id of its own: the client keeps the last one. */
+  /** A part with an id: the client keeps the last one. */
   writeData(name: string, id: string, data: unknown): void {
     this.write({ type: `data-${name}`, id, data: data ?? null });
   }

@@ -10,7 +10,7 @@ export interface UiPartsOptions {
   readonly isContinuation: boolean;
   /** Ids of what an earlier run has put into it; absent: it is not known. */
   readonly known?: ReadonlySet<string> | undefined;
-  /** Ids of the calls that the user has said no to. */
+  /** Ids of the calls that the user has denied. */
   readonly denied?: ReadonlySet<string> | undefined;
   /** How deep the body of the client's next request may be. */
   readonly jsonDepth?: number | undefined;
@@ -20,7 +20,7 @@ export interface UiPartsOptions {
 interface Prose {
   readonly kind: ProseKind;
   readonly id: string;
-  /** Its JSON. Absent: there is nothing to tell but the id. */
+  /** Its JSON. Absent when there is only the id. */
   readonly origin: string | undefined;
 }
 
@@ -32,10 +32,10 @@ interface Call {
 }
 
 /**
- * What the client's message holds, and the chunks that bring it there. Keeps the client's rules about
+ * The content of the client's message, and the chunks that build it. Follows the client's rules about
  * parts and steps: with `lastAssistantMessageIsCompleteWithToolCalls` it sends its message again whenever
- * every tool of the last step has an answer; so what follows the answers stands in a step of its own, and
- * a step that waits for the client stays the last.
+ * every tool of the last step has an answer; so output after the answers is in a separate step, and a
+ * step that waits for the client stays the last.
  */
 export class UiParts {
   readonly #frames: UiFrames;
@@ -161,7 +161,7 @@ export class UiParts {
     // Clients forget what is open when a step ends; a delta after that would fail them.
     for (const [key, prose] of this.#shown) {
       this.#tellEnd(prose.kind, prose.id);
-      // Told again, it says again where it is from.
+      // Sent again, it repeats its origin.
       (this.#hidden ??= new Map()).set(key, prose);
     }
     this.#shown.clear();

@@ -16,12 +16,12 @@ export function toToolOutput(content: unknown, jsonDepth?: number): ToolOutput {
 function fromParts(content: unknown, jsonDepth: number | undefined): unknown {
   if (!Array.isArray(content)) return content ?? null;
   const texts = content.map((part: unknown) => (isRecord(part) ? own(part, "text") : undefined));
-  // Parts with media stay parts: their text alone would say less.
+  // Parts with media stay parts: their text alone would be incomplete.
   if (texts.some((text) => typeof text !== "string")) return content;
   return parseStructure(texts.join(""), jsonDepth);
 }
 
-// The form in which `callTool` tells the model that a tool failed.
+// The format in which `callTool` reports a failed tool to the model.
 function errorIn(output: unknown): string | undefined {
   if (!isRecord(output) || Object.keys(output).length !== 1) return undefined;
   const error = own(output, "error");

@@ -11,9 +11,9 @@ export interface ProbeRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   readonly timeoutMs: number;
-  /** Says, of what has come so far, whether the rest may be left unread. */
+  /** Decides, from what has arrived so far, whether the rest may be left unread. */
   readonly isEnough?: (tail: string) => boolean;
-  /** Says that the answer should be over now; it has 3 s to be. */
+  /** Decides whether the response should have ended; it then has 3 s to end. */
   readonly isOver?: (tail: string) => boolean;
 }
 
@@ -45,7 +45,7 @@ export class NoAnswer extends Error {
     this.code = error.code ?? "";
   }
 
-  /** Whether nobody listens there (any more). */
+  /** Whether the server is not reachable. */
   get isGone(): boolean {
     return ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"].includes(this.code);
   }
@@ -54,7 +54,7 @@ export class NoAnswer extends Error {
 const maxGraceMs = 3_000;
 const tailChars = 4_096;
 
-/** Asks on a connection of its own and keeps every byte. Throws {@link NoAnswer}. */
+/** Sends a request on a separate connection and keeps every byte. Throws {@link NoAnswer}. */
 export function ask(question: ProbeRequest): Promise<Answer> {
   const { url, method = "POST", headers, body, timeoutMs } = question;
   const request = url.protocol === "https:" ? requestHttps : requestHttp;
@@ -76,7 +76,8 @@ export function ask(question: ProbeRequest): Promise<Answer> {
     });
     sent.on("error", (error) => {
       clearTimeout(timer);
-      // After the head this is the body's to tell: a refusal may come while we are still sending.
+      // After the head, the body reports this: a refusal may arrive while the request is still
+      // being sent.
       if (!answered) reject(new NoAnswer(error));
     });
     sent.end(body);

@@ -20,7 +20,7 @@ export interface EventReader {
   read(frame: Frame): ReadEvent | undefined;
   /** An event of a known type could not be read. */
   readonly isGarbled: boolean;
-  /** What RUN_STARTED said; undefined for a server of 0.0.x. */
+  /** The version in RUN_STARTED; undefined for a server of 0.0.x. */
   readonly version: string | undefined;
 }
 

@@ -38,7 +38,7 @@ export function readFrames(bytes: Uint8Array, report: CheckReport): Frames {
       if (line.startsWith(":")) report.show("keep-alive", `Seen: "${line.trim()}".`);
       else if (!/^(?:data|id|event|retry)(?::|$)/.test(line)) {
         isGarbled = true;
-        report.break("frames", `A line with no field of SSE: ${line}`);
+        report.break("frames", `A line that is not an SSE field: ${line}`);
       }
     }
     if (data.length === 0) continue;
@@ -57,7 +57,7 @@ function readText(bytes: Uint8Array, report: CheckReport): string {
   const at = text.indexOf("\uFFFD");
   if (at >= 0) {
     const around = text.slice(Math.max(0, at - 40), at + 20);
-    report.break("utf-8", `Bytes that are no character, or one that was lost: ${around}`);
+    report.break("utf-8", `Bytes that are not valid UTF-8, or a replacement character: ${around}`);
   }
   const cr = text.indexOf("\r");
   if (cr >= 0) {
@@ -75,7 +75,7 @@ function valueOf(line: string): string {
 function checkName(name: string, { data, line }: Frame, report: CheckReport): void {
   const isType = data.includes(`"${name}"`);
   if (name === "message" || isType) {
-    const note = "Frames carry `event:`; an EventSource then needs listeners by name.";
+    const note = "Frames have `event:`; an EventSource then needs named listeners.";
     return report.show("event-field", note);
   }
   report.break("event-field", `event: ${name} before ${line}`);

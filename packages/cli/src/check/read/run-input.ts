@@ -14,7 +14,7 @@ export interface RunInput {
   readonly forwardedProps: object;
 }
 
-/** A run with one message on a thread of its own, or after others on theirs. */
+/** A run with one message on a new thread, or after other messages on their thread. */
 export function createRunInput(
   prompt: string,
   after: { threadId: string; messages: readonly Message[] } = { threadId: newId(), messages: [] },
@@ -31,7 +31,7 @@ export function createRunInput(
   };
 }
 
-/** The same run as a client of 0.0.x asks for it, on a thread of its own. */
+/** The same run as sent by a client of 0.0.x, on a new thread. */
 export function createOldRunInput(prompt: string): RunInput {
   const { protocolVersion: _, ...input } = createRunInput(prompt);
   return input;

@@ -17,7 +17,7 @@ const rows = [
   },
   {
     id: "content-type",
-    title: "says text/event-stream",
+    title: "sends text/event-stream",
     rule: "A stream of server-sent events has Content-Type text/event-stream.",
   },
   {
@@ -32,13 +32,13 @@ const rows = [
   },
   {
     id: "event-field",
-    title: "puts no surprise into `event:`",
+    title: "sends no unexpected `event:`",
     rule: "`event:` is ignored by AG-UI clients. If it is there, it is `message` or the event's type.",
   },
   {
     id: "no-done",
     title: "sends no [DONE]",
-    rule: "AG-UI knows no [DONE]: the terminal event is the end, and a client fails on it as bad JSON.",
+    rule: "AG-UI has no [DONE]: the terminal event is the end, and a client fails on it as bad JSON.",
   },
   {
     id: "utf-8",
@@ -53,7 +53,7 @@ const rows = [
   {
     id: "known-types",
     title: "sends known event types only",
-    rule: "A server sends only the event types of AG-UI. What is its own travels as CUSTOM or RAW.",
+    rule: "A server sends only the event types of AG-UI. Custom data is sent as CUSTOM or RAW.",
   },
   {
     id: "camel-case",
@@ -67,7 +67,7 @@ const rows = [
   },
   {
     id: "timestamps",
-    title: "has sane timestamps",
+    title: "sends valid timestamps",
     rule: "A timestamp is a whole number of milliseconds since 1970.",
     missing: "No event carries a timestamp.",
   },
@@ -84,7 +84,7 @@ const rows = [
   },
   {
     id: "version",
-    title: "tells its protocol version",
+    title: "sends its protocol version",
     rule: "RUN_STARTED carries the server's protocolVersion, such as 1.0.",
   },
   {
@@ -94,14 +94,14 @@ const rows = [
   },
   {
     id: "silent-after-end",
-    title: "says nothing after the end",
-    rule: "After RUN_FINISHED or RUN_ERROR nothing more is said of the run.",
+    title: "sends nothing after the end",
+    rule: "No event of the run follows RUN_FINISHED or RUN_ERROR.",
   },
   {
     id: "closes",
     title: "closes the stream after the end",
-    rule: "The server ends the body after the terminal event, in good order.",
-    missing: "No run came to its end.",
+    rule: "The server ends the body cleanly after the terminal event.",
+    missing: "No run ended.",
   },
   // Parts
   {
@@ -124,7 +124,7 @@ const rows = [
   },
   {
     id: "tool-results",
-    title: "answers calls that were made",
+    title: "sends results for calls that were made",
     rule: "TOOL_CALL_RESULT names a call of this run or of the history; pendingToolCallIds only open ones.",
     missing: "No tool result was seen.",
   },
@@ -142,7 +142,7 @@ const rows = [
   },
   {
     id: "subagents",
-    title: "keeps what subagents own apart",
+    title: "keeps the parts of subagents separate",
     rule: "SUBAGENT_STARTED before its end, ended before RUN_FINISHED; a part stays with its owner.",
     missing: "No subagent was seen.",
   },
@@ -167,7 +167,7 @@ const rows = [
   {
     id: "messages",
     title: "sends valid message snapshots",
-    rule: "Messages of a MESSAGES_SNAPSHOT are valid, each with an id of its own.",
+    rule: "Messages of a MESSAGES_SNAPSHOT are valid, each with a unique id.",
     missing: "No MESSAGES_SNAPSHOT was seen.",
   },
   {
@@ -179,7 +179,7 @@ const rows = [
   // Errors
   {
     id: "run-error",
-    title: "tells a failure as RUN_ERROR",
+    title: "reports a failure as RUN_ERROR",
     rule: "A failure after the first byte is one RUN_ERROR with a message.",
     missing: "No run failed. A prompt that makes the agent fail would show it.",
   },
@@ -198,7 +198,7 @@ const rows = [
   // Requests
   {
     id: "second-run",
-    title: "goes on with the same thread",
+    title: "continues the same thread",
     rule: "A second run on the thread, with its history, is answered like the first.",
   },
   {
@@ -219,13 +219,13 @@ const rows = [
   },
   {
     id: "protobuf",
-    title: "frames protobuf right when asked",
+    title: "frames protobuf correctly when asked",
     rule: "application/vnd.ag-ui.event+proto without parameters; each event after its length in 4 bytes, big-endian.",
   },
   {
     id: "snake-case",
-    title: "takes or refuses snake_case input",
-    rule: "Input is camelCase. snake_case may be understood or refused with 4xx; it is no 5xx.",
+    title: "accepts or refuses snake_case input",
+    rule: "Input is camelCase. snake_case may be accepted or refused with 4xx, but not with 5xx.",
   },
   {
     id: "bad-json",
@@ -240,29 +240,29 @@ const rows = [
   {
     id: "missing-fields",
     title: "refuses or completes an empty input",
-    rule: "Input without ids and messages is refused with a 4xx, or gets ids of the server's.",
+    rule: "Input without ids and messages is refused with a 4xx, or gets ids from the server.",
   },
   {
     id: "media-type",
-    title: "refuses a body that is no JSON by type",
+    title: "refuses a body that is not JSON by its type",
     rule: "A body of another media type is refused with a 4xx (415).",
   },
   {
     id: "big-body",
     title: "survives a body of 16 MiB",
-    rule: "A large body is taken or refused with a 4xx (413); the server goes on.",
+    rule: "A large body is accepted or refused with a 4xx (413); the server keeps running.",
   },
   {
     id: "survives-leaving",
-    title: "survives a client that leaves",
-    rule: "Closing the connection in mid-stream ends that run at most; the next request is answered.",
+    title: "survives a client that disconnects",
+    rule: "Closing the connection mid-stream ends at most that run; the next request is answered.",
   },
   // On the way
   {
     id: "streams",
-    title: "sends events as they are made",
-    rule: "The first event arrives before the last one is made. Proxies: X-Accel-Buffering: no, no compression.",
-    missing: "The runs were too quick to tell. A prompt with a long answer would show it.",
+    title: "sends events as they are produced",
+    rule: "The first event arrives before the last one is produced. Proxies: X-Accel-Buffering: no, no compression.",
+    missing: "The runs were too short to measure. A prompt with a long answer would show it.",
   },
   {
     id: "compression",
@@ -272,12 +272,12 @@ const rows = [
   {
     id: "keep-alive",
     title: "keeps idle streams alive",
-    rule: "A comment (`: keep-alive`) now and then keeps proxies from closing a quiet stream.",
+    rule: "A periodic comment (`: keep-alive`) keeps proxies from closing a quiet stream.",
     missing: "No comment was seen; no run was quiet for long enough to need one.",
   },
   {
     id: "cors",
-    title: "says who may call it from a page",
+    title: "reports which pages may call it",
     rule: "Noted only: whether pages of other origins may call the endpoint.",
     missing: "OPTIONS was not answered.",
   },

@@ -26,7 +26,7 @@ export interface Findings {
   break(id: CheckId, seen: string, where: string): void;
   /** The rule does not concern this server. */
   exempt(id: CheckId, reason: string): void;
-  /** Nothing can be said, for this reason. */
+  /** The check cannot be decided, for this reason. */
   miss(id: CheckId, reason: string): void;
   results(): CheckResult[];
 }

@@ -58,7 +58,7 @@ export function toSummary(results: readonly CheckResult[]): string {
   return words.join(", ");
 }
 
-// Long words, such as a line of JSON, are cut wherever the column ends.
+// Long words, such as a line of JSON, are cut at the end of the column.
 function wrap(label: string, text: string): string[] {
   const room = width - indent.length - label.length;
   const lines: string[] = [];

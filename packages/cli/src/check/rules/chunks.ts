@@ -50,7 +50,7 @@ export function createChunks(
         return report.break("chunks", `A first chunk without toolCallName: ${line}`);
       }
       if (parts.isOpen(kind, toShownText(id))) {
-        return report.break("chunks", `What was begun with START goes on as a chunk: ${line}`);
+        return report.break("chunks", `A part opened with START continues as a chunk: ${line}`);
       }
       const lane = { kind, id: toShownText(id) };
       lanes.set(owner, lane);

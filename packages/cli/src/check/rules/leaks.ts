@@ -23,7 +23,9 @@ const patterns: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["an address", /\bE(?:CONN\w+|HOSTUNREACH|TIMEDOUT|NOTFOUND|AI_AGAIN)\b[^\n"]{0,20}[\w.:[\]-]+/],
 ];
 
-/** What in a text is not for clients, in its own words; undefined when there is nothing. */
+/**
+ * Finds what a client must not see in a text, and describes it; undefined when there is nothing.
+ */
 export function findLeak(text: string, ownPath: string): string | undefined {
   for (const [what, pattern] of patterns) {
     const found = pattern.exec(text)?.[0].trim();

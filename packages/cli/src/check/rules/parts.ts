@@ -62,7 +62,7 @@ export interface Parts {
   isOpen(kind: "text" | "call" | "thought", id: string): boolean;
 }
 
-/** Watches what is opened, continued and closed in a run, and by whom. */
+/** Tracks what is opened, continued and closed in a run, and its owner. */
 export function createParts(report: CheckReport): Parts {
   // Each open part with the subagent that opened it.
   const open = new Map<string, { kind: Kind; id: string; owner: unknown }>();
@@ -108,13 +108,14 @@ export function createParts(report: CheckReport): Parts {
     const id = idOf(kind, event);
     if (!part) {
       const isElsewhere = kind === "step" && isOpenBySomebody(id);
-      if (isElsewhere) report.break("subagents", `The step "${id}" is not its own: ${line}`);
+      if (isElsewhere)
+        report.break("subagents", `The step "${id}" belongs to another owner: ${line}`);
       else report.break(checks[kind], `No ${names[kind]} "${id}" is open: ${line}`);
       return;
     }
     const tag = event["subagentRunId"];
     if (kind !== "subagent" && tag !== undefined && tag !== part.owner) {
-      report.break("subagents", `The ${names[kind]} "${id}" belongs to another: ${line}`);
+      report.break("subagents", `The ${names[kind]} "${id}" belongs to another owner: ${line}`);
     }
     if (move !== "close") return;
     open.delete(key);

@@ -35,7 +35,7 @@ export function createRunOrder(asked: Asked, report: CheckReport): RunOrder {
     const { protocolVersion: version } = event;
     if (version === undefined) return;
     if (/^\d+\.\d+$/.test(toShownText(version)))
-      report.show("version", `It speaks ${toShownText(version)}.`);
+      report.show("version", `It uses ${toShownText(version)}.`);
     else report.break("version", line);
   }
 
@@ -57,7 +57,7 @@ export function createRunOrder(asked: Asked, report: CheckReport): RunOrder {
       const { type } = read.event;
       const isEnd = type === EventType.RUN_FINISHED || type === EventType.RUN_ERROR;
       if (isFirst && type !== EventType.RUN_STARTED && type !== EventType.RUN_ERROR) {
-        report.break("starts", `First came ${read.line}`);
+        report.break("starts", `The first event was ${read.line}`);
         isStarted = true;
       }
       isFirst = false;

@@ -8,11 +8,11 @@ const slowMs = 250;
 export interface Pace {
   readonly kind: "streamed" | "buffered" | "too quick";
   readonly encoding: string | undefined;
-  /** When the first and the last came, in words. */
+  /** Describes when the first and the last event arrived. */
   readonly seen: string;
 }
 
-/** What the events of a run tell of when they were made. */
+/** What the events of a run reveal about when they were produced. */
 export interface Made {
   /** Their own timestamps. */
   readonly times: readonly number[];
@@ -62,5 +62,5 @@ export function checkPaces(paces: readonly Pace[], findings: Findings): void {
   if (packed.kind === "buffered" && isStreaming) {
     return findings.break("compression", `${note} ${packed.seen}`, "the run with Accept: */*");
   }
-  findings.miss("compression", `${note} The runs were too quick to tell more.`);
+  findings.miss("compression", `${note} The runs were too short to measure more.`);
 }

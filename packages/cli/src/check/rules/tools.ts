@@ -9,7 +9,7 @@ export function createTools(
   report: CheckReport,
 ): {
   take(read: ReadEvent, chunk: ReturnType<ReturnType<typeof createChunks>["take"]>): void;
-  /** Calls nobody has answered, in order. */
+  /** Unanswered calls, in order. */
   pending(): string[];
 } {
   const args = new Map<string, string>();
@@ -41,7 +41,7 @@ export function createTools(
     try {
       JSON.parse(text);
     } catch {
-      // What the parser says depends on its version; the text itself says enough.
+      // The parser's message depends on its version; the text itself is enough.
       report.break("tool-args", `The arguments of "${id}": ${text}`);
     }
   }

@@ -32,13 +32,13 @@ async function ask(talk: Talk, name: string, args: Record<string, unknown>): Pro
   if (!input.tools.some((tool) => tool.name === name)) {
     await say(
       `For this I need the tool \`${name}\` of your client, and it has none. ` +
-        `The playground has it; a client of your own declares it in \`tools\` of its request.`,
+        `The playground has it; other clients declare it in \`tools\` of their requests.`,
     );
     return undefined;
   }
-  if (!isContinued) await say("That is for you to say. ");
+  if (!isContinued) await say("That is for you to decide. ");
   const outcome = await call(name, args);
-  if (outcome.status === "failed") await say(`You did not say: ${outcome.error.message}`);
+  if (outcome.status === "failed") await say(`You did not answer: ${outcome.error.message}`);
   return outcome.status === "done" ? (outcome.result ?? "nothing") : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Feature } from "../feature.ts";
 
-/** Fails in mid-answer. What it throws is in the server's log; the client is told that something failed. */
+/** Fails mid-answer. The error is in the server's log; the client receives a generic message. */
 export const failure: Feature = {
   example: "Fail with an error",
   words: /\b(fail|error|crash|break)\b/i,

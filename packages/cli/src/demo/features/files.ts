@@ -14,7 +14,7 @@ function describe({ name, mimeType, size, text }: AskedFile): string {
   const about = `**${escape(name)}** (${escape(mimeType)}, ${size} bytes)`;
   if (text === undefined) {
     return mimeType.startsWith("image/")
-      ? `${about} is an image. I cannot see, so its size is all I can tell.`
+      ? `${about} is an image. I cannot see images, only their size.`
       : `${about} has no text that I can read.`;
   }
   const lines = text === "" ? [] : text.split(/\r?\n/);

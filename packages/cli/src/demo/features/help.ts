@@ -1,6 +1,6 @@
 import type { Feature } from "../feature.ts";
 
-/** What the agent says when nothing else was meant. */
+/** The answer when no other feature matches. */
 export function createHelp(features: readonly Feature[]): Feature {
   const list = features.map(({ example }) => `- ${example}`).join("\n");
   return {

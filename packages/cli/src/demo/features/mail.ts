@@ -2,7 +2,7 @@ import type { ServerTool } from "@holodeck/agui";
 import { defineTool } from "@holodeck/agui-tools";
 import type { Feature } from "../feature.ts";
 
-/** Sends nothing: that it asks first is what it is for. */
+/** Sends nothing: it demonstrates approval. */
 export const mailTool: ServerTool = defineTool({
   name: "send_mail",
   description: "Sends a mail, when a person allows it.",
@@ -20,7 +20,7 @@ export const mail: Feature = {
   words: /\be?-?mail\b/i,
   async answer({ question, isContinued, say, call }) {
     const to = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/.exec(question.text)?.[0] ?? "team@example.com";
-    // What came before the question is not said again after the answer.
+    // The text before the question is not repeated after the answer.
     if (!isContinued) await say("I have written a mail. You have the last word. ");
     const { status, error } = await call("send_mail", {
       to,

@@ -19,8 +19,8 @@ export interface StoreChoice {
 }
 
 /**
- * What a flag says, else what the agent's file says, else memory. The store of the flag, or of nobody,
- * outlives the readings of the file; one that the file makes is made and ended with it.
+ * The store of the flag, else of the agent's file, else memory. The store of the flag, or the default,
+ * outlives reloads of the file; one that the file creates is created and closed with it.
  */
 export function createStoreChoice(given: {
   flags: ServeFlags;
@@ -32,7 +32,7 @@ export function createStoreChoice(given: {
   return {
     async of(options) {
       if (flags.sessions === undefined && options.sessions) {
-        return { sessions: options.sessions, name: "as the file says" };
+        return { sessions: options.sessions, name: "from the agent file" };
       }
       const { maxMessages } = settings;
       const limits = toLimits(options, settings);

@@ -41,7 +41,9 @@ export interface GenerationsOptions {
 const lookMs = 100;
 const agentCloseMs = 1_000;
 
-/** Serves one agent after another from one place, without cutting off what the one before still says. */
+/**
+ * Serves one agent after another at one address, without interrupting active runs of the previous one.
+ */
 export async function createGenerations(
   first: AgentModule,
   { toOptions, stores, logger }: GenerationsOptions,
@@ -61,12 +63,12 @@ export async function createGenerations(
       await handler.close(timeoutMs === undefined ? {} : { timeoutMs });
       await within(loaded.close?.(), agentCloseMs);
     } catch (error) {
-      logger.error({ error }, "The agent did not close well.");
+      logger.error({ error }, "The agent could not be closed.");
     }
   }
 
   function retire(generation: Generation): void {
-    // Nothing tells when the last run has ended, so it is looked for.
+    // There is no event for the end of the last run, so it is polled.
     const timer = setInterval(() => {
       if (openIn(generation) > 0) return;
       clearInterval(timer);

@@ -28,7 +28,7 @@ export async function loadAgent(
   if (moduleTypes.includes(type)) return loadModuleAgent(path);
   const types = [...moduleTypes, ...yamlTypes].join(", ");
   throw usageError(
-    `"${file}" is not an agent file; its name ends with one of ${types}, like holodeck serve agent.ts.`,
+    `"${file}" is not an agent file; its name must end with one of ${types}, like holodeck serve agent.ts.`,
   );
 }
 
@@ -54,14 +54,14 @@ async function loadModuleAgent(path: string): Promise<AgentModule> {
   const place = placeOf(path, name);
   if (agent === undefined) {
     throw new AgentFault(
-      'There is no agent in it; export one, like `export default async function* (input) { yield "Hello"; }`.',
+      'It exports no agent; export one, like `export default async function* (input) { yield "Hello"; }`.',
       place,
       { files },
     );
   }
   const options = (whole.options ?? {}) as AgentHandlerOptions;
   check(() => createAgentHandler(agent as AgentLike | AgentMap), { place, files });
-  // With a good agent it is the options that are wrong. What they are warned of is said later, once.
+  // The agent is valid, so the options are wrong. Their warnings are logged later, once.
   const quiet = isObject(options) ? { logger: silentLogger, ...options } : options;
   check(() => createAgentHandler(agent as AgentLike | AgentMap, quiet), {
     place: placeOf(path, "options"),
@@ -88,7 +88,7 @@ function check(make: () => unknown, where: { place: FaultPlace; files: readonly 
   }
 }
 
-/** Where a file says what it exports under a name; its first line when it does not say it plainly. */
+/** The place of a named export in a file; its first line when the export is not found. */
 function placeOf(file: string, name: string): FaultPlace {
   const lines = readFileSync(file, "utf8").split("\n");
   const patterns =

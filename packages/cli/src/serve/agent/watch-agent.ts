@@ -8,7 +8,7 @@ import type { Generations } from "./generations.ts";
 import { loadAgent } from "./load-agent.ts";
 import { watchFiles } from "./watch-files.ts";
 
-/** Serves an agent anew when one of its files changes. */
+/** Serves a reloaded agent when one of its files changes. */
 export interface AgentWatch {
   /** Watches what the agent was made from. */
   add(loaded: AgentModule): void;
@@ -46,11 +46,11 @@ export function watchAgent(file: string, io: Io, options: { debug: boolean }): A
       const loaded = await loadAgent(file, io);
       files.add(loaded.files);
       await current.replace(loaded);
-      io.out.write(`${file} was read again.\n`);
+      io.out.write(`${file} was reloaded.\n`);
     } catch (error) {
       if (error instanceof AgentFault || error instanceof AgentFileError) files.add(error.files);
       const reason = explainFailure(error, { file, cwd: io.cwd, ...options });
-      io.err.write(`${reason}\nThe agent that was there before goes on.\n`);
+      io.err.write(`${reason}\nThe previous agent stays in use.\n`);
     }
   }
 

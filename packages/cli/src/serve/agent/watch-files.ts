@@ -2,7 +2,7 @@ import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 
-/** Tells when one of a set of files changes. */
+/** Notifies when one of a set of files changes. */
 export interface FileWatch {
   /** These as well. */
   add(files: readonly string[]): void;
@@ -39,7 +39,7 @@ export function watchFiles(onChange: () => void): FileWatch {
       watcher.on("error", () => remove(folder));
       folders.set(folder, watcher);
     } catch {
-      // It is gone; whoever imports from it will hear.
+      // It was deleted; importing it will fail.
     }
   }
 

@@ -15,7 +15,7 @@ export interface AppOptions {
   /** Why runs failed; absent where others than this machine may ask. */
   readonly failures: FailureBook | undefined;
   readonly hasPage: boolean;
-  /** Takes a record of each request that is refused before it comes to the agent. */
+  /** Receives a record of each request that is refused before it reaches the agent. */
   readonly logger: Logger;
   readonly agents: Pick<Generations, "use" | "limits" | "current">;
 }
@@ -89,7 +89,7 @@ function decode(text: string): string {
 }
 
 function notFound({ method, path }: Exchange): AgentError {
-  return new AgentError("not-found", `Nothing answers ${method} ${path} here.`);
+  return new AgentError("not-found", `No route matches ${method} ${path}.`);
 }
 
 function send(

@@ -8,13 +8,13 @@ interface Operation {
   readonly parameters?: readonly { name: string; in: string; required?: boolean }[];
 }
 
-/** Something that can be called. Parameters stand in its URL as `:name`. */
+/** A callable endpoint. Parameters are in its URL as `:name`. */
 export interface Endpoint {
   readonly method: string;
   readonly url: string;
 }
 
-/** The endpoints of each protocol, in the order of discovery. One that several speak stands with each. */
+/** The endpoints of each protocol, in the order of discovery. A shared one is listed with each. */
 export function groupEndpoints(
   routes: readonly string[],
   { paths = {} }: ApiDocument,

@@ -61,7 +61,7 @@ export async function toHandlerOptions(
   };
 }
 
-/** Every limit, with what the file and the environment say of it. */
+/** Every limit, with the values of the file and the environment. */
 export function toLimits({ limits }: AgentHandlerOptions, settings: ServeSettings): Limits {
   const given = Object.entries(limits ?? {}).filter(([, value]) => value !== undefined);
   return { ...defaultLimits, ...Object.fromEntries(given), ...settings.limits };

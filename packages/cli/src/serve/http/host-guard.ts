@@ -16,8 +16,8 @@ export interface HostGuardOptions {
 export type HostGuard = (exchange: Pick<Exchange, "method" | "header">) => void;
 
 /**
- * Everybody on a machine can be made to send requests to `localhost` by a page they visit. The page
- * must not get through: neither by a name of its own that leads here, nor by a form.
+ * Any page that a user visits can send requests to `localhost`. Such requests must be refused:
+ * neither a host name that resolves here nor a form may get through.
  */
 export function createHostGuard(options: HostGuardOptions): HostGuard {
   const isHost = createHostCheck(options);
@@ -29,7 +29,7 @@ export function createHostGuard(options: HostGuardOptions): HostGuard {
       const right = `http://${urlHost(options.host)}:${options.port()}`;
       throw new AgentError(
         "forbidden",
-        `The host "${host.slice(0, 100)}" is not one that this server is known by; use ${right}, or serve with --host.`,
+        `The host "${host.slice(0, 100)}" is not a name of this server; use ${right}, or serve with --host.`,
       );
     }
     if (["GET", "HEAD", "OPTIONS"].includes(exchange.method)) return;
@@ -70,7 +70,7 @@ function nameOf(header: string): string | undefined {
   return found?.[1] ?? found?.[2];
 }
 
-/** Whether everybody on the network can reach it. */
+/** Whether the whole network can reach it. */
 export function isWildcard(host: string): boolean {
   return host === "0.0.0.0" || host === "::";
 }
@@ -80,7 +80,7 @@ export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(?:\.\d+){3}$/.test(host);
 }
 
-/** As it stands in a URL. */
+/** The host as written in a URL. */
 export function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }

@@ -94,7 +94,7 @@ async function explain(
       options,
     );
   }
-  return new CliError(`It cannot listen on ${host}, port ${port}: ${error.message}.`, options);
+  return new CliError(`Cannot listen on ${host}, port ${port}: ${error.message}.`, options);
 }
 
 async function nextFree(port: number, host: string): Promise<number | undefined> {

@@ -8,7 +8,7 @@ export interface BannerOptions {
   readonly source: string;
   readonly handler: Pick<AgentHandler, "info" | "openapi">;
   readonly url: string;
-  /** Where the handler stands below it. */
+  /** The path of the handler below it. */
   readonly basePath: string;
   readonly hasPage: boolean;
   readonly sessions: string;
@@ -36,7 +36,7 @@ export async function createBanner(options: BannerOptions): Promise<string> {
     ...wrapRow("Limits", showLimits(options.limits)),
   ];
   const groups = groupEndpoints(info.routes, await handler.openapi(), options);
-  // What belongs to no protocol stands last.
+  // Endpoints of no protocol come last.
   const tags = new Set([...protocols, ...groups.keys()].filter((tag) => groups.has(tag)));
   const title = `holodeck ${options.version} serves ${options.source}${options.watch ? ", and watches it" : ""}`;
   return [

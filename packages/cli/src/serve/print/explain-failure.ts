@@ -10,7 +10,7 @@ export interface ExplainOptions {
   readonly debug: boolean;
 }
 
-/** A failure in the words that people get to see. */
+/** Describes a failure for people. */
 export function explainFailure(error: unknown, options: ExplainOptions): string {
   const text = describe(error, options);
   if (!options.debug) return `${text}\n`;
@@ -23,7 +23,8 @@ function describe(error: unknown, { file, cwd }: ExplainOptions): string {
   if (error instanceof AgentFault) return showFault(error.message, error.place, cwd);
   if (error instanceof AgentFileError || error instanceof CliError) return error.message;
   const message = error instanceof Error ? error.message : String(error);
-  // An agent that is not ready says why in its cause. By its name: wrong words need no library.
+  // An agent that is not ready has the reason in its cause. Checked by name: usage errors need no
+  // library.
   const { name, cause } = (error ?? {}) as Partial<Error>;
   if (name === "AgentError" && cause instanceof Error) return `${message} ${cause.message}`;
   return file === undefined ? message : `${file}: ${message}`;

@@ -1,7 +1,7 @@
 import type { Logger } from "@holodeck/agui";
 import { ownFrames } from "../stack-frames.ts";
 
-/** Why a run failed, for the person who wrote the agent. */
+/** Why a run failed, for the author of the agent. */
 interface FailureReport {
   readonly message: string;
   /** Where, the user's own code first. */

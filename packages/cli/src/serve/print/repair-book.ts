@@ -9,7 +9,7 @@ interface RepairReport {
 
 /** Remembers the repairs of the last runs, for the page. */
 export interface RepairBook {
-  /** The same logger; what it says about repairs is kept. */
+  /** The same logger; its records about repairs are kept. */
   listen(logger: Logger): Logger;
   of(runId: string): readonly RepairReport[];
 }

@@ -8,11 +8,11 @@ export interface Checked {
   readonly schema: z.ZodType;
   readonly data: unknown;
   readonly report: FileReport;
-  /** Places of which there is nothing more to say, as JSON of their paths. */
+  /** Places whose fault was already reported, as JSON of their paths. */
   readonly told: ReadonlySet<string>;
 }
 
-/** Reports what a schema found, in words that say what would be right. */
+/** Reports the issues of a schema, with what is expected instead. */
 export function explain(issues: readonly z.core.$ZodIssue[], checked: Checked): void {
   for (const issue of issues) explainOne(issue as unknown as Issue, checked);
 }
@@ -65,7 +65,7 @@ function replaceAt(data: unknown, [key, ...rest]: Path, value: unknown): unknown
   return data.map((one: unknown, index) => (index === key ? next : one));
 }
 
-// Of the variants the one whose kind the value is of; its faults are those worth telling.
+// The variant whose kind the value has; its faults are the useful ones.
 function branchOf({ errors = [] }: Issue, value: unknown): readonly Issue[] | undefined {
   const isPlain = typeof value !== "object" || value === null;
   const fitting = errors.filter(
@@ -78,7 +78,7 @@ function branchOf({ errors = [] }: Issue, value: unknown): readonly Issue[] | un
   return fitting.toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
-// A key that is not known says less of what was meant than one that is wrong.
+// An unknown key reveals less of the intent than a wrong value.
 function rank(branch: readonly Issue[]): number {
   return branch.length + branch.filter(({ code }) => code === "unrecognized_keys").length;
 }

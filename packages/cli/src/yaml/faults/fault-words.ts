@@ -4,7 +4,7 @@ import type { Path } from "./report.ts";
 import { exampleOf, knownKeys } from "../schema/schema-at.ts";
 import { looksSecret } from "./secrets.ts";
 
-/** What zod says of a value, as far as it is told here. */
+/** An issue from zod, with the members used here. */
 export interface Issue {
   readonly code: string;
   readonly path: readonly PropertyKey[];
@@ -87,7 +87,7 @@ export function unknownKey(key: string, path: Path, wanted: z.ZodType | undefine
   const holder = path.length === 0 ? "the file" : labelOf(path);
   const synonym = Object.hasOwn(synonyms, key) ? synonyms[key] : undefined;
   if (synonym !== undefined && known.includes(synonym)) {
-    return `"${key}" is not a key of ${holder}. Did you mean ${synonym}? There are: ${known.join(", ")}.`;
+    return `"${key}" is not a key of ${holder}. Did you mean ${synonym}? Expected one of: ${known.join(", ")}.`;
   }
   if (known.length === 0) return `"${key}" is not a key of ${holder}.`;
   return unknownName(`a key of ${holder}`, key, known).message.replace(/^\S+/, `"${key}"`);

@@ -1,8 +1,8 @@
 import type { z } from "zod";
 
 /**
- * What a part of a file says without its unknown keys, and without those of `droppable` that are wrong: a
- * fault that has been told is no reason not to look for others. Undefined when more than that is wrong.
+ * Parses a part of a file without its unknown keys, and without those of `droppable` that are wrong:
+ * after a reported fault, others are still looked for. Undefined when more than that is wrong.
  */
 export function parseMost<T>(
   schema: z.ZodType<T>,

@@ -18,7 +18,7 @@ export interface ParsedFile {
   readonly report: FileReport;
 }
 
-/** Reads YAML and keeps where everything stands. Throws when the text is no YAML. */
+/** Parses YAML and keeps the location of every node. Throws when the text is not YAML. */
 export function parseFile(file: string, text: string): ParsedFile {
   const lines = new LineCounter();
   const document = parseDocument(text, {
@@ -65,7 +65,7 @@ function toData(
     Alias(_, alias) {
       if (alias.resolve(document)) return;
       hasLoose = true;
-      const rule = `*${alias.source} stands for nothing; write &${alias.source} before what it means`;
+      const rule = `*${alias.source} has no anchor; write &${alias.source} before the value it refers to`;
       addAt(alias.range?.[0] ?? 0, `${rule}.`);
     },
   });
@@ -73,14 +73,14 @@ function toData(
   try {
     return document.toJS({ maxAliasCount: 100 }) as unknown;
   } catch (error) {
-    addAt(0, `The aliases of the file stand for too much: ${(error as Error).message}.`);
+    addAt(0, `The aliases of the file expand to too much: ${(error as Error).message}.`);
     assertNoFaults();
     return undefined;
   }
 }
 
 function inWords(code: string, message: string): string {
-  if (code === "DUPLICATE_KEY") return "This key is here twice; keep one of them";
+  if (code === "DUPLICATE_KEY") return "This key appears twice; remove one of them";
   return `This is not YAML: ${message}`;
 }
 

@@ -1,6 +1,6 @@
 import type { Path, FileReport } from "./report.ts";
 
-// Keys under which people put what nobody else may read.
+// Keys that usually hold secrets.
 const secretKey =
   /^(?:x-)?(?:api[-_]?key|apikey|(?:access|refresh|auth|bearer)?[-_]?token|(?:client[-_]?)?secret|secret[-_]?key|access[-_]?key|password|passwd|(?:proxy-)?authorization|cookie)$/i;
 // Ends of the names of variables that hold such a thing.
@@ -15,12 +15,14 @@ export function looksSecret(value: string): boolean {
   return secretShape.test(value) || withPassword.test(value);
 }
 
-/** Reports every secret that stands in the file itself, and says where. Its value is never told. */
+/**
+ * Reports every secret written in the file itself, with its location. Its value is never printed.
+ */
 export function findSecrets(data: unknown, report: FileReport): ReadonlySet<string> {
   const found = new Set<string>();
   visit(data, [], (path, value) => {
     found.add(JSON.stringify(path));
-    report.add(path, `Secrets do not belong into the file. ${advice(path, value)}`);
+    report.add(path, `Secrets do not belong in the file. ${advice(path, value)}`);
   });
   return found;
 }
@@ -41,7 +43,7 @@ function isSecret(path: Path, value: string): boolean {
   const key = path.at(-1);
   // Parameters of a tool may be called what they like.
   if (typeof key !== "string" || path.includes("parameters")) return false;
-  // Even a reference stands in the wrong place here: the schema has `api_key_env`.
+  // Even a reference is wrong here: the schema has `api_key_env`.
   if (path[0] === "model" && secretKey.test(key)) return true;
   const holder = path.at(-2);
   const isVariable = (holder === "env" || holder === "headers") && secretName.test(key);

@@ -9,7 +9,9 @@ export type McpContentPart =
       readonly source: { readonly type: "data"; readonly value: string; readonly mimeType: string };
     };
 
-/** What a tool said: text alone as a string, with media as content parts. An error is thrown. */
+/**
+ * The result of a tool: text alone as a string, with media as content parts. An error is thrown.
+ */
 export function toToolResult(name: string, result: CallToolResult): string | McpContentPart[] {
   const parts = (result.content ?? []).map(toPart);
   const text = parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
@@ -22,7 +24,7 @@ export function toToolResult(name: string, result: CallToolResult): string | Mcp
   return parts;
 }
 
-/** The parts in words, for models that take nothing else from a tool. */
+/** The parts as text, for models that accept nothing else from a tool. */
 export function inWords(parts: readonly McpContentPart[]): string {
   return parts
     .map((part) =>

@@ -106,7 +106,7 @@ export function createMcpServer(target: McpTarget): McpServer {
           return await request(client, params, signal);
         } catch (error) {
           if (signal.aborted || !isUnheard(error)) throw error;
-          // It was restarted: what it never heard of may be said again, once.
+          // The server was restarted: a request it never received may be sent again, once.
           forget(client);
           await client.close();
           return await request(await connect(), params, signal);
@@ -142,7 +142,7 @@ async function within(ms: number, signal: AbortSignal, work: () => Promise<void>
   if (signal.aborted) throw closed();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const message = `It did not answer within ${ms / 1000} s; "timeout" of the tool allows it more.`;
+    const message = `It did not answer within ${ms / 1000} s; increase "timeout" of the tool.`;
     timer = setTimeout(() => reject(new Error(message)), ms);
     signal.addEventListener("abort", () => reject(closed()), { once: true });
   });
@@ -153,16 +153,16 @@ async function within(ms: number, signal: AbortSignal, work: () => Promise<void>
   }
 }
 
-const closed = (): Error => new Error("It was closed meanwhile.");
+const closed = (): Error => new Error("It was closed in the meantime.");
 
-// Neither arguments nor query: both may hold what nobody else may read.
+// Neither arguments nor query: both may hold secrets.
 function placeOf(target: McpTarget): string {
   if (!("url" in target)) return target.command;
   const { origin, pathname } = new URL(target.url);
   return `${origin}${pathname}`;
 }
 
-// The session is unknown there, or nobody listens: the call cannot have been made.
+// The session is unknown there, or the server is not reachable: the call cannot have been made.
 function isUnheard(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code, status } = cause as { code?: unknown; status?: unknown };

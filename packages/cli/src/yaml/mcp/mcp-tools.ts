@@ -5,7 +5,7 @@ import type { McpContentPart } from "./mcp-content.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import type { McpServer, McpTarget } from "./mcp-server.ts";
 
-/** A server, and what the file says of its tools. */
+/** A server, and the settings for its tools in the file. */
 export interface McpEntry {
   readonly target: McpTarget;
   readonly allow: readonly string[] | undefined;
@@ -16,7 +16,7 @@ export interface McpEntry {
 export interface McpTools {
   /** Connects those that are not. Rejects with what is wrong with any of them. */
   connect(): Promise<void>;
-  /** As they are now. `onMedia` hears of results that are more than text. */
+  /** The current tools. `onMedia` receives results that are more than text. */
   list(onMedia: (toolCallId: string, parts: readonly McpContentPart[]) => void): ServerTool[];
   close(): Promise<void>;
 }

@@ -19,7 +19,7 @@ const notes: Record<keyof Limits, string> = {
   queuedRuns: "Runs that wait for their thread.",
   runTimeoutMs: "Milliseconds that a run may take.",
   toolTimeoutMs: "Milliseconds that a tool call may take.",
-  authenticateMs: "Milliseconds that finding out who asks may take.",
+  authenticateMs: "Milliseconds that authentication may take.",
   eventBytes: "Bytes of one event.",
   followerBytes: "Bytes that a client may leave unread.",
   stallMs: "Milliseconds that a client may stop reading.",

@@ -38,7 +38,7 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
     z.strictObject({
       runs: field(z.int().min(1), {
         title: "Runs",
-        description: "So many runs at once; as many come back within `per_ms`.",
+        description: "How many runs may start at once; as many are allowed again after `per_ms`.",
         examples: [20],
       }),
       per_ms: ms("Time", "Milliseconds. By default a minute.").optional(),
@@ -49,7 +49,7 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
       }).optional(),
       name: field(textField(), {
         title: "Name",
-        description: "Tells several limits of one store apart.",
+        description: "Distinguishes several limits in one store.",
       }).optional(),
     }),
     {
@@ -62,11 +62,11 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
     z.strictObject({
       patterns: list(
         "Patterns",
-        "Regular expressions of what is taken out. By default what looks like a credential.",
+        "Regular expressions of what to remove. By default what looks like a credential.",
       ).optional(),
       replacement: field(z.string(), {
         title: "Replacement",
-        description: "What stands in its place. By default [redacted].",
+        description: "The replacement. By default [redacted].",
       }).optional(),
       window: field(z.int().min(0), {
         title: "Window",
@@ -75,7 +75,7 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
     }),
     {
       title: "Redact",
-      description: "Takes what matches out of everything a client is told.",
+      description: "Removes matches from everything a client receives.",
       examples: [{}],
     },
   ),
@@ -94,7 +94,11 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
     z.strictObject({
       ms: ms("Time", "Milliseconds between two deltas. By default 50.").optional(),
     }),
-    { title: "Throttle deltas", description: "Fewer and larger pieces of text.", examples: [{}] },
+    {
+      title: "Throttle deltas",
+      description: "Sends text in fewer, larger pieces.",
+      examples: [{}],
+    },
   ),
   tool_filter: field(
     z.strictObject({
@@ -104,7 +108,7 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
     }),
     {
       title: "Tool filter",
-      description: "Hides tools of the client, and calls from clients.",
+      description: "Hides tools and tool calls.",
       examples: [{ deny: ["delete_user"] }],
     },
   ),
@@ -126,10 +130,10 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
     z.strictObject({
       origins: field(z.union([textField(), z.array(textField())]), {
         title: "Origins",
-        description: "Who may read the answers: *, or origins.",
+        description: "Who may read the responses: *, or origins.",
         examples: [["https://app.example.com"]],
       }),
-      credentials: flag("Credentials", "Whether cookies go along.").optional(),
+      credentials: flag("Credentials", "Whether requests may carry cookies.").optional(),
       methods: list("Methods", "Methods a browser may use.").optional(),
       headers: list("Headers", "Request headers a browser may send.").optional(),
       expose_headers: list("Exposed headers", "Response headers that scripts may read.").optional(),
@@ -140,7 +144,7 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
     }),
     {
       title: "CORS",
-      description: "Lets browsers of other origins in.",
+      description: "Allows requests from pages of other origins.",
       examples: [{ origins: ["https://app.example.com"] }],
     },
   ),
@@ -148,14 +152,17 @@ const shapes: Record<MiddlewareName, z.ZodType<object>> = {
     z.strictObject({
       token_env: field(envName(), {
         title: "Token variable",
-        description: "The environment variable that holds the token clients must bring.",
+        description: "The environment variable that holds the token clients must send.",
         examples: ["AGENT_TOKEN"],
       }),
-      realm: field(textField(), { title: "Realm", description: "Named in refusals." }).optional(),
+      realm: field(textField(), {
+        title: "Realm",
+        description: "Named in 401 responses.",
+      }).optional(),
     }),
     {
       title: "Bearer token",
-      description: "Wants `Authorization: Bearer <token>` on everything but health.",
+      description: "Requires `Authorization: Bearer <token>` on all routes except health.",
       examples: [{ token_env: "AGENT_TOKEN" }],
     },
   ),

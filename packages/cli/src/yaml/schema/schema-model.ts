@@ -12,7 +12,7 @@ interface Endpoint {
   readonly api_key_env?: string | undefined;
 }
 
-/** Which model answers, as the file says it. */
+/** The model, as configured in the file. */
 export type ModelConfig =
   | ({ readonly provider: "openai" | "anthropic" | "ollama"; readonly name: string } & Sampling &
       Endpoint)
@@ -46,17 +46,17 @@ const name = field(textField(), {
 const sampling = {
   temperature: field(z.number().min(0).max(2), {
     title: "Temperature",
-    description: "How freely the model picks its words, from 0 to 2. By default the provider's.",
+    description: "The sampling temperature, from 0 to 2. By default the provider's.",
     examples: [0.3],
   }).optional(),
   max_tokens: field(z.int().min(1), {
     title: "Longest answer",
-    description: "How many tokens one answer has at most. By default the provider's limit.",
+    description: "The maximum number of tokens in one answer. By default the provider's limit.",
     examples: [1000],
   }).optional(),
   top_p: field(z.number().min(0).max(1), {
     title: "Nucleus sampling",
-    description: "Only the likeliest words up to this share are picked from, 0 to 1.",
+    description: "Nucleus sampling: the share of probability to sample from, 0 to 1.",
     examples: [0.9],
   }).optional(),
 };
@@ -64,13 +64,13 @@ const sampling = {
 const baseUrl = field(address(), {
   title: "Base URL",
   description:
-    "Where the provider is, up to and with its version. `${NAME}` is taken from the environment.",
+    "The provider's base URL, including its version. `${NAME}` is taken from the environment.",
   examples: ["http://127.0.0.1:8080/v1"],
 });
 
 const apiKeyEnv = field(envName(), {
   title: "API key variable",
-  description: "The environment variable that holds the API key. The key itself never stands here.",
+  description: "The environment variable that holds the API key. Never write the key itself here.",
   examples: ["OPENAI_API_KEY"],
 }).optional();
 

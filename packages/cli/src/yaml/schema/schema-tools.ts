@@ -39,11 +39,11 @@ export type ToolConfig = FunctionToolConfig | ClientToolConfig | McpConfig;
 const name = field(
   z.string().regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/, {
     error:
-      "must be letters, digits, _ and -, at most 64, and begin with a letter or _, as models ask for",
+      "must be letters, digits, _ and -, at most 64, and begin with a letter or _, as models require",
   }),
   {
     title: "Tool name",
-    description: "What the model calls it. No two tools have the same name.",
+    description: "The name of the tool for the model. Tool names must be unique.",
     examples: ["get_weather"],
   },
 );
@@ -100,7 +100,7 @@ export const toolSchema: z.ZodType<ToolConfig> = z.discriminatedUnion("type", [
     description: description.optional(),
     transport: field(z.enum(["stdio", "http"]), {
       title: "Transport",
-      description: "How the server is reached. By default http with a `url`, else stdio.",
+      description: "The transport of the server. By default http with a `url`, else stdio.",
       examples: ["stdio"],
     }).optional(),
     command: field(textField(), {
@@ -110,7 +110,7 @@ export const toolSchema: z.ZodType<ToolConfig> = z.discriminatedUnion("type", [
     }).optional(),
     args: field(z.array(z.string()), {
       title: "Arguments",
-      description: "What the program is started with. `${NAME}` is taken from the environment.",
+      description: "The arguments of the program. `${NAME}` is taken from the environment.",
       examples: [["-y", "@modelcontextprotocol/server-everything"]],
     }).optional(),
     env: field(z.union([z.array(envName()), z.record(envName(), z.string())]), {
@@ -142,7 +142,7 @@ export const toolSchema: z.ZodType<ToolConfig> = z.discriminatedUnion("type", [
     }).optional(),
     timeout: field(z.number().positive().max(3600), {
       title: "Connection timeout",
-      description: "How many seconds the server may take to answer at first. By default 30.",
+      description: "How many seconds the server may take for its first response. By default 30.",
       examples: [30],
     }).optional(),
   }),

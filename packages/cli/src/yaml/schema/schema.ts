@@ -60,7 +60,7 @@ export const agentFileSchema: z.ZodType<AgentFile> = field(
       ]),
       {
         title: "Instructions",
-        description: "What the model is told before every conversation: text, or { file: path }.",
+        description: "The instructions for the model: text, or { file: path }.",
         examples: ["You help with orders."],
       },
     ),

@@ -115,8 +115,8 @@ export class BegunCalls {
       new SafeLogger(logger).warn(
         { runId, threadId, agentId, call: name, ...failure },
         `${name} was not awaited by agent "${agentId}" in run "${runId}": ` +
-          `${"error" in failure ? "it failed, and the agent did not notice" : "its result is lost"}. ` +
-          "Write await in front of it.",
+          `${"error" in failure ? "it failed, and its error was not handled" : "its result is lost"}. ` +
+          "Add await before the call.",
       );
     }
     this.#calls.clear();

@@ -22,7 +22,7 @@ export interface RunCalls {
 /** A run waits for its tools in any case, and for the body of a bracket if its promise was dropped. */
 export type CallKind = "tool" | "bracket";
 
-/** A call as it stands in the log, whatever the author passed. */
+/** A call as it appears in the log, for any arguments of the author. */
 export function nameCall(method: string, ...subjects: readonly unknown[]): string {
   return `${method}(${subjects.map((subject) => `"${String(subject)}"`).join(", ")})`;
 }
@@ -49,8 +49,8 @@ export interface EndedRun {
 // listener, and are not worth a trace each.
 const tracedPerTurn = 64;
 
-// So many are answered in the turn they are made in. A loop that catches each rejection and goes on would
-// keep the event loop from turning.
+// This many are answered in the turn they are made in. A loop that catches each rejection and continues
+// would block the event loop.
 const answeredAtOnce = 8;
 
 /**
@@ -91,7 +91,7 @@ export class LateCalls {
     });
   }
 
-  // Called by callbacks of `then` only: it looks for who awaits what they settle.
+  // Called only by callbacks of `then`: it looks for the code that awaits what they settle.
   #rejectAwaited(): void {
     if (isAwaited()) throw runEnded(this.#run.context.runId);
   }
@@ -99,7 +99,7 @@ export class LateCalls {
 
 /** What an agent that awaits a late call receives. */
 function runEnded(runId: string): AgentError {
-  return new AgentError("run-ended", `Run "${runId}" has ended; it takes no more events.`);
+  return new AgentError("run-ended", `Run "${runId}" has ended and accepts no more events.`);
 }
 
 /** Logs a call that came after the end of the run. */
@@ -107,7 +107,7 @@ export function warnLate({ context }: Pick<EndedRun, "context">, call: string): 
   const { runId, threadId, agentId, logger } = context;
   new SafeLogger(logger).warn(
     { runId, threadId, agentId, call },
-    `Agent "${agentId}" called ${call} after its run "${runId}" had ended. The call did nothing, and ` +
-      `further ones of this run are not logged. Stop timers and listeners when context.signal aborts.`,
+    `Agent "${agentId}" called ${call} after its run "${runId}" had ended. The call was ignored, and ` +
+      `further late calls of this run are not logged. Stop timers and listeners when context.signal aborts.`,
   );
 }

@@ -92,7 +92,7 @@ function suspension(id: string, { ending }: EmitOptions): object {
 function assertBody(method: string, body: unknown): void {
   if (typeof body === "function") return;
   throw new TypeError(
-    `emit.${method}(name, body) brackets what body does; it must be a function, ` +
+    `emit.${method}(name, body) wraps body in events; body must be a function, ` +
       `not ${describeValue(body)}. Try await emit.${method}("name", async () => {}).`,
   );
 }

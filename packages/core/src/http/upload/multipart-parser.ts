@@ -1,6 +1,6 @@
 import { AgentError } from "../../contract/errors.ts";
 
-/** What stands before the content of a part. */
+/** The headers of a part. */
 export interface PartHead {
   readonly name: string;
   /** Absent: an ordinary field. */
@@ -86,7 +86,7 @@ export class MultipartParser {
   }
 
   #readStart(bytes: Uint8Array, at: number): number | undefined {
-    // No line break has to stand before the first boundary.
+    // The first boundary needs no line break before it.
     const first = this.#delimiter.subarray(2);
     const seen = Math.min(first.length, bytes.length - at);
     if (!startsWith(bytes, first.subarray(0, seen), at)) {
@@ -98,7 +98,7 @@ export class MultipartParser {
     return at + first.length;
   }
 
-  // What stands before the first boundary means nothing (RFC 2046, 5.1.1), but has no end without one.
+  // The preamble before the first boundary is ignored (RFC 2046, 5.1.1), but is unbounded without one.
   #readPreamble(bytes: Uint8Array, at: number): number | undefined {
     const end = find(bytes, this.#delimiter, at);
     const next = end === -1 ? this.#consumed(bytes, at) : end;
@@ -122,7 +122,7 @@ export class MultipartParser {
       throw malformedForm("a boundary is followed by too much white space.");
     if (bytes.length - end < 2) return undefined;
     if (bytes[end] !== CR || bytes[end + 1] !== LF) {
-      throw malformedForm("a boundary is followed by something else.");
+      throw malformedForm("a boundary is followed by unexpected data.");
     }
     this.#state = "head";
     return end + 2;
@@ -172,7 +172,7 @@ function readHead(bytes: Uint8Array): PartHead {
   }
   const disposition = headers.get("content-disposition") ?? "";
   if (!/^form-data\s*(;|$)/i.test(disposition)) {
-    throw malformedForm("a part has no Content-Disposition of form-data.");
+    throw malformedForm("a part has no Content-Disposition: form-data header.");
   }
   const extended = /;\s*filename\*=utf-8''([^;]*)/i.exec(disposition)?.[1];
   return {
@@ -182,7 +182,7 @@ function readHead(bytes: Uint8Array): PartHead {
   };
 }
 
-// Linear: neither alternative can begin where the other one goes on.
+// Linear: neither alternative can start where the other one continues.
 function parameter(header: string, name: string): string | undefined {
   const pattern = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s"]*))`, "i");
   const [, quoted, plain] = pattern.exec(header) ?? [];
@@ -214,7 +214,7 @@ export function decodeField(bytes: Uint8Array): string {
   }
 }
 
-/** A refusal that says what is wrong with a form. */
+/** An error that names what is wrong with a form. */
 export function malformedForm(reason: string): AgentError {
   return new AgentError("invalid-request", `The multipart body is not valid: ${reason}`);
 }

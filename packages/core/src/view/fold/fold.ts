@@ -237,5 +237,5 @@ const flatChars = 64 * 1024;
 // Text put together from deltas is a tree of them until somebody looks inside: of 20 characters each
 // that is three times the memory, in objects that every collection has to visit.
 function flatten(text: string): void {
-  if (text.charCodeAt(0) === -1) throw new Error("Never, but looked at.");
+  if (text.charCodeAt(0) === -1) throw new Error("Unreachable: a char code is never -1.");
 }

@@ -17,8 +17,8 @@ export function takeSnapshot(fold: FoldTarget, event: MessagesSnapshotEvent): vo
 }
 
 /**
- * What MESSAGES_SNAPSHOT leaves: known ids are replaced in place, unknown ones follow, absent ones
- * go. Reasoning and activities stay when the snapshot says nothing about them.
+ * Applies MESSAGES_SNAPSHOT: known ids are replaced in place, unknown ones are appended, absent
+ * ones are removed. Reasoning and activities stay unless the snapshot includes them.
  */
 function mergeSnapshot(slots: readonly Slot[], event: MessagesSnapshotEvent): Slot[] {
   const told = new Map(event.messages.map((message) => [message.id, message]));
@@ -47,7 +47,7 @@ function toSlot(message: Message, isHistory: boolean): Slot {
   return { message, generation: -1, isHistory };
 }
 
-/** Which absent activities a snapshot removes; a producer may say so in its metadata. */
+/** Which absent activities a snapshot removes; a producer may list them in its metadata. */
 function ownedActivities({ messages, metadata }: MessagesSnapshotEvent): (type: string) => boolean {
   const note = own(metadata, "@ag-ui/client");
   const types = own(note, "authoritativeActivityTypes");

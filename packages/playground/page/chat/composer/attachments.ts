@@ -21,7 +21,7 @@ export function refusalOf(files: readonly File[], limits: FileLimits): string | 
   return `${what} ${formatBytes(bytes)}; the server takes ${formatBytes(limits.inlineFileBytes)} with one message.`;
 }
 
-/** A file as a part of a message: its bytes in base64, its name beside them. */
+/** A file as a part of a message: its bytes in base64, with its name. */
 export async function toPart(file: File): Promise<Part> {
   const mimeType = file.type || typeByName(file.name);
   const [kind = ""] = mimeType.split("/");

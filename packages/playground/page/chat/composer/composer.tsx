@@ -20,7 +20,7 @@ export function Composer() {
     files.map(({ file }) => file),
     limits.value,
   );
-  // Who is talked to is known once the server has said so.
+  // The agent is known once the server has responded.
   const canSend = isIdle && server.value && !refusal && (text.trim() !== "" || files.length > 0);
 
   // A question to be edited comes from its message.
@@ -69,7 +69,7 @@ export function Composer() {
     >
       {replaces !== undefined && (
         <p class="note">
-          You are editing your question; what followed it goes.{" "}
+          Editing this message removes everything after it.{" "}
           <button
             type="button"
             class="link"

@@ -5,7 +5,7 @@ import { addFiles } from "./use-files.ts";
 /** Takes files that are dropped anywhere on it. */
 export function DropZone({ children }: { children: ComponentChildren }) {
   const [isOver, setOver] = useState(false);
-  // Entering a child is told before leaving its parent.
+  // Entering a child is reported before leaving its parent.
   const depth = useRef(0);
   // A file that misses would be opened by the browser, in place of the page.
   useEffect(() => {

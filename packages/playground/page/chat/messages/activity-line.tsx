@@ -1,6 +1,6 @@
 import { asText, isRecord } from "../../client/json.ts";
 
-/** What the agent does beside talking, in a line. */
+/** An activity of the agent, in one line. */
 export function ActivityLine({ type, content }: { type: string; content: unknown }) {
   const { title, label, text, message, status } = isRecord(content) ? content : {};
   const words = [title, label, text, message].map(asText).find((one) => one);

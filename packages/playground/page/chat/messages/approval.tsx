@@ -39,7 +39,7 @@ export function Approval({ interrupt }: { interrupt: Interrupt }) {
           </button>
           <input
             type="text"
-            aria-label="Reason for a no"
+            aria-label="Reason for declining"
             placeholder="Reason (optional)"
             value={reason}
             onInput={({ currentTarget }) => setReason(currentTarget.value)}
@@ -52,7 +52,7 @@ export function Approval({ interrupt }: { interrupt: Interrupt }) {
   );
 }
 
-// A schema that wants more than a yes needs more than two buttons.
+// A schema that requires more than yes or no needs more than two buttons.
 function isYesOrNo({ responseSchema }: Interrupt): boolean {
   const required = isRecord(responseSchema) ? responseSchema.required : undefined;
   return (

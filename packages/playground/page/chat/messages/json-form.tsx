@@ -7,7 +7,7 @@ interface JsonFormProps {
   onCancel?(): void;
 }
 
-/** Any answer: JSON, or plain words, which are sent as text. */
+/** Any answer: JSON, or plain text, which is sent as a string. */
 export function JsonForm({ label, onSubmit, onCancel }: JsonFormProps) {
   const [text, setText] = useState("");
   return (
@@ -34,7 +34,7 @@ export function JsonForm({ label, onSubmit, onCancel }: JsonFormProps) {
         </button>
         {onCancel && (
           <button type="button" onClick={onCancel}>
-            Call it off
+            Cancel
           </button>
         )}
       </div>

@@ -6,7 +6,7 @@ interface LocationFormProps {
   onSubmit(location: { place: string }): void;
 }
 
-/** Where the user is, in their own words: the page asks the browser for nothing. */
+/** The user's location as free text: the page does not ask the browser for it. */
 export function LocationForm({ reason, onSubmit }: LocationFormProps) {
   const [place, setPlace] = useState("");
   return (
@@ -28,7 +28,7 @@ export function LocationForm({ reason, onSubmit }: LocationFormProps) {
       </label>
       <div class="ask-row">
         <button type="submit" class="primary" disabled={place.trim() === ""}>
-          <Icon name="pin" /> Send the place
+          <Icon name="pin" /> Send location
         </button>
       </div>
     </form>

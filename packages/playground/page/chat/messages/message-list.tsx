@@ -12,7 +12,7 @@ import { PlanCard } from "./plan-card.tsx";
 import { StepLines } from "./step-lines.tsx";
 import { TurnActions } from "./turn-actions.tsx";
 
-// A reader who moves down is at the end when they are nearer to it than this, in pixels.
+// A reader who scrolls down is at the end when closer to it than this, in pixels.
 const nearEnd = 80;
 
 export function MessageList() {
@@ -27,7 +27,7 @@ export function MessageList() {
     if (message.role === "tool") results.set(message.toolCallId, message);
   }
   const lastQuestion = messages.findLast(({ role }) => role === "user")?.id;
-  // Whoever asks wants to see the answer.
+  // After sending a message, the user wants to see the answer.
   const asked = useRef(lastQuestion);
   if (asked.current !== lastQuestion) {
     asked.current = lastQuestion;
@@ -101,7 +101,7 @@ export function MessageList() {
           <Approval key={interrupt.id} interrupt={interrupt} />
         ))}
         {status === "loading" && <p class="note">Opening the conversation…</p>}
-        {status === "reconnecting" && <p class="note">The connection was lost. Coming back…</p>}
+        {status === "reconnecting" && <p class="note">The connection was lost. Reconnecting…</p>}
         {status === "running" && open.size === 0 && (
           <p class="waiting">
             <span class="pulse" aria-hidden="true" /> Working…

@@ -4,7 +4,7 @@ import { Icon } from "../../ui/icons.tsx";
 /** What the agent thinks: open while it does, folded afterwards. */
 export function Reasoning({ text, isOpen }: { text: string; isOpen: boolean }) {
   const details = useRef<HTMLDetailsElement>(null);
-  // Only when that changes: whoever opens it to read keeps it open.
+  // Only when that changes: a reader who opened it keeps it open.
   useEffect(() => {
     if (details.current) details.current.open = isOpen;
   }, [isOpen]);

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { chat } from "../state/instance.ts";
 
-/** Tells a screen reader what happens, once per change and not per token. */
+/** Announces changes to a screen reader, once per change and not per token. */
 export function RunNews() {
   const [news, setNews] = useState("");
   const status = chat.status.value;

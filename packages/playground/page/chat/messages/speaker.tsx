@@ -5,7 +5,7 @@ interface SpeakerProps {
   readonly subagentRunId: string | undefined;
 }
 
-/** Who says it, where that is not the agent itself. */
+/** The speaker, if it is not the agent itself. */
 export function Speaker({ name, subagentRunId }: SpeakerProps) {
   const step = subagentRunId && chat.steps.value.find(({ key }) => key === subagentRunId)?.name;
   const words = name ?? (step || (subagentRunId && "Subagent"));

@@ -14,7 +14,7 @@ interface ToolCallViewProps {
   readonly isOpen: boolean;
 }
 
-/** A call: its arguments as they grow, and its result, or whom it waits for. */
+/** A call: its arguments as they stream, and its result, or what it waits for. */
 export function ToolCallView({ call, result, isOpen }: ToolCallViewProps) {
   const { name, arguments: args } = call.function;
   const interrupt = chat.interrupts.value.find(({ toolCallId }) => toolCallId === call.id);

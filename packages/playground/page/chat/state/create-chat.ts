@@ -28,7 +28,7 @@ export interface Chat extends Answers {
   readonly threadId: ReadonlySignal<string>;
   readonly agentId: ReadonlySignal<string>;
   readonly messages: ReadonlySignal<readonly Message[]>;
-  /** Ids of what is still being said. */
+  /** Ids of the messages that are still streaming. */
   readonly open: ReadonlySignal<ReadonlySet<string>>;
   readonly steps: ReadonlySignal<readonly Step[]>;
   readonly suggestions: ReadonlySignal<readonly string[]>;
@@ -42,7 +42,7 @@ export interface Chat extends Answers {
   readonly cause: ReadonlySignal<string | undefined>;
   /** Asks. With `replaces` the question takes the place of that one and of all that followed. */
   ask(content: Question, replaces?: string): Promise<void>;
-  /** Answers the last question anew; also after a failure. */
+  /** Answers the last question again; also after a failure. */
   regenerate(): Promise<void>;
   stop(): Promise<void>;
   /** A new thread, with this agent from now on. */
@@ -148,7 +148,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
       },
     });
     const last = await follower.follow(first);
-    // Whoever has gone on to something else is not told how this ended.
+    // A user who has moved on is not shown how this ended.
     if (signal.aborted) return last;
     memory.rememberRun(undefined);
     batch(() => {
@@ -279,7 +279,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
       }
       const sent = connectThread(toInput([]), { ...options, signal: controller.signal });
       await follow(sent);
-      // Nobody knows the thread: it is a new one.
+      // The thread is unknown to the server: it is a new one.
       if (sent.exchange.status.value === "cut" && sent.exchange.frames.value.length === 0) {
         sent.exchange.status.value = "done";
         failure.value = cause.value = undefined;

@@ -9,7 +9,7 @@ export async function fetchCause(runId: string, base: string): Promise<string | 
     if (typeof message !== "string" || !Array.isArray(frames)) return undefined;
     return [message, ...frames.map((frame) => `  ${String(frame)}`)].join("\n");
   } catch {
-    // The server is away; that is said elsewhere.
+    // The server is not reachable; that is shown elsewhere.
     return undefined;
   }
 }

@@ -13,7 +13,7 @@ export interface Step {
 /** What a run has come to so far. */
 export interface Folded {
   readonly messages: readonly Message[];
-  /** Ids of what is still being said. */
+  /** Ids of the messages that are still streaming. */
   readonly open: ReadonlySet<string>;
   readonly state: SeenState;
   readonly steps: readonly Step[];

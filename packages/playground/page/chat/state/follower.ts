@@ -18,7 +18,7 @@ export interface FollowerOptions {
 }
 
 export interface Follower {
-  /** Reads to the end of the run, and returns the exchange that saw it. */
+  /** Reads to the end of the run, and returns the exchange that received it. */
   follow(first: Sent): Promise<Exchange>;
 }
 
@@ -68,7 +68,7 @@ export function createFollower(options: FollowerOptions): Follower {
       const { exchange } = sent;
       const { status, frames, wire } = exchange;
       runId = exchange.runId.value ?? runId;
-      // Only server-sent events of AG-UI say where they are.
+      // Only server-sent events of AG-UI carry offsets.
       offset = sent.offset() ?? offset;
       if (frames.value.length > 0) attempt = 0;
       const isBroken = status.value === "cut" || (sent !== first && isUnreached(sent));

@@ -1,7 +1,7 @@
 import type { ThreadInfo } from "../../client/server.ts";
 import { isRecord, parseJson, parseRecord } from "../../client/json.ts";
 
-/** Where the page keeps what it has to find again: `localStorage` and `sessionStorage`, or a stand-in. */
+/** Where the page stores what it has to restore: `localStorage` and `sessionStorage`, or a fake. */
 export interface Storage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;

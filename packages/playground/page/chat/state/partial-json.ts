@@ -1,4 +1,4 @@
-/** What JSON that is still being written says so far; nothing when it cannot be told yet. */
+/** The value of incomplete JSON so far; undefined when it cannot be determined yet. */
 export function parsePartialJson(text: string): unknown {
   // What cannot be read is left out, piece by piece from the end.
   for (let end = text.length; end > 0; end = lastBreak(text, end)) {

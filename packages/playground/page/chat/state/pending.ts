@@ -1,6 +1,6 @@
 import type { Interrupt, Message, ToolCall } from "@ag-ui/core";
 
-/** The calls that nobody has answered since the last question, and that no person was asked about. */
+/** The unanswered calls since the last question that need no approval. */
 export function pendingCalls(
   messages: readonly Message[],
   interrupts: readonly Interrupt[],

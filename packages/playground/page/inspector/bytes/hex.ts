@@ -3,7 +3,7 @@ import type { ByteLine } from "./lines.ts";
 // Offset, two spaces, three characters for each byte, a space and the readable column.
 const wide = 8 + 2 + 16 * 3 + 1 + 16;
 
-/** Bytes as hexadecimal numbers beside what of them is readable; 16 in a line, 8 where it is narrow. */
+/** Bytes as hexadecimal numbers with their readable characters; 16 per line, 8 where it is narrow. */
 export function hexLines(bytes: Uint8Array, columns: number): ByteLine[] {
   const width = columns >= wide ? 16 : 8;
   const lines: ByteLine[] = [];

@@ -17,18 +17,18 @@ export interface LinesOptions {
   readonly wire: Wire;
   /** Characters that fit into a line. */
   readonly columns: number;
-  /** How many bytes are not kept any more, where that is known. */
+  /** How many bytes were discarded, if known. */
   readonly dropped?: number;
 }
 
-/** The answer as it came, frame by frame. Of frames that lost their bytes it only says how many. */
+/** The response as received, frame by frame. For frames without bytes it only has their number. */
 export function toByteLines(frames: readonly Frame[], options: LinesOptions): ByteLine[] {
   const kept = frames.filter(({ bytes, events }) => bytes.length > 0 || events.length === 0);
   const lines = kept.flatMap((frame) => linesOf(frame, options));
   const lost = (frames[0]?.index ?? 0) + frames.length - kept.length;
   if (lost === 0) return lines;
   const size = options.dropped ? ` (${formatBytes(options.dropped)})` : "";
-  const text = `The bytes of ${formatCount(lost, "frame")}${size} are not kept any more.`;
+  const text = `The bytes of ${formatCount(lost, "frame")}${size} were discarded.`;
   return [{ kind: "note", text }, ...lines];
 }
 
@@ -51,10 +51,10 @@ function headOf({ index, at, bytes, events }: Frame, wire: Wire): ByteLine {
   return { kind: "head", text: parts.join(" · ") };
 }
 
-/** Protobuf's frames begin with four bytes that say how long the rest is. */
+/** Frames of protobuf start with the length of the rest in four bytes. */
 function lengthOf(bytes: Uint8Array): string {
   if (bytes.length < 4) return "no length";
   const length = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0);
   const rest = bytes.length - 4;
-  return length === rest ? `length 4 + ${length}` : `length says ${length}, came ${rest}`;
+  return length === rest ? `length 4 + ${length}` : `length is ${length}, received ${rest}`;
 }

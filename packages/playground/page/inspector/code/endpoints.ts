@@ -12,7 +12,7 @@ const suffixes: Readonly<Record<Asked["wire"], RegExp>> = {
   rest: /\/agent\/[^/]+\/chat(?:\/stream)?$/,
 };
 
-/** Where the handler stands: the address of a request without what the wire adds. */
+/** The mount path of the handler: the address of a request without the protocol's suffix. */
 export function mountOf({ request, wire }: Asked): string {
   const { origin, pathname } = new URL(request.url);
   return origin + pathname.replace(suffixes[wire], "").replace(/\/$/, "");

@@ -12,7 +12,7 @@ type UiPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "file"; readonly mediaType: string; readonly url: string };
 
-/** What was said, without calls of tools; `isWhole` says whether that left anything out. */
+/** The messages without tool calls; `isWhole` is false when something was left out. */
 export function toUiMessages({ input }: Asked): { messages: UiMessage[]; isWhole: boolean } {
   const messages: UiMessage[] = [];
   let isWhole = true;

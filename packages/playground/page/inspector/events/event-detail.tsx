@@ -5,7 +5,7 @@ import { CopyButton } from "../shared/copy-button.tsx";
 import { toPrettyJson } from "../shared/json.ts";
 import type { Row } from "./rows.ts";
 
-/** What a line of the timeline stands for, whole. */
+/** A line of the timeline with all its details. */
 export function EventDetail({ row, onClose }: { row: Row; onClose: () => void }): JSX.Element {
   const { first, entries } = row;
   const json = useMemo(

@@ -33,7 +33,7 @@ export function EventsTab({ exchange, entries, view }: EventsTabProps): JSX.Elem
 
   const select = (index: number): void => {
     active.value = rows[index]?.first.index;
-    // Who looks at one event does not want it to move away.
+    // A reader of one event does not want it to scroll away.
     following.value = false;
   };
   const open = (index: number): void => {
@@ -83,7 +83,7 @@ export function EventsTab({ exchange, entries, view }: EventsTabProps): JSX.Elem
           onKeyDown={onKeyDown}
         />
         {rows.length === 0 && (
-          <p class="blank">{entries.length === 0 ? "No event yet." : "No event is like that."}</p>
+          <p class="blank">{entries.length === 0 ? "No event yet." : "No event matches."}</p>
         )}
         {!following.value && rows.length > 0 && (
           <button type="button" class="button to-end" onClick={() => (following.value = true)}>

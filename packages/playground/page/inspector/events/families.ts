@@ -46,7 +46,7 @@ const prefixes: readonly (readonly [string, Family])[] = [
   ["ACTIVITY_", "activity"],
 ];
 
-/** The family of an event's type; a type that nobody knows is `other`. */
+/** The family of an event's type; an unknown type is `other`. */
 export function familyOf(type: string): Family {
   return prefixes.find(([prefix]) => type.startsWith(prefix))?.[1] ?? "other";
 }

@@ -24,7 +24,7 @@ export function RepairsList({ exchange, isOpen }: RepairsListProps): JSX.Element
     );
   }
   if (repairs.kind === "failed")
-    return <p class="remark">Repairs are not known. {repairs.reason}</p>;
+    return <p class="remark">Repairs are not available. {repairs.reason}</p>;
   const count = countRepairs(repairs);
   if (count === 0) return <p class="remark">Nothing had to be repaired.</p>;
   return (

@@ -5,7 +5,7 @@ import type { Row } from "./rows.ts";
 
 const maxChars = 240;
 
-/** What a row says, in one line. */
+/** A row summarised in one line. */
 export function summariseRow({ first, entries, chars }: Row): string {
   if (entries.length === 1) return summariseEvent(first.event);
   let text = "";
@@ -16,7 +16,7 @@ export function summariseRow({ first, entries, chars }: Row): string {
   return `${formatCount(chars, "char")} · ${oneLine(text)}`;
 }
 
-/** What an event says, in one line. */
+/** An event summarised in one line. */
 export function summariseEvent(event: BaseEvent): string {
   const delta = deltaOf(event);
   const chunk = delta === undefined ? "" : oneLine(delta);
@@ -74,7 +74,7 @@ function usage(value: unknown): string | undefined {
   return total === undefined ? undefined : formatCount(total, "token");
 }
 
-/** The tokens that a run's usage says were written, if it says so. */
+/** The output tokens in a run's usage, if it has them. */
 export function outputTokens(usage: unknown): number | undefined {
   let total: number | undefined;
   for (const entry of Array.isArray(usage) ? usage : []) {

@@ -2,12 +2,12 @@ import { signal } from "@preact/signals";
 import type { Signal } from "@preact/signals";
 import type { Family } from "./families.ts";
 
-/** What somebody wants to see of events, of this exchange and the next ones. */
+/** The filters of events, for this exchange and the next ones. */
 export const text: Signal<string> = signal("");
 export const hidden: Signal<ReadonlySet<Family>> = signal(new Set());
 export const isFolded: Signal<boolean> = signal(true);
 
-/** Where somebody is in the timeline of one exchange; kept while another tab is shown. */
+/** The position in the timeline of one exchange; kept while another tab is shown. */
 export interface EventsView {
   /** The event that the keyboard is on, by its index. */
   readonly active: Signal<number | undefined>;
@@ -17,7 +17,7 @@ export interface EventsView {
   readonly following: Signal<boolean>;
 }
 
-/** The view of an exchange that nobody has looked at. */
+/** The view of an exchange that was not opened before. */
 export function createEventsView(): EventsView {
   return {
     active: signal(undefined),

@@ -13,7 +13,7 @@ export interface CodeBlockProps {
   readonly language: Language;
 }
 
-/** Code in colours. What is too long to read is cut, and says so. */
+/** Highlighted code. Code that is too long to read is truncated and marked. */
 export function CodeBlock({ label, code, language }: CodeBlockProps): JSX.Element {
   const shown = code.slice(0, maxShown);
   const tokens = useMemo(() => highlight(shown, language), [shown, language]);

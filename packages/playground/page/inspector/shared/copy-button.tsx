@@ -5,7 +5,7 @@ import { copyText } from "./copy-text.ts";
 const labels = { ready: "Copy", copied: "Copied", failed: "Not allowed" } as const;
 const shownMs = 1500;
 
-/** Copies a text that is made only when somebody asks for it. */
+/** Copies a text that is built only on demand. */
 export function CopyButton({ what, text }: { what: string; text: () => string }): JSX.Element {
   const state = useSignal<keyof typeof labels>("ready");
   const copy = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { Family } from "../events/families.ts";
 
-// A shape each, since colours alone tell some people nothing.
+// A shape each, because colours alone are not visible to all users.
 const shapes: Readonly<Record<Family, string>> = {
   run: "M2 2h8v8H2z",
   step: "M1 10 6 2l5 8z",

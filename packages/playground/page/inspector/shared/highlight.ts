@@ -9,7 +9,7 @@ hljs.registerLanguage("typescript", typescript);
 
 export type Language = "bash" | "json" | "typescript";
 
-/** A piece of code; `kind` says what it is, for a class. */
+/** A piece of code; `kind` is its class. */
 export interface Token {
   readonly text: string;
   readonly kind: string;

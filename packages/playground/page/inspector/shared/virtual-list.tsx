@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { endOf, followWish } from "../../ui/reader-wish.ts";
 
-/** Pixels; the class `row` in inspector.css says the same. */
+/** Pixels; must match the class `row` in inspector.css. */
 const rowHeight = 28;
 // Rows beyond the edges, so that a fast scroll does not show an empty list.
 const spare = 8;
@@ -19,7 +19,7 @@ export interface VirtualListProps {
   /** True: the end stays in view while rows are added. Scrolling up and to the end changes it. */
   readonly following?: Signal<boolean>;
   readonly onKeyDown?: (event: KeyboardEvent) => void;
-  /** Told how wide it is, at first and whenever that changes. */
+  /** Called with the width, at first and whenever it changes. */
   readonly onWidth?: (width: number) => void;
 }
 
@@ -64,7 +64,8 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     return () => observer.disconnect();
   }, [stay, onWidth]);
 
-  // Before what a reader did with the list: whoever asks for its end may have scrolled up just now.
+  // Before the reader's scrolling is evaluated: a reader who asks for the end may have scrolled up
+  // just now.
   useLayoutEffect(goToEnd, [following?.value, goToEnd]);
   useLayoutEffect(stay, [count, stay]);
 

@@ -10,7 +10,7 @@ export function ChangeList({ step }: { step: StateStep | undefined }): JSX.Eleme
   if (!step) return null;
   if (step.problem !== undefined) return <p class="problem">Changed nothing. {step.problem}</p>;
   const { changes } = step;
-  if (changes.length === 0) return <p class="remark">Said the same again.</p>;
+  if (changes.length === 0) return <p class="remark">Sent the same value again.</p>;
   const rest = changes.length - maxShown;
   return (
     <ul class="changes" aria-label="What changed">

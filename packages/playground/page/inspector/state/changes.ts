@@ -26,8 +26,8 @@ export function diffJson(before: unknown, after: unknown, pointer = ""): Change[
 }
 
 /**
- * What a patch changed, in its own words: an item put into a list is one addition, though all that
- * follow it have moved.
+ * The changes as the patch states them: an item inserted into a list is one addition, although all
+ * items after it have moved.
  */
 export function changesOfPatch(
   before: unknown,

@@ -4,7 +4,7 @@ import type { Entry } from "../events/entries.ts";
 import { changesOfPatch, diffJson } from "./changes.ts";
 import type { Change } from "./changes.ts";
 
-/** The state after one event that speaks of it. */
+/** The state after one event that changes it. */
 export interface StateStep {
   readonly entry: Entry;
   readonly value: unknown;

@@ -11,7 +11,7 @@ export interface StepBarProps {
 
 /** Leads through the changes of a run, one by one. */
 export function StepBar({ steps, at, onPick }: StepBarProps): JSX.Element {
-  if (steps.length === 0) return <p class="remark">No event of this run speaks of the state.</p>;
+  if (steps.length === 0) return <p class="remark">No event of this run contains state.</p>;
   const text = describe(steps, at);
   return (
     <div class="step-bar">

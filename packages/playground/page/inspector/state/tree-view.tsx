@@ -47,7 +47,7 @@ export function TreeView({ value, changes, step }: TreeViewProps): JSX.Element {
     const row = rows[index]!;
     return (
       <TreeLine
-        // A new element flashes anew.
+        // A new element restarts the flash.
         key={row.change ? `${step}:${row.pointer}` : row.pointer}
         id={`state-${index}`}
         row={row}

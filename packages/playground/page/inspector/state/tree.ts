@@ -27,7 +27,7 @@ export interface TreeOptions {
 }
 
 const openLevels = 2;
-// A list of thousands is rather closed until somebody asks for it.
+// A list of thousands of members stays closed until the user opens it.
 const maxOpenMembers = 50;
 const maxText = 300;
 

@@ -20,7 +20,7 @@ export function TimingTab({ exchange, frames, entries }: TimingTabProps): JSX.El
   const timing = useMemo(() => measure(frames, entries, dropped), [frames, entries, dropped]);
   const { tokens, isEstimate, longestGap } = timing;
   const about = isEstimate ? "≈ " : "";
-  const hint = isEstimate ? "estimated: characters ÷ 4" : "as the run's end told";
+  const hint = isEstimate ? "estimated: characters ÷ 4" : "as reported at the end of the run";
   return (
     <div class="timing" tabIndex={0} role="region" aria-label="Timing">
       <dl class="figures">

@@ -14,7 +14,7 @@ export interface Timing {
   /** When the last byte came, so far. */
   readonly lastByte: number | undefined;
   readonly tokens: number;
-  /** The run told no usage: a token was taken to be four characters. */
+  /** The run reported no usage: a token was assumed to be four characters. */
   readonly isEstimate: boolean;
   readonly tokensPerSecond: number | undefined;
   readonly deltas: number;

@@ -13,15 +13,17 @@ export interface RedisCommands {
   /** One command takes keys of one slot only. */
   readonly isCluster: boolean;
   isReady(): boolean;
-  /** Calls back whenever a connection stands; returns how to stop that. */
+  /** Calls back whenever a connection is ready; returns a function that unsubscribes. */
   onReady(listener: () => void): () => void;
   call(command: readonly string[]): Promise<unknown>;
-  /** A connection of its own to where a key lives. It connects by itself. */
+  /** A separate connection to the node of a key. It connects by itself. */
   duplicate(key: string): Promise<RedisCommands>;
   close(): void;
 }
 
-/** Tells the clients apart by their shape: both have been seen in several copies in one process. */
+/**
+ * Distinguishes the clients by their shape: several copies of each may be loaded in one process.
+ */
 export function toCommands(client: RedisClient): RedisCommands {
   if ("nodeClient" in client) return wrapNodeRedisCluster(client);
   if ("nodes" in client) return wrapIoRedisCluster(client);

@@ -13,7 +13,7 @@ export interface ScriptCall {
   readonly args: readonly (string | number)[];
 }
 
-/** Commands that answer in time or fail with `store-unavailable`. */
+/** Commands that answer before the deadline or fail with `store-unavailable`. */
 export interface RedisConnection {
   call(...command: (string | number)[]): Promise<unknown>;
   /** May be sent twice when a connection breaks: what writes a run or a session knows its own work. */
@@ -75,7 +75,7 @@ export function createConnection(options: ConnectionOptions): RedisConnection {
   };
 }
 
-/** Waits for a connection to stand, at most until the deadline. */
+/** Waits for a connection to be ready, at most until the deadline. */
 async function ready(commands: RedisCommands, deadline: Deadline): Promise<void> {
   let stop: (() => void) | undefined;
   const stands = new Promise<void>((resolve) => {
@@ -101,15 +101,15 @@ function createDeadline(clock: Clock, ms: number): Deadline {
   const passed = new Promise<never>((_, reject) => {
     timer = clock.setTimeout(() => {
       over = true;
-      reject(new Error(`Redis did not answer within ${ms} ms.`));
+      reject(new Error(`Redis did not respond within ${ms} ms.`));
     }, ms);
   });
-  // The one who waits hears of it; a command that was answered in time leaves nobody waiting.
+  // The waiting caller receives the rejection; a command that was answered in time has none.
   passed.catch(() => undefined);
   return { passed, isOver: () => over, clear: () => clock.clearTimeout(timer) };
 }
 
-// The client may still think that it is connected: the event that says otherwise comes a turn later.
+// The client may still report a connection: the event that it was lost comes a turn later.
 function breath(clock: Clock): Promise<void> {
   return new Promise((resolve) => void clock.setTimeout(resolve, 20));
 }
@@ -122,7 +122,7 @@ function isAnswer(error: unknown): boolean {
 }
 
 function unavailable(cause: unknown): AgentError {
-  return new AgentError("store-unavailable", "The store cannot be reached.", {
+  return new AgentError("store-unavailable", "The store is not reachable.", {
     cause,
     retryAfter: 2,
   });

@@ -9,7 +9,8 @@ export function createGate(width: number): <T>(work: () => Promise<T>) => Promis
     try {
       return await work();
     } finally {
-      // A place is handed on, so that nobody can slip in between.
+      // A slot is handed to the next waiter directly, so that no other caller can take it in
+      // between.
       const next = waiting.shift();
       if (next) next();
       else inside--;

@@ -1,4 +1,4 @@
-/** The part of a key that decides where it lives: what stands between its first braces, or all of it. */
+/** The part of a key that determines its slot: the text in its first braces, or all of it. */
 export function hashTag(key: string): string {
   const start = key.indexOf("{");
   const end = key.indexOf("}", start + 1);

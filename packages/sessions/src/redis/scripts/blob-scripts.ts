@@ -5,7 +5,9 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** KEYS: blob. ARGV: token of the writer, ttlMs, field ('': none yet), value. 0: it is somebody else's. */
+/**
+ * KEYS: blob. ARGV: token of the writer, ttlMs, field ('': none yet), value. 0: another writer owns it.
+ */
 export const writeBlobScript: RedisScript = {
   name: "write-blob",
   lua: `

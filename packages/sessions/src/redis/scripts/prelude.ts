@@ -24,7 +24,7 @@ local function terminal(log, last, entry)
   redis.call('XADD', log, to .. '-0', 'e', json, 'n', '1', 'f', entry.fence, 's', entry.status)
   return to
 end
--- Ends a run whose owner is gone, and tells the owner in case it is not.
+-- Ends a run whose owner is gone, and notifies the owner in case it is not.
 local function lose(key, run, fence, keep, event)
   local last = tonumber(redis.call('HGET', key.record, 'last'))
   local to = terminal(key.log, last, { at = text(now), event = event, fence = fence, status = 'lost' })

@@ -64,7 +64,7 @@ return 'ok'
 `,
 };
 
-/** KEYS: watch. ARGV: for how long, and who. Without names it only counts. */
+/** KEYS: watch. ARGV: duration and names of watchers. Without names it only counts. */
 export const watchScript: RedisScript = {
   name: "watch",
   lua: `${prelude}
@@ -88,7 +88,7 @@ for at = 2, #ARGV do
   local base = (at - 2) * 4 + 3
   local key = { lease = KEYS[1], runs = KEYS[3], record = KEYS[base + 1], log = KEYS[base + 2], commands = KEYS[base + 3], watch = KEYS[base + 4] }
   if ARGV[at] == active and redis.call('HGET', key.record, 'fence') == fence then
-    -- Whoever follows it still reads its end.
+    -- Its followers still read its end.
     lose(key, active, fence, 10000, ARGV[1])
     redis.call('DEL', key.record)
   else

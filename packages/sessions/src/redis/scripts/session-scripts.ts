@@ -52,7 +52,7 @@ export const admitScript: RedisScript = {
   lua: `${prelude}
 local ttl, fits = tonumber(ARGV[2]), tonumber(ARGV[3])
 if fits then
-  -- What expired a while ago was not cleaned up by anybody.
+  -- Entries that expired a while ago were not cleaned up.
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ttl)
   if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then
     if redis.call('ZCOUNT', KEYS[1], string.format('(%.0f', now), '+inf') >= fits then return 0 end
@@ -73,7 +73,7 @@ return redis.call('ZCOUNT', KEYS[1], string.format('(%.0f', now), '+inf')
 `,
 };
 
-/** KEYS: sessions. ARGV: how many at most. Answers those that have expired, to one who asks. */
+/** KEYS: sessions. ARGV: limit. Returns expired sessions, each to only one caller. */
 export const expiredScript: RedisScript = {
   name: "expired",
   lua: `${prelude}

@@ -12,7 +12,7 @@ import type { Tail, TailRow } from "./tail.ts";
 /** Live tails of runs, wherever they run: all followers of a run in this process share what is read. */
 export interface TailFollowers {
   follow(key: RunKey, after: number, signal: AbortSignal): AsyncGenerator<readonly LogEntry[]>;
-  /** The connection was lost for a while: everybody reads the log again. */
+  /** The connection was lost for a while: all followers read the log again. */
   restored(): void;
   close(): void;
 }
@@ -60,7 +60,8 @@ export function createFollowers(options: FollowersOptions): TailFollowers {
     };
     // What has ended is read from the log alone.
     if (record.status !== "running") return run;
-    // The run was replaced by another of its name; who still follows the old one finds its log gone.
+    // The run was replaced by another with the same id; followers of the old one find its log
+    // deleted.
     if (known) drop(known);
     runs.set(log, run);
     tail.add(log, `${record.last}-0`, run.onRow);
@@ -227,9 +228,9 @@ function lostEntry(after: number, at: number): LogEntry {
   return { from: after + 1, to: after + 1, at, event: lostEvent };
 }
 
-/** How a run ends that nobody can go on with. */
+/** The end of a run that cannot be continued. */
 export const lostEvent: LogEntry["event"] = {
   type: EventType.RUN_ERROR,
-  message: "The process that ran it is gone.",
+  message: "The process that ran it has ended.",
   code: "run-lost",
 };

@@ -23,7 +23,7 @@ export interface TailOptions {
   readonly commandMs: number;
   /** The stream that wakes the reader when a key was added. */
   readonly wakeKey: string;
-  /** The connection stands again after it was lost. */
+  /** Called when the connection is ready again after it was lost. */
   readonly onRestored: () => void;
 }
 
@@ -72,7 +72,8 @@ export function createTail(options: TailOptions): Tail {
     try {
       dispatch(await limited(own.call([...read, wakeKey, ...names, wakeId, ...ids]), blockMs));
     } catch (error) {
-      // What keeps silent is not asked again, nor a node that no longer has these keys.
+      // A connection that does not respond is not used again, nor is a node that does not have
+      // these keys.
       if (error === silent || isMoved(error)) {
         own.close();
         own = undefined;
@@ -161,7 +162,7 @@ function isMoved(error: unknown): boolean {
   return error instanceof Error && /^(MOVED|READONLY|CLUSTERDOWN) /.test(error.message);
 }
 
-const silent = new Error("Redis keeps silent.");
+const silent = new Error("Redis does not respond.");
 
 // A map of RESP 3, an object or a list: clients differ in what they make of the same reply.
 function pairs(reply: unknown): [unknown, unknown][] {

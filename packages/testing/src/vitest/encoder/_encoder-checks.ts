@@ -162,7 +162,7 @@ export function countSseEvents(chunk: Chunk): number {
 function toLog(events: readonly BaseEvent[]): readonly LogEntry[] {
   return events.map((event, index) => {
     const entry = { from: index + 1, to: index + 1, at: 1_760_000_000_000 + index, event };
-    // The log belongs to everybody: an encoder that writes into it throws here.
+    // The log is shared: an encoder that writes into it throws here.
     return freeze(structuredClone(entry));
   });
 }

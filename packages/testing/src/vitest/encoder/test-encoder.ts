@@ -24,8 +24,8 @@ export interface TestEncoderOptions {
 const everyLog = [...exampleLogs, ...Object.values(oddLogs), mergedLog];
 
 /**
- * Proves that an encoder is a pure function of the log that has a word for every event, or says for
- * which it has none.
+ * Proves that an encoder is a pure function of the log that encodes every event, or declares which
+ * it does not.
  *
  * @example
  * ```ts
@@ -46,7 +46,7 @@ export function testEncoder(
       vi.useRealTimers();
     });
 
-    test("says what its bytes are", () => {
+    test("declares the type of its bytes", () => {
       expect(contentType).toMatch(/^[\w.+-]+\/[\w.+-]+/);
     });
 
@@ -57,11 +57,11 @@ export function testEncoder(
       },
     );
 
-    test.skipIf(dropped.length === 0)("drops what it says it drops", () => {
+    test.skipIf(dropped.length === 0)("drops what it declares to drop", () => {
       expect([...mappedKinds(createEncoder)].filter(isDropped)).toEqual([]);
     });
 
-    test("says the same of the same log, whenever and however often it is asked", () => {
+    test("returns the same for the same log, whenever and however often it is called", () => {
       for (const log of everyLog) {
         vi.useFakeTimers({ toFake: ["Date"], now: 0 });
         const [first, second] = [createEncoder(), createEncoder()];
@@ -84,7 +84,7 @@ export function testEncoder(
       if (!isDropped(EventType.TEXT_MESSAGE_CONTENT)) expect(chunks[2]).not.toHaveLength(0);
     });
 
-    test("says of several deltas at once what it says of each", () => {
+    test("returns for several deltas at once what it returns for each", () => {
       for (const log of [mergedLog, ...lineLogs]) {
         const [one, all] = [createEncoder(), createEncoder()];
         for (const encoder of [one, all]) encodeLog(encoder, log.slice(0, -1));
@@ -94,7 +94,7 @@ export function testEncoder(
           const offset = line.from + index;
           return one.encode({ from: offset, to: offset, at: 0, event: { ...line.event, delta } });
         });
-        // Those who cannot are asked for each.
+        // Encoders without it are called for each delta.
         if (!all.encodeDeltas) return;
         expect(chunkText([all.encodeDeltas(line, deltas)])).toBe(chunkText(alone));
         expect(all.close?.()).toEqual(one.close?.());

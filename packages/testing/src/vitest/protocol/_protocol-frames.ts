@@ -4,9 +4,9 @@ import { readSse } from "../../read-sse.ts";
 
 /** One frame as a client of the protocol reads it. */
 export interface ProtocolFrame {
-  /** Where to resume after it, if the protocol says so. */
+  /** The offset to resume after, if the protocol has one. */
   readonly offset?: number;
-  /** What it says, without the offset. */
+  /** Its content, without the offset. */
   readonly data: unknown;
   /** True for the frame that ends the run. */
   readonly ends?: boolean;
@@ -23,7 +23,10 @@ export async function* readAguiFrames(
   }
 }
 
-/** What frames say, with neighbours joined that differ in their `delta` only: a store may merge them. */
+/**
+ * The content of frames, with neighbours joined that differ only in their `delta`: a store may merge
+ * them.
+ */
 export function joinDeltas(frames: readonly ProtocolFrame[]): unknown[] {
   const joined: unknown[] = [];
   for (const { data } of frames) {
@@ -44,12 +47,12 @@ export function keepReading<T>(source: AsyncIterable<T>): { frames: T[]; done: P
     for await (const frame of source) frames.push(frame);
   };
   const done = read();
-  // Whoever is not waited for may be cut off at the end of the test.
+  // A client that is not awaited may be cut off at the end of the test.
   done.catch(() => {});
   return { frames, done };
 }
 
-/** Reads until a frame says something. */
+/** Reads until a frame matches. */
 export async function readUntil(
   reader: AsyncIterator<ProtocolFrame>,
   words: string,

@@ -61,10 +61,13 @@ const everyEvent: readonly AgentEvent[] = [
 ];
 
 const endings: readonly [string, AgentLike][] = [
-  ["says nothing", scriptedAgent([])],
+  ["sends nothing", scriptedAgent([])],
   ["throws at once", scriptedAgent([{ throw: new Error(secret) }])],
   ["throws in mid-sentence", scriptedAgent(["Hello", { throw: new Error(secret) }])],
-  ["says that it failed", scriptedAgent([{ type: "RUN_ERROR", message: "No.", code: "acme/no" }])],
+  [
+    "reports that it failed",
+    scriptedAgent([{ type: "RUN_ERROR", message: "No.", code: "acme/no" }]),
+  ],
   [
     "speaks after the end",
     scriptedAgent([{ type: "RUN_FINISHED", ...run }, "more", { type: "RUN_FINISHED", ...run }]),
@@ -73,7 +76,7 @@ const endings: readonly [string, AgentLike][] = [
 ];
 
 /**
- * Proves that a protocol tells any run from its start to exactly one end, live and on return.
+ * Proves that a protocol sends any run from its start to exactly one end, live and on resume.
  *
  * @example
  * ```ts
@@ -93,7 +96,7 @@ export function testProtocol(name: string, options: TestProtocolOptions): void {
     const handler = await options.createHandler(agent, settings);
     closers.push(async () => {
       const closed = handler.close({ timeoutMs: closeMs });
-      // Draining takes time, and this clock moves only when it is told to.
+      // Draining takes time, and this clock advances only on demand.
       await clock.advance(2 * closeMs);
       await closed;
     });
@@ -109,14 +112,14 @@ export function testProtocol(name: string, options: TestProtocolOptions): void {
       for (const close of closers.splice(0)) await close();
     });
 
-    test("tells a run with every kind of event", async () => {
+    test("sends a run with every kind of event", async () => {
       const frames = await readAll(await serve(scriptedAgent(everyEvent)), options.start(run));
       expectOneEnd(frames);
       const offsets = frames.flatMap(({ offset }) => offset ?? []);
       expect(offsets).toEqual([...new Set(offsets)].toSorted((a, b) => a - b));
     });
 
-    test("tells each word before the next is spoken", async () => {
+    test("sends each word before the next is produced", async () => {
       const heard = gate();
       const agent = scriptedAgent(["one-word", { wait: heard.opened }, "other-word"]);
       const frames = read(await ask(await serve(agent), options.start(run)));
@@ -149,7 +152,7 @@ export function testProtocol(name: string, options: TestProtocolOptions): void {
       await left.opened;
     });
 
-    test.skipIf(!resume)("tells a finished run again from everywhere", async () => {
+    test.skipIf(!resume)("sends a finished run again from every offset", async () => {
       const handler = await serve(scriptedAgent(everyEvent));
       const whole = await readAll(handler, options.start(run));
       for (const [index, { offset }] of whole.entries()) {
@@ -209,7 +212,7 @@ export function testProtocol(name: string, options: TestProtocolOptions): void {
       expectOneEnd(client.frames);
     });
 
-    test.skipIf(!keepsAlive)("keeps an idle client alive without telling it anything", async () => {
+    test.skipIf(!keepsAlive)("keeps an idle client alive without sending it events", async () => {
       const clock = fakeClock();
       const handler = await serve(scriptedAgent(["Hello", { hang: true }]), clock);
       const { body } = await ask(handler, options.start(run));

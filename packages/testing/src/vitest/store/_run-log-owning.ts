@@ -136,7 +136,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
       expect(heard).toEqual([commands[1]]);
     });
 
-    define("are not heard by whoever has stopped listening", async () => {
+    define("do not reach a listener that was removed", async () => {
       const runs = await openLog();
       const lease = await openBenchRun(runs, key);
       const before: RunCommand[] = [];
@@ -229,7 +229,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     );
 
     define(
-      "that died is found out by whoever looks for its run",
+      "that died is detected when its run is looked up",
       async () => {
         const { view } = await openLost();
         expect(await view.find("ann", "r1")).toMatchObject({ status: "running", last: 2 });
@@ -241,7 +241,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     );
 
     define(
-      "that died is found out by whoever follows its run",
+      "that died is detected when its run is followed",
       async () => {
         const { view } = await openLost();
         const follower = watch(view, key);
@@ -255,7 +255,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     );
 
     define(
-      "that comes back too late is told, and cannot write any more",
+      "that comes back too late gets an error, and cannot write",
       async () => {
         const { runs, view, lease, watching, wake } = await openLost();
         await bench.pass(1.5 * leaseMs);

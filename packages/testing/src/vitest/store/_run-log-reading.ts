@@ -179,7 +179,7 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
       ],
     ];
     for (const [what, setup, make] of bounds) {
-      define(`trims the head of a log with too many ${what}, and says so`, async () => {
+      define(`trims the head of a log with too many ${what}, and reports it`, async () => {
         const runs = await openLog(setup);
         const lease = await openBenchRun(runs, key);
         const live = watch(runs, key);
@@ -195,7 +195,7 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
         expect(await codeOf(() => runs.read(key, first - 2))).toBe("replay-gone");
         expect(offsetsOf(await readWholeLog(runs, key, first - 1))).toEqual(numbersTo(100, first));
         await runs.close(lease, ending(101, key), "finished");
-        // Who has read along has not noticed.
+        // A live reader has not noticed.
         await bench.within(live.ended);
         expect(offsetsOf(live.entries)).toEqual(numbersTo(101));
       });

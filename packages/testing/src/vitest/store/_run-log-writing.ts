@@ -19,7 +19,7 @@ import {
   watch,
 } from "./_store-bench.ts";
 
-/** Who may write into a log, and what it keeps of it. */
+/** Which process may write into a log, and what it keeps of it. */
 export function testRunLogWriting({ bench, define, openLog, openSecondLog }: RunLogKit): void {
   describe("opening", () => {
     define("gives a free thread to a run, and remembers it", async () => {
@@ -32,7 +32,7 @@ export function testRunLogWriting({ bench, define, openLog, openSecondLog }: Run
       expect(await runs.active(thread)).toMatchObject(record);
     });
 
-    define("lets one run hold a thread, and says who", async () => {
+    define("lets one run hold a thread, and returns it", async () => {
       const runs = await openLog();
       const lease = await openBenchRun(runs, key);
       await runs.append(lease, [mark(1)]);

@@ -8,7 +8,7 @@ const KiB = 1024;
 const key = { principal: "ann", id: "b1" } as const;
 const about = { ttlMs: hour, metadata: { name: "a.pdf", nested: { list: [1, null, "ü"] } } };
 
-/** Bytes that a store keeps beside its sessions: all of it, for its owner, for so long. */
+/** Bytes that a store keeps next to its sessions: complete, for their owner, for the given time. */
 export function testSessionBlobs(
   { bench, define }: SessionKit,
   { hasBlobs }: { hasBlobs: boolean },
@@ -47,7 +47,7 @@ export function testSessionBlobs(
       expect(await readAll(blob!)).toHaveLength(0);
     });
 
-    define("are nobody else's", async () => {
+    define("belong to one principal", async () => {
       const blobs = blobsOf(await bench.open());
       await blobs.put(key, cutAt(noise(10)), about);
       const other = { ...key, principal: "bob" };
@@ -56,7 +56,7 @@ export function testSessionBlobs(
       expect(await blobs.get(key)).toBeDefined();
     });
 
-    define("are told apart by principal and id, whatever is in them", async () => {
+    define("are separated by principal and id, whatever is in them", async () => {
       const blobs = blobsOf(await bench.open());
       for (const [principal, id] of oddKeys) {
         await blobs.put({ principal, id }, cutAt(noise(1)), {
@@ -106,7 +106,7 @@ export function testSessionBlobs(
       expect(await blobs.delete(key)).toBe(true);
       expect(await blobs.delete(key)).toBe(false);
       expect(await blobs.get(key)).toBeUndefined();
-      // Who had found it before is told, and not given half of it.
+      // A reader that found it before gets an error, not half of it.
       expect(await codeOf(() => readAll(blob!))).toBe("file-not-found");
     });
 
@@ -133,7 +133,7 @@ export function testSessionBlobs(
       expect(await blobs.size()).toBe(234);
     });
 
-    define("outlive the thread of whoever kept them", async () => {
+    define("outlive the thread they were stored for", async () => {
       const store = await bench.open();
       const thread = { principal: "ann", threadId: "b1" };
       await store.create(thread, { agentId: "agent" });
@@ -163,7 +163,7 @@ export function testSessionBlobs(
 }
 
 function blobsOf({ blobs }: SessionStore): BlobStore {
-  if (!blobs) throw new Error("The store has no `blobs`; `blobs: false` says that this is meant.");
+  if (!blobs) throw new Error("The store has no `blobs`; set `blobs: false` if this is intended.");
   return blobs;
 }
 

@@ -151,7 +151,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
     });
 
     define(
-      "leaves what has expired out of the number of sessions, where a store tells it",
+      "leaves what has expired out of the number of sessions, where a store has it",
       async () => {
         const store = await bench.open({ ttlMs });
         const told = async (real: number): Promise<number> => (await store.count?.()) ?? real;
@@ -250,7 +250,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       "second",
     );
 
-    define("says how long to wait, and keeps what it did not give", async () => {
+    define("returns how long to wait, and keeps what it did not give", async () => {
       const store = await bench.open();
       const quick = { tokens: 10, perMs: 1_000 };
       expect(await store.take("b", 8, quick)).toBe(0);
@@ -297,7 +297,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       const follower = watch(store.runs, run);
       await bench.until(() => follower.entries.length > 0);
       await store.close();
-      // With an error or without: what matters is that nobody waits for ever.
+      // With an error or without: it must not wait forever.
       await bench.within(Promise.allSettled([follower.ended]));
       await store.close();
     });

@@ -25,7 +25,7 @@ export function testSessionPruning({ bench, define }: SessionKit): void {
       expect(session).toMatchObject({ messageCount: 10 });
     });
 
-    define("is cut to fewer by a change that says so, never to more", async () => {
+    define("is cut to fewer by a change with a limit, never to more", async () => {
       const store = await bench.open({ maxMessagesPerThread: 5 });
       await store.create(key, init);
       const append = numbersTo(10).map((index) => user(`m${index}`));

@@ -138,7 +138,7 @@ export function testSessionRecords({ bench, define }: SessionKit): void {
       expect((await store.get(key))!.messages).toEqual(messages);
     });
 
-    define("replaces all messages when told to", async () => {
+    define("replaces all messages on demand", async () => {
       const store = await bench.open();
       await store.create(key, init);
       await store.update(key, { append: [user("1"), user("2")] });
@@ -150,7 +150,7 @@ export function testSessionRecords({ bench, define }: SessionKit): void {
       expect((await store.get(key))!.messages).toEqual([]);
     });
 
-    define("counts what users and assistants said, once each", async () => {
+    define("counts messages of users and assistants, once each", async () => {
       const store = await bench.open();
       await store.create(key, init);
       await store.update(key, {
@@ -193,7 +193,7 @@ export function testSessionRecords({ bench, define }: SessionKit): void {
       expect(({} as Json).x).toBeUndefined();
     });
 
-    define("keeps what is pending, and the runs, until told otherwise", async () => {
+    define("keeps what is pending, and the runs, until they are changed", async () => {
       const store = await bench.open();
       await store.create(key, init);
       const pending = [

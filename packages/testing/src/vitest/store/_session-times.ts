@@ -18,7 +18,7 @@ export function testSessionTimes({ bench, define }: SessionKit): void {
       const { times, lastActivity } = await store.update(key, { append: [user("1")] });
       expect(times).toEqual({ "1": lastActivity });
       await bench.pass(50);
-      await store.update(key, { append: [user("1", "said anew"), user("2")] });
+      await store.update(key, { append: [user("1", "sent again"), user("2")] });
       const session = (await store.get(key))!;
       expect(Object.keys(session.times!).toSorted()).toEqual(["1", "2"]);
       expect(session.times!["1"]).toBe(lastActivity);

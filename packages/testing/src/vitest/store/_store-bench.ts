@@ -52,7 +52,7 @@ export interface TestStoreOptions {
   skip?: readonly string[];
 }
 
-/** An owner that can stand still. */
+/** An owner whose clock can be stopped. */
 interface HungClock {
   readonly clock: Clock;
   /** From here on its timers fire again. */
@@ -60,16 +60,16 @@ interface HungClock {
 }
 
 export interface StoreBench {
-  /** A store on data of its own. */
+  /** A store on separate data. */
   open(setup?: StoreSetup): Promise<SessionStore>;
   /** A second view on the data of the last one. */
   openSecond(setup?: StoreSetup): Promise<SessionStore>;
   closeAll(): Promise<void>;
   /** Lets time pass. */
   pass(ms: number): Promise<void>;
-  /** Waits, while time goes on, until something is true. */
+  /** Waits, while time advances, until a condition is true. */
   until(condition: () => Awaitable<boolean>): Promise<void>;
-  /** Waits, while time goes on, for something that must come. */
+  /** Waits, while time advances, for a promise that must settle. */
   within<T>(promise: PromiseLike<T>): Promise<T>;
   hang(): HungClock;
   /** Runs a case; with a real clock again where it failed because time went by that it did not ask for. */
@@ -223,7 +223,7 @@ export function ending(offset: number, { threadId, runId }: RunKey): LogEntry {
   return entry(offset, { type: EventType.RUN_FINISHED, threadId, runId });
 }
 
-/** Opens a run that nothing stands in the way of. */
+/** Opens a run that must not be refused. */
 export async function openBenchRun(runs: RunLog, key: RunKey): Promise<Lease> {
   const opened = await runs.open(key, { agentId: "agent" });
   if ("busy" in opened) throw new Error(`Busy with run "${opened.busy.runId}".`);
@@ -275,7 +275,7 @@ export async function readWholeLog(runs: RunLog, key: RunKey, after = 0): Promis
 
 export interface Watching {
   readonly entries: LogEntry[];
-  /** Resolves when the log said that it has ended; rejects when following failed. */
+  /** Resolves when the log has ended; rejects when following failed. */
   readonly ended: Promise<void>;
   leave(): void;
 }
@@ -288,7 +288,7 @@ export function watch(runs: RunLog, key: RunKey, after = 0): Watching {
     for await (const batch of runs.follow(key, after, left.signal)) entries.push(...batch);
   };
   const ended = follow();
-  // Whoever looks at it gets the error; a case that does not look is about something else.
+  // A case that awaits it gets the error; other cases ignore it.
   ended.catch(() => undefined);
   return { entries, ended, leave: () => left.abort() };
 }

@@ -6,8 +6,8 @@ import { createStoreBench, defineCases } from "./_store-bench.ts";
 import type { CreateStore, TestStoreOptions } from "./_store-bench.ts";
 
 /**
- * Proves that the run log of a store keeps runs as the contract of `RunLog` says. `create` makes a
- * store on data of its own at each call.
+ * Proves that the run log of a store fulfils the contract of `RunLog`. `create` returns a store on
+ * separate data at each call.
  *
  * @example
  * ```ts

@@ -11,8 +11,8 @@ import { createStoreBench, defineCases } from "./_store-bench.ts";
 import type { CreateStore, TestStoreOptions } from "./_store-bench.ts";
 
 /**
- * Proves that a store keeps sessions as the contract of `SessionStore` says; `testRunLog` does the same
- * for its run log. `create` makes a store on data of its own at each call.
+ * Proves that a store fulfils the contract of `SessionStore`; `testRunLog` does the same for its run
+ * log. `create` returns a store on separate data at each call.
  *
  * @example
  * ```ts

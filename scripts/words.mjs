@@ -1,0 +1,119 @@
+// Words that plain technical English does not need, in comments, messages and Markdown. The TypeScript
+// parser separates prose from code, so that names and quoted data of a program are not read.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { root } from "./lib/workspace.mjs";
+
+const words = [
+  [/\b(?:told|tells?|telling)\b/gi, "send, report, return, pass"],
+  [/\b(?:says?|said|saying)\b/gi, "send, contain, state, set"],
+  [/\b(?:hears?|heard|hearing)\b/gi, "receive"],
+  [/\b(?:whoever|whomever|whosoever)\b/gi, "the client, the caller, code that"],
+  [/\b(?:somebody|nobody|everybody|anybody)\b/gi, "name the client, caller or user"],
+  [/\banew\b/gi, "again"],
+  [/\bof\s+(?:its|their|our)\s+own\b/gi, "its own, separate, another"],
+  [/\bNothing: /g, "Returns undefined when"],
+  [/\b(?:no\s+longer|any\s+more|anymore)\b/gi, "what is true today"],
+  [/\b(?:founding\s+document|first\s+design|first\s+wave)\b/gi, "what is true today"],
+  [/\b(?:rightly|amiss)\b/gi, "correctly, valid, wrong"],
+  [/\bdear(?:er|est)?\b/gi, "expensive, slow"],
+];
+
+// Each with the reason why the word is right there: [file or its start, part of the line, reason].
+const exceptions = [
+  ["packages/cli/src/demo/", "Tell me a long story", "a user's request to the agent"],
+  ["", "You said", "an agent's answer, which quotes the user"],
+  ["examples/", "The user said no.", "a tool result, for a model"],
+];
+
+// Prose that is still to be rewritten.
+const pending = [
+  /^packages\/core\/src\/(?:delta|guard|run)\//,
+  /^packages\/(?:protocol|rest|vercel)\/src\/.*-encoder\.ts$/,
+  /^packages\/testing\/src\/vitest\/binding\//,
+];
+
+const folders = /^(?:packages\/[^/]+\/(?:src|page)\/|examples\/(?!.*\/test\/)|bench\/(?!test\/))/;
+const isCode = (file) => /\.(?:ts|tsx|mjs)$/.test(file) && folders.test(file);
+const isMarkdown = (file) => file.endsWith(".md") && !file.startsWith(".changeset/");
+const isPending = (file) => pending.some((pattern) => pattern.test(file));
+
+const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });
+const named = process.argv.slice(2);
+const files = tracked.split("\0").filter((file) => isCode(file) || isMarkdown(file));
+// With names as arguments also what is pending is read: `node scripts/words.mjs packages/core/src`.
+const chosen = files.filter((file) =>
+  named.length > 0 ? named.some((one) => file.startsWith(one)) : !isPending(file),
+);
+const faults = chosen.flatMap(check);
+
+for (const fault of faults) console.error(fault);
+if (faults.length === 0) console.log(`${chosen.length} files are in plain words.`);
+process.exit(faults.length === 0 ? 0 : 1);
+
+function check(file) {
+  const text = read(file);
+  const lines = text.split("\n");
+  const prose = isMarkdown(file) ? proseOfMarkdown(text) : proseOfCode(file, text);
+  const found = [];
+  for (const [pattern, better] of words) {
+    for (const { 0: word, index } of prose.matchAll(pattern)) {
+      const line = prose.slice(0, index).split("\n").length;
+      if (isException(file, lines[line - 1])) continue;
+      found.push(`${file}:${line} "${word.replace(/\s+/g, " ")}" (better: ${better})`);
+    }
+  }
+  return found;
+}
+
+function isException(file, line) {
+  return exceptions.some(([where, part]) => file.startsWith(where) && line.includes(part));
+}
+
+function read(file) {
+  try {
+    return readFileSync(join(root, file), "utf8");
+  } catch {
+    // Removed from the work tree and not yet from the index.
+    return "";
+  }
+}
+
+/** The text with code blanked, so that offsets stay what they are. */
+function proseOfMarkdown(text) {
+  return text.replace(/^(```+)[^\n]*\n[^]*?^\1|`[^`\n]+`|<!--[^]*?-->/gm, blank);
+}
+
+/** The text with everything blanked but comments and strings of more than one word. */
+function proseOfCode(file, text) {
+  const kind = file.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true, kind);
+  let prose = "";
+  const visit = (node) => {
+    const children = node.getChildren(source);
+    if (children.length > 0 && !ts.isJSDoc(node)) return children.forEach(visit);
+    if (ts.isJSDoc(node) || node.end <= prose.length) return;
+    // What is between two tokens is white space and comments.
+    const start = Math.max(node.getStart(source), prose.length);
+    prose += text
+      .slice(prose.length, start)
+      .replace(/^[ \t]*(?:\/\/|\/?\*+)|\/\*\*?|\*\/|\/\//gm, blank);
+    const token = text.slice(start, node.end);
+    prose += isProse(node, token) ? token : blank(token);
+  };
+  visit(source);
+  return prose;
+}
+
+function isProse(node, token) {
+  return (
+    (ts.isLiteralExpression(node) || ts.isTemplateLiteralToken(node) || ts.isJsxText(node)) &&
+    /\w \w/.test(token)
+  );
+}
+
+function blank(text) {
+  return text.replace(/[^\n]/g, " ");
+}
