@@ -25,6 +25,7 @@ const words = [
 const exceptions = [
   ["packages/cli/src/demo/", "Tell me a long story", "a user's request to the agent"],
   ["", "You said", "an agent's answer, which quotes the user"],
+  ["docs/contributing/requirements.md", " › ", "names of tests"],
   ["examples/", "The user said no.", "a tool result, for a model"],
 ];
 

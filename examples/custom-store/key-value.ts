@@ -5,7 +5,7 @@ interface Versioned<T> {
 }
 
 /**
- * The database: JSON under a key, written only when nobody else has written in between. DynamoDB, Firestore,
+ * The database: JSON under a key, written only when it has not changed in between. DynamoDB, Firestore,
  * etcd and Deno KV all have these three operations.
  */
 export interface KeyValue {

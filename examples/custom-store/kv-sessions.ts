@@ -37,7 +37,7 @@ export function kvSessions(options: KvSessionsOptions): SessionStore {
   const threads = createThreads(kv);
   const runs = createKvLog(kv, threads, { clock, leaseMs, runLogMs, runLogEvents, runLogBytes });
 
-  /** Brings a document up to date: dead owners, old logs, and the session that nobody has used for too long. */
+  /** Brings a document up to date: dead owners, old logs, and a session that was not used for too long. */
   function settle(document: ThreadDocument): void {
     runs.settle(document);
     const { session, runs: all } = document;

@@ -86,29 +86,7 @@ describe("a page", () => {
     ...readdirSync(join(root, "examples")).map((name) => `examples/${name}/README.md`),
   ].filter((path) => existsSync(join(root, path)));
 
-  // Made on other branches; this list goes when they are merged.
-  const soon = new Set([
-    "docs/write-a-store.md",
-    "packages/agui/src/history/assert-resume.ts",
-    "packages/agui/src/http/authenticate.ts",
-    "packages/core/src/guard/parts/close-left-open.ts",
-    "packages/core/src/run/clients/collector.ts",
-    "packages/core/src/run/clients/end-replay.ts",
-    "packages/core/src/run/clients/follower.ts",
-    "packages/core/src/run/clients/followers.ts",
-    "packages/core/src/run/ending.ts",
-    "packages/core/src/run/hosted-agent.ts",
-    "packages/core/src/run/intake.ts",
-    "packages/core/src/run/live-run.ts",
-    "packages/core/src/run/phase.ts",
-    "packages/core/src/run/turn-log.ts",
-    "packages/core/src/tools/approval.ts",
-    "packages/core/src/view/fold-run.ts",
-    "packages/core/src/view/prelude.ts",
-    "packages/sessions/src/kit",
-    "packages/sessions/src/kit/pruned-messages.ts",
-  ]);
-  const isMissing = (path: string): boolean => !existsSync(join(root, path)) && !soon.has(path);
+  const isMissing = (path: string): boolean => !existsSync(join(root, path));
 
   // Not `recursive: true`: that follows the links of node_modules in circles.
   function pagesUnder(folder: string): string[] {

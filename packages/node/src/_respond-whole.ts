@@ -21,8 +21,8 @@ export function respondWhole(res: ServerResponse, req: NodeRequest, answer: Whol
   // "close" reports a reset; without a listener, the error would end the process.
   res.on("error", ignore);
   res.writeHead(status, withLength(status, headers, length));
-  // What was begun and not finished would block the connection; Node throws away the rest only of what
-  // nobody has touched.
+  // What was begun and not finished would block the connection; Node discards the rest only of a body
+  // that was never read.
   if (!req.complete) req.resume();
   if (isBodyless) res.end();
   // Plain ASCII, which is most of the text, is copied and not encoded.

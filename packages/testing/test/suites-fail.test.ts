@@ -86,7 +86,7 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
       "has no body when HEAD asked for it, nor with status 204",
     ],
     "run log: does not report a loss to who listens late": [
-      "that comes back too late is told through every listener, the late ones at once",
+      "that comes back too late calls every listener, late ones at once",
     ],
     "run log: takes what fits of a batch": [
       "refuses a batch whose first entry is a repeat, and keeps nothing of it",
@@ -123,7 +123,7 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
       "that died is detected when its run is looked up",
       "that died is detected when its run is followed",
       "that comes back too late gets an error, and cannot write",
-      "that comes back too late is told through every listener, the late ones at once",
+      "that comes back too late calls every listener, late ones at once",
     ],
     "session store: reads, changes and writes": [
       "appends messages by id, and replaces the one it has",

@@ -68,7 +68,7 @@ class ExchangeCall implements Call {
     return (this.root.madeSignal ??= signalOf(this.exchange));
   }
 
-  // Getters, so that whoever takes a function out of its call can still call it.
+  // Getters, so that the functions work when they are taken out of their call.
   get onLeave(): Call["onLeave"] {
     return (listener) => this.exchange.onLeave(listener);
   }

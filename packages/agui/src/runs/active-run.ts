@@ -22,7 +22,7 @@ export function toActive(record: RunRecord, run: LiveRun, call: Call): ActiveRun
   };
 }
 
-// Where a platform has to be told how long to wait, a copy of the stream has to know it, too.
+// Where the platform must know how long to wait, a copy of the stream must know it, too.
 function toStream(run: LiveRun, call: Call, stream: RunStream): ReplyStream {
   const isAwaited = "waitUntil" in requestOf(call);
   return isAwaited
@@ -30,8 +30,8 @@ function toStream(run: LiveRun, call: Call, stream: RunStream): ReplyStream {
     : stream;
 }
 
-// A class: an object with a getter of its own has a shape of its own, which keeps its run until the next
-// full collection. Its functions are its own, for whoever copies it to put something in front of them.
+// A class: an object literal with a getter gets a unique hidden class, which retains its run until the next
+// full collection. Its functions are own properties, so that a copy can wrap them.
 class RunStream implements ReplyStream {
   readonly attach: ReplyStream["attach"];
   readonly discard: ReplyStream["discard"];

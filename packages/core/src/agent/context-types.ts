@@ -7,7 +7,7 @@ import type { AgentRequest, Clock, Logger, Principal } from "../contract/context
 import type { InputFile } from "../contract/files.ts";
 import type { InterruptAnswer, ServerTool, TakenCall } from "../contract/tools.ts";
 
-/** How to get the request of a run; an object that has it needs no function of its own. */
+/** How to get the request of a run; an object that has it needs no extra function. */
 export type RequestSource = (() => AgentRequest) | { readonly request: AgentRequest };
 
 /** What a run knows before its agent starts. */
@@ -39,7 +39,7 @@ export interface RunContextInit {
   readonly claimed?: readonly string[] | undefined;
 }
 
-/** Pace and mode of the run a context belongs to, for whoever pumps an agent inside it. */
+/** Pace and mode of the run a context belongs to, for code that pumps an agent inside it. */
 export interface RunMode extends Partial<CallOrigins> {
   ready(): Promise<void> | undefined;
   readonly strict: boolean;

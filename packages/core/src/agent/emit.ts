@@ -8,7 +8,7 @@ export function createEmit(options: EmitOptions): Emit {
   return toEmit(new EmitWriter(options, undefined));
 }
 
-// Functions of its own, so that an author may take them out of it or put others in front of them.
+// Own functions, so that an author may take them out of the object or wrap them.
 function toEmit(writer: EmitWriter): Emit {
   return {
     text: (delta) => writer.text(delta),

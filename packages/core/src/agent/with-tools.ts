@@ -6,7 +6,7 @@ import type { RunContext } from "../contract/context.ts";
 import type { ServerTool } from "../contract/tools.ts";
 
 /**
- * The input and context of an agent that brings tools of its own; they stand before the handler's.
+ * The input and context of an agent that brings its own tools; they come before the handler's.
  *
  * @example
  * ```ts

@@ -114,8 +114,8 @@ function toPast({ call, outcome }: SettledCall): PastCall {
   return error ? { id, name, args, error } : { id, name, args, result };
 }
 
-// The last message tells whether a turn goes on. Whoever looks for the user's last one instead takes
-// every later run for its continuation.
+// The last message decides whether a turn goes on. With the user's last message instead, every later run
+// would count as its continuation.
 function isContinued({ messages }: RunAgentInput, answers: readonly InterruptAnswer[]): boolean {
   return messages.at(-1)?.role === "tool" || answers.length > 0;
 }

@@ -5,7 +5,7 @@ import type { RunContext } from "../contract/context.ts";
 import type { Pending } from "../contract/session-store.ts";
 import type { AskedCall, InterruptAnswer, ServerTool } from "../contract/tools.ts";
 
-/** What a person said to a call, and the call as it was asked about. */
+/** A person's answer to a call, and the call as it was asked about. */
 export interface Verdict {
   readonly id: string;
   readonly args: unknown;

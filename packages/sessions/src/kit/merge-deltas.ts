@@ -44,7 +44,7 @@ export function addEntry(entries: StoredEntry[], next: LogEntry): void {
   entries.push({ from, to, at, event: { ...event }, cuts: cuts && [...cuts] });
 }
 
-// A list that is made anew has no room to spare, and a log keeps it. Only for one that at least doubles:
+// A new list has no spare capacity, which a log would retain. Only for one that at least doubles:
 // else a long text of short lines would be copied again for each of them.
 function addCuts(cuts: number[], start: number, more: readonly number[]): number[] {
   if (more.length > cuts.length) return cuts.concat(more.map((end) => start + end));

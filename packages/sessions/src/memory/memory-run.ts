@@ -42,7 +42,7 @@ export class StoredRun implements Lease {
   older: StoredRun | undefined = undefined;
   newer: StoredRun | undefined = undefined;
   status: RunStatus = "running";
-  /** The next four only while it runs, and only if anybody asked. */
+  /** The next four only while it runs, and only if they are used. */
   #onLost: (() => void) | undefined = undefined;
   #listeners: CommandListener | readonly CommandListener[] | undefined = undefined;
   /** Commands from before the owner listened. */

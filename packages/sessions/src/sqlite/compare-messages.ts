@@ -5,8 +5,8 @@ export interface MessageRow {
 }
 
 /**
- * What has to be written so that the rows say `after`. A history mostly grows at its end, loses its
- * oldest messages or has one replaced: those are found; from anything else on, all is written anew.
+ * What has to be written so that the rows contain `after`. A history mostly grows at its end, loses its
+ * oldest messages or has one replaced: those are found; from anything else on, all is written again.
  */
 export function compareMessages(
   before: readonly MessageRow[],
@@ -22,7 +22,7 @@ export function compareMessages(
     let same = old;
     while (same < before.length && before[same]!.value !== value) same++;
     if (same === before.length) {
-      // Only the one at its place can be the same message, said anew.
+      // Only the one at its place can be a new version of the same message.
       if (idOf(before[old]!.value) !== idOf(value)) break;
       changed.push({ position, value });
       old++;

@@ -62,7 +62,7 @@ export function fromCursor(cursor: string): { at: number; id: string } {
     const [at, id] = JSON.parse(String(Buffer.from(cursor, "base64url"))) as [unknown, unknown];
     if (typeof at === "number" && typeof id === "string") return { at, id };
   } catch {
-    // Told below, like a cursor of another shape.
+    // Reported below, like a cursor of another shape.
   }
   throw new AgentError("invalid-request", "The cursor is not valid.");
 }

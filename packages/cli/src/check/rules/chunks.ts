@@ -23,7 +23,7 @@ const passing: ReadonlySet<string> = new Set([
   EventType.SUBAGENT_STARTED,
 ]);
 
-/** Follows streams of chunks: one per subagent, ended by whatever else is said there. */
+/** Follows streams of chunks: one per subagent, ended by any other event of that subagent. */
 export function createChunks(
   parts: Parts,
   report: CheckReport,

@@ -163,7 +163,7 @@ export class EmitWriter {
     const tag = subagentRunId === undefined ? {} : { subagentRunId };
     const id = interrupt.id ?? this.newId();
     const asked = { ...tag, ...interrupt, id };
-    // The empty list is everybody's.
+    // The empty list is shared by all runs.
     if (ending.interrupts.length === 0) ending.interrupts = [asked];
     else ending.interrupts.push(asked);
     return id;

@@ -80,7 +80,7 @@ export class Fold implements Reducer, FoldTarget {
   }
 
   get messages(): readonly Message[] {
-    // The next change copies what it touches, so the last targets are no longer ours to change.
+    // The next change copies what it touches, so the last targets must not be changed.
     this.#forgetTargets();
     return (this.#messages ??= this.list.read());
   }
@@ -234,7 +234,7 @@ export class Fold implements Reducer, FoldTarget {
 // so is text of long ones, as those of a turn are when they come here.
 const flatChars = 64 * 1024;
 
-// Text put together from deltas is a tree of them until somebody looks inside: of 20 characters each
+// Text put together from deltas is a tree of them until a character is read: of 20 characters each
 // that is three times the memory, in objects that every collection has to visit.
 function flatten(text: string): void {
   if (text.charCodeAt(0) === -1) throw new Error("Unreachable: a char code is never -1.");

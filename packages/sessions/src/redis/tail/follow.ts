@@ -223,7 +223,7 @@ export function createFollowers(options: FollowersOptions): TailFollowers {
   };
 }
 
-/** What ends a run whose owner is gone, where no log can say it. */
+/** The end of a run whose owner is gone, where no log has one. */
 function lostEntry(after: number, at: number): LogEntry {
   return { from: after + 1, to: after + 1, at, event: lostEvent };
 }

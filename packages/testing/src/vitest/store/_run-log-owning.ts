@@ -275,7 +275,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     );
 
     define(
-      "that comes back too late is told through every listener, the late ones at once",
+      "that comes back too late calls every listener, late ones at once",
       async () => {
         const { runs, view, lease, watching, wake } = await openLost();
         const another = watchLease(lease);
