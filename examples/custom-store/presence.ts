@@ -39,7 +39,7 @@ export function createPresence(
     if (isClosed || (owned.size === 0 && waiting.size === 0)) return;
     timer ??= clock.setTimeout(() => {
       timer = undefined;
-      look()
+      void look()
         // The next look tries again.
         .catch(() => undefined)
         .then(() => {
@@ -50,7 +50,7 @@ export function createPresence(
   }
 
   function wake(): void {
-    for (const resolve of [...waiting]) resolve();
+    for (const resolve of waiting) resolve();
   }
 
   return {
