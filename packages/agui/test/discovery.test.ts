@@ -43,7 +43,7 @@ describe("a route that is shared", () => {
   test("is still in the way of one that is not", () => {
     const protocols = [protocol("a", { shared: true }), protocol("b", {})];
     expect(() => createAgentHandler(hello, { ...quiet, protocols })).toThrow(
-      '"a" and "b" both answer GET /shared',
+      '"a" and "b" both serve GET /shared',
     );
   });
 });
