@@ -12,8 +12,8 @@ export interface WholeAnswer {
 
 /**
  * An answer in one piece, in Node's own way: head and text are one string and one write. Through a sink the
- * head was flushed first, the text encoded and both held back until the tick was over, all for a stream
- * that has one chunk: with a body that is streamed a request took 36 µs of a server, and now 32.
+ * head would be flushed first, the text encoded and both held back until the tick is over, all for a stream
+ * that has one chunk.
  */
 export function respondWhole(res: ServerResponse, req: NodeRequest, answer: WholeAnswer): void {
   const { status, headers, body, isBodyless } = answer;
@@ -30,13 +30,18 @@ export function respondWhole(res: ServerResponse, req: NodeRequest, answer: Whol
   else res.end(body);
 }
 
-/** The headers of a response whose length is known. A 204 has none: clients of HTTP/2 refuse it with one. */
+/**
+ * The headers of a response whose length is known. A 204 has neither length nor type: clients of HTTP/2 refuse
+ * it with a length, and a compressing middleware would announce an encoding for a body of that type.
+ */
 export function withLength(
   status: number,
   headers: Readonly<Record<string, string>>,
   length: number,
 ): Readonly<Record<string, string>> {
-  return status === 204 ? headers : { "content-length": String(length), ...headers };
+  if (status !== 204) return { "content-length": String(length), ...headers };
+  const { "content-type": _type, ...rest } = headers;
+  return rest;
 }
 
 function ignore(): void {}
