@@ -29,24 +29,15 @@ const exceptions = [
   ["examples/", "The user said no.", "a tool result, for a model"],
 ];
 
-// Prose that is still to be rewritten.
-const pending = [
-  /^packages\/core\/src\/(?:delta|guard|run)\//,
-  /^packages\/(?:protocol|rest|vercel)\/src\/.*-encoder\.ts$/,
-  /^packages\/testing\/src\/vitest\/binding\//,
-];
-
 const folders = /^(?:packages\/[^/]+\/(?:src|page)\/|examples\/(?!.*\/test\/)|bench\/(?!test\/))/;
 const isCode = (file) => /\.(?:ts|tsx|mjs)$/.test(file) && folders.test(file);
 const isMarkdown = (file) => file.endsWith(".md") && !file.startsWith(".changeset/");
-const isPending = (file) => pending.some((pattern) => pattern.test(file));
 
 const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });
 const named = process.argv.slice(2);
 const files = tracked.split("\0").filter((file) => isCode(file) || isMarkdown(file));
-// With names as arguments also what is pending is read: `node scripts/words.mjs packages/core/src`.
-const chosen = files.filter((file) =>
-  named.length > 0 ? named.some((one) => file.startsWith(one)) : !isPending(file),
+const chosen = files.filter(
+  (file) => named.length === 0 || named.some((one) => file.startsWith(one)),
 );
 const faults = chosen.flatMap(check);
 

@@ -4,7 +4,7 @@ import type { LogEntry } from "../contract/run-log.ts";
 /** An entry with the estimate of its bytes, made once by the run. */
 export interface SizedEntry extends LogEntry {
   readonly size: number;
-  /** Deltas that were said in one turn, one offset each; the event has all of them. */
+  /** Deltas of one turn, one offset each; the event has all of them. */
   readonly deltas?: readonly string[] | undefined;
 }
 
@@ -38,7 +38,7 @@ export function appendDelta(entry: OpenEntry, delta: string, size: number): bool
   return true;
 }
 
-/** Puts the deltas of an entry together, before anybody sees it. */
+/** Joins the deltas of an entry, before it is delivered. */
 export function sealDeltas(entry: OpenEntry): void {
   const { deltas } = entry;
   if (deltas === undefined) return;
@@ -84,7 +84,7 @@ export function cutUpTo(entry: LogEntry, last: number): LogEntry {
 /** What follows an offset. */
 export function restAfter(entries: readonly SizedEntry[], after: number): SizedEntry[] {
   const rest: SizedEntry[] = [];
-  // One without an offset stands in no log, so nobody has it.
+  // One without an offset is in no log, so no client has it.
   for (const entry of entries)
     if (entry.to > after || entry.to === 0) rest.push(cutAfter(entry, after));
   return rest;

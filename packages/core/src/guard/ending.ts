@@ -32,7 +32,7 @@ export interface EndingRun extends NamedRun {
   hasStarted(id: string): boolean;
 }
 
-/** RUN_STARTED of an agent that does not say it itself. */
+/** RUN_STARTED of an agent that does not send it itself. */
 export function runStarted(run: NamedRun, parentRunId: string | undefined): LooseEvent {
   const { threadId, runId } = run;
   const type = EventType.RUN_STARTED;

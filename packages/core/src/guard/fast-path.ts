@@ -13,9 +13,9 @@ const textChunk = EventType.TEXT_MESSAGE_CHUNK;
 const reasoningChunk = EventType.REASONING_MESSAGE_CHUNK;
 
 /**
- * Remembers what the next token most likely continues, so that it passes without a look at anything
- * else. Whoever changes what is open has to `cool` it. Plain fields on purpose: this is what a token
- * costs.
+ * Remembers what the next token most likely continues, so that it passes without any other
+ * check. Code that changes what is open must call `invalidate`. Plain fields on purpose: they are all that a
+ * token costs.
  */
 export class FastPath {
   #messageType: EventType = content;

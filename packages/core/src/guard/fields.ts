@@ -134,7 +134,7 @@ export function object(...fields: readonly Field[]): Check {
   return (value, repairer) => (isRecord(value) ? checkFields(value, fields, repairer) : bad);
 }
 
-/** An object whose `key` tells which of the checks is the right one. */
+/** An object whose `key` selects one of the checks. */
 export function variant(key: string, checks: Readonly<Record<string, Check>>): Check {
   return (value, repairer) => {
     if (!isRecord(value)) return bad;

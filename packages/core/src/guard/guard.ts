@@ -30,7 +30,7 @@ export type { Guard, GuardOptions } from "./types.ts";
 export type { RepairKind } from "./repairs.ts";
 
 /**
- * A synchronous state machine that turns whatever an agent says into a run that AG-UI's verifier
+ * A synchronous state machine that turns any output of an agent into a run that AG-UI's verifier
  * accepts. What is valid already passes as the very object the agent made.
  */
 export function createGuard(options: GuardOptions): Guard {
@@ -61,7 +61,7 @@ class RunGuard implements Guard, EndingRun, EventSink, ReaderHost {
   #started = false;
   /** The server started the run; its agent may still send RUN_STARTED. */
   #isOpened = false;
-  // Set before the first closing event, so that whoever is called by it cannot say more.
+  // Set before the first closing event, so that listeners of that event cannot send more.
   #closing = false;
 
   constructor(options: GuardOptions) {
@@ -226,7 +226,7 @@ class RunGuard implements Guard, EndingRun, EventSink, ReaderHost {
         return this.#terminate(event);
       default:
         this.#ensureStarted();
-        // Whoever was told of the start may have ended the run.
+        // A listener that received the start may have ended the run.
         if (!this.#closing) {
           this.#route(namesCall(event) ? this.#callNames.apply(event) : event);
         }

@@ -25,7 +25,7 @@ const pointer = /^(?:\/(?:[^/~]|~[01])*)*$/;
 /** RFC 6902. One wrong operation makes the patch unusable, since a patch is all or nothing. */
 export const patch: Check = plain(listOf(isOperation));
 
-/** A patch after which the content of an activity is still an object, as far as it can be told. */
+/** A patch after which the content of an activity is still an object, as far as the patch shows. */
 export const activityPatch: Check = (value, repairer) => {
   const operations = patch(value, repairer);
   return Array.isArray(operations) && operations.some(endsContent) ? bad : operations;
@@ -60,7 +60,7 @@ const part = variant("type", {
   document: media,
 });
 
-/** What a tool said: text, content parts, or any other value as its JSON text. */
+/** The output of a tool: text, content parts, or any other value as its JSON text. */
 export const toolContent: Check = (value, repairer) => {
   if (typeof value === "string") return value;
   if (typeof value !== "object") return text(value, repairer);

@@ -9,7 +9,7 @@ import type { Repairer, RepairKind } from "./repairs.ts";
 import { Thinking } from "./parts/legacy-thinking.ts";
 import type { Json } from "../contract/agent.ts";
 
-/** Who is told of repairs, and what they are about. */
+/** Receives repairs, and what they are about. */
 export interface ReaderHost extends Repairer {
   /** What is looked at, in words. */
   subject: string;
@@ -22,7 +22,7 @@ function remedy(type: string): string {
   return upper.startsWith("TEXT") ? "; for text yield a string" : "";
 }
 
-/** Reads what an agent says in one run; the legacy events need a memory. */
+/** Reads the output of an agent in one run; the legacy events need a memory. */
 export class Reader {
   readonly #listener: ReaderHost;
   #thinking: Thinking | undefined;
@@ -32,8 +32,8 @@ export class Reader {
   }
 
   /**
-   * Makes an event of AG-UI 1.0 of what an agent said, whose fields are all right; `undefined` when
-   * there is none in it. The subject is told as soon as it is known.
+   * Makes a valid event of AG-UI 1.0 of a value from an agent. Returns undefined when the value contains
+   * none. The subject is passed on as soon as it is known.
    */
   read(value: unknown): LooseEvent | undefined {
     try {

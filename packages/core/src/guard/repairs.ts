@@ -2,7 +2,7 @@ import type { Guard } from "./types.ts";
 import { SafeLogger } from "../base/logger.ts";
 import type { RunContext } from "../contract/context.ts";
 
-/** Everything a guard may have to put right in what an agent says. */
+/** Everything a guard may have to repair in the output of an agent. */
 export type RepairKind =
   /** Came after the end of the run; dropped. */
   | "after-end"
@@ -32,7 +32,7 @@ export type RepairKind =
   | "null-field"
   /** Content of something that had ended; started again. */
   | "reopened"
-  /** A call that was begun under the id of another one that has its result; given an id of its own. */
+  /** A call that was begun under the id of another one that has its result; given another id. */
   | "reused-call"
   /** The ids of another run; replaced. */
   | "run-ids"
@@ -49,7 +49,7 @@ export type RepairKind =
   /** A field of the wrong type; converted or left out. */
   | "wrong-type";
 
-/** Who notes what was put right. An object, as the rules of a run would each need a function of their own. */
+/** Counts repairs. An object, since otherwise each rule of a run would need a function. */
 export interface Repairer {
   /** Throws a `Violation` in strict mode. */
   repair(kind: RepairKind): void;

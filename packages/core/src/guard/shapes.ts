@@ -63,7 +63,7 @@ const tag = optional("subagentRunId", id);
 // The official verifier looks at this field on all three subagent events.
 const outcome = optional("outcome", subagentOutcome);
 
-// Continuations without an id belong to what is open; only their place in the run tells what that is.
+// Continuations without an id belong to what is open; only their place in the run shows which that is.
 const openMessage = [optional("messageId", id)];
 const openCall = [optional("toolCallId", id)];
 const startMessage = [required("messageId", id, newId)];
@@ -173,7 +173,7 @@ export function isKnown(event: Json): event is LooseEvent {
 
 /**
  * The event with its fields put right: the same object when nothing had to change, `bad` or `notJson`
- * when it cannot be what its type says.
+ * when it cannot be an event of its type.
  */
 export function checkEvent(
   event: LooseEvent,

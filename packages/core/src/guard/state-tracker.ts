@@ -6,7 +6,7 @@ import { copyJson } from "../json/copy.ts";
 import { LiveDocument } from "../json/live-document.ts";
 import { PatchError } from "../json/patch.ts";
 
-/** The state as the stream has told it so far. */
+/** The state as the stream has sent it so far. */
 export interface StateTracker {
   readonly value: unknown;
   /** True once a snapshot was sent in this run. */

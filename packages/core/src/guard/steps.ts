@@ -82,7 +82,7 @@ export class StepsAndSubagents {
     if (index === -1) {
       index = this.#steps.findIndex((step) => step.name === name);
       this.#exit.repair(index === -1 ? "not-open" : "wrong-owner");
-      // The step did happen: give it the start it lacks, or to whoever started it.
+      // The step did happen: give it the start it lacks, or the owner that started it.
       if (index === -1) {
         const opener: LooseEvent = { type: EventType.STEP_STARTED, stepName: name };
         this.#exit.send(withTag(opener, event.subagentRunId));

@@ -9,7 +9,7 @@ import type { StateTracker } from "./state-tracker.ts";
 export interface GuardOptions {
   readonly threadId: string;
   readonly runId: string;
-  /** The run this one goes on from, told with the start. */
+  /** The run this one goes on from, sent with the start. */
   readonly parentRunId?: string | undefined;
   /** Receives the valid run, event by event, synchronously. A delta has its part, its text and nothing else. */
   readonly emit: (event: BaseEvent, isDelta?: boolean) => void;
@@ -33,7 +33,7 @@ export interface GuardOptions {
 export interface Guard {
   /** Starts the run for the server, which sends something before its agent does. */
   open(): void;
-  /** An event, a string (text) or anything else an agent may say. Never throws. */
+  /** An event, a string (text) or any other value. Never throws. */
   push(value: unknown): void;
   /** The agent is done: closes what is open and adds RUN_FINISHED unless a terminal event was sent. */
   complete(): void;
@@ -46,9 +46,9 @@ export interface Guard {
   pendingCalls(): readonly string[];
   /** The id under which clients know the call that the agent means by this one. */
   callId(id: string): string;
-  /** The message that a text would be added to, if it would be told as a delta and nothing else. */
+  /** The message that a text would be added to, if it would be sent as a delta and nothing else. */
   readonly textId: string | undefined;
-  /** Whether a value would be told as it is: a delta of what is open, and nothing else. */
+  /** Whether a value would be sent unchanged: a delta of what is open, and nothing else. */
   isDelta(value: unknown): value is BaseEvent;
   /** How often each repair was made. */
   readonly repairs: ReadonlyMap<RepairKind, number>;

@@ -96,7 +96,7 @@ export class Ending {
     }
   }
 
-  /** The clients still receive an end, without an offset of its own. */
+  /** The clients still receive an end, without an offset. */
   storeFailed(error: unknown, reason: AgentError = failureOf(error)): void {
     const run = this.#run;
     if (run.isEndDelivered) return;

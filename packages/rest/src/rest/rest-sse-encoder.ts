@@ -24,7 +24,7 @@ export interface RestSseEncoderOptions {
  * ```
  */
 export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
-  // Its own ids are the run's, so that everybody who is told of a run is told the same.
+  // Ids are the run's, so that all clients of a run receive the same.
   let messageId = "";
   let startedAt: number | undefined;
   /** Calls without a result, with their arguments so far. */
@@ -68,7 +68,7 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
     return frame("tool_call_args", { tool_call_id: toolCallId, args_delta: delta });
   }
 
-  // A call has ended when its result is known; that its arguments are complete says nothing of it.
+  // A call has ended when its result is known; complete arguments are not its end.
   function endCall(toolCallId: string, outcome: ToolStatus): string {
     const text = calls.get(toolCallId);
     if (text === undefined) return "";
@@ -116,7 +116,7 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
       case EventType.RUN_STARTED:
         return begin(entry);
       case EventType.TEXT_MESSAGE_START:
-        // An agent may speak in other roles; the answer is what it says in its own.
+        // An agent may send messages in other roles; the answer is the assistant's.
         if ((event.role ?? "assistant") !== "assistant") unheard.add(event.messageId);
         return "";
       case EventType.TEXT_MESSAGE_END:
@@ -148,7 +148,7 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
   };
 }
 
-/** The fields that are read; which of them an event has, its type says. */
+/** The fields that are read; its type decides which of them an event has. */
 interface Said {
   readonly messageId: string;
   readonly toolCallId: string;

@@ -13,9 +13,9 @@ export interface DataStreamEncoderOptions {
   continues?: string | undefined;
   /** Ids of the messages and tool calls which that message holds already. */
   known?: ReadonlySet<string> | undefined;
-  /** What the client is told of a failure. By default "An error occurred.", whatever it was. */
+  /** The error text that the client receives. By default "An error occurred.", whatever it was. */
   describeFailure?: ((failure: StreamFailure) => string) | undefined;
-  /** Tell the client the failure's own message. */
+  /** Sends the failure's own message to the client. */
   debug?: boolean | undefined;
   /** Adds `Connection` and `Content-Encoding`, as servers of old sent them. */
   legacyHeaders?: boolean | undefined;
@@ -68,7 +68,7 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
   return {
     contentType: "text/plain; charset=utf-8",
     headers: vercelHeaders("x-vercel-ai-data-stream", legacyHeaders),
-    // At once, also while the agent has not said anything.
+    // At once, also before the agent sends anything.
     open: () => teller.blank(),
     encode: frames.encode,
     encodeDeltas: frames.encodeDeltas,

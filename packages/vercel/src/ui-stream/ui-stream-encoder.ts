@@ -16,11 +16,11 @@ export interface UiStreamEncoderOptions {
   continues?: string | undefined;
   /** Ids of the messages and tool calls which that message holds already. */
   known?: ReadonlySet<string> | undefined;
-  /** Ids of the calls in it that the user has said no to; AI SDK 6 shows them as denied. */
+  /** Ids of the calls in it that the user has declined; AI SDK 6 shows them as denied. */
   denied?: ReadonlySet<string> | undefined;
-  /** The same in full, for a client that comes back to the run and builds the message anew. */
+  /** The same in full, for a client that comes back to the run and builds the message again. */
   preface?: readonly Message[] | undefined;
-  /** What the client is told of a failure. By default "An error occurred.", whatever it was. */
+  /** The error text that the client receives. By default "An error occurred.", whatever it was. */
   describeFailure?: (failure: StreamFailure) => string;
   /** Adds `Connection` and `Content-Encoding`, as servers of old sent them. */
   legacyHeaders?: boolean;
@@ -33,7 +33,7 @@ export interface UiStreamEncoderOptions {
 }
 
 /**
- * The UI message stream of AI SDK 5 to 7. By default it says only what 5.0.0 can read.
+ * The UI message stream of AI SDK 5 to 7. By default it sends only what 5.0.0 can read.
  *
  * @example
  * ```ts

@@ -29,8 +29,8 @@ export function namesCall({ type }: LooseEvent): boolean {
 }
 
 /**
- * The ids of calls, as the agent gives them and as clients know them. Many agents count their calls anew in each
- * turn: a call that is begun under the id of one that has its result is another call, with an id of its own.
+ * The ids of calls, as the agent gives them and as clients know them. Many agents number their calls from
+ * zero in each turn: a call begun under the id of a call that has its result is another call and gets another id.
  */
 export class CallNames implements CallBook {
   readonly #run: Repairer & { readonly runId: string };

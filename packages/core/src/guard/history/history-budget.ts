@@ -81,7 +81,7 @@ export class HistoryBudget {
     // The nearer the limit, the less is kept back: a last short answer is better than none.
     const reserve = Math.min(maxReserve, bodyBytes / 16, Math.max(0, bodyBytes - sent.bytes) / 2);
     this.#maxBytes = bodyBytes - reserve;
-    // Beyond the bound of its log a run is not kept as a whole, and could not be counted any more.
+    // Beyond the bound of its log a run is not kept as a whole, and cannot be counted.
     // A whole number: a fraction would be a new object for every delta.
     this.#room = Math.floor(Math.min((this.#maxBytes - sent.bytes) / worst, runLogBytes / 2));
     this.#count = sent.messages;

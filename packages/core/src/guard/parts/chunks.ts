@@ -23,7 +23,7 @@ const startExtras = ["timestamp", "metadata"] as const;
 
 const none: readonly Stream[] = [];
 
-// Instead of a first chunk that says nothing of itself, whose text would be kept with it.
+// Instead of a first chunk that has nothing but text, which would be retained with it.
 const bare: Json = {};
 
 /**
@@ -66,7 +66,7 @@ export class Chunks {
       return this.push({ ...event, toolCallName });
     }
     if (id !== undefined && this.#parts.isOpen(kind, id)) {
-      // Opened by a start of its own: it is one message all the same.
+      // Opened by a START event: it is one message all the same.
       this.#exit.repair("duplicate-start");
       this.#close(lane);
       if (hasText(event) || hasExtras(event)) this.#say(chunk, event, id);
@@ -84,7 +84,7 @@ export class Chunks {
   before(event: LooseEvent): void {
     if (this.#streams.length === 0) return;
     if (event.type === EventType.MESSAGES_SNAPSHOT) {
-      // Whoever hears of an end may begin another stream, which the snapshot ends too.
+      // A listener of an end may begin another stream, which the snapshot ends too.
       while (this.#streams.length > 0) this.#close(this.#streams[0]!.lane);
       return;
     }
@@ -181,7 +181,7 @@ export class Chunks {
   }
 }
 
-// Whole from the first, as a server keeps many of these: a field that is added needs a store of its own.
+// All fields from the start, as a server keeps many of these: a field that is added later needs a second store.
 function toStart({ kind, start: type, own }: ChunkKind, event: LooseEvent, id: string): LooseEvent {
   const role = kind === "text" ? (event.role ?? "assistant") : "reasoning";
   const start: LooseEvent =

@@ -1,6 +1,6 @@
 import { EventType } from "@ag-ui/core";
 
-/** What is opened, continued and closed under an id of its own. */
+/** What is opened, continued and closed under one id. */
 export type PartKind = "text" | "reasoning" | "span" | "tool";
 
 /** Who a message, a tool call or an activity belongs to; `undefined` is the agent itself. */
@@ -16,7 +16,7 @@ interface Kind {
   readonly owner: OwnerOf;
 }
 
-/** How each kind is told. */
+/** The events of each kind. */
 export const kinds: Readonly<Record<PartKind, Kind>> = {
   text: {
     key: "messageId",
@@ -65,7 +65,7 @@ export class IdRecord {
   reasoning: UnclosedPart | null | undefined;
   span: UnclosedPart | null | undefined;
   tool: UnclosedPart | null | undefined;
-  // `null` while nobody has been named, not even the agent itself. They are kept after the end: what
+  // `null` while no owner has been named, not even the agent itself. They are kept after the end: what
   // comes later under the same id belongs to the same owner.
   messageOwner: Owner | null = null;
   toolOwner: Owner | null = null;

@@ -32,7 +32,7 @@ export class Thinking {
           messageId: this.#messageId,
         };
       case "THINKING_TEXT_MESSAGE_END": {
-        // An id nobody knows: an end without a start is dropped as such.
+        // An unknown id: an end without a start is dropped as such.
         const messageId = this.#messageId ?? ulid();
         this.#messageId = undefined;
         return { ...event, type: EventType.REASONING_MESSAGE_END, messageId };

@@ -13,7 +13,7 @@ import { BudgetError } from "../history/budget-error.ts";
 import type { HistoryBudget } from "../history/history-budget.ts";
 import { ulid } from "../../base/ids.ts";
 
-// A span has no content of its own.
+// A span has no content.
 type SpokenKind = Exclude<PartKind, "span">;
 
 const none: readonly string[] = [];
@@ -164,7 +164,7 @@ export class PartRepairs implements TakenParts {
     switch (event.type) {
       case EventType.TOOL_CALL_RESULT:
         if (this.isTaken("tool", event.toolCallId!)) return undefined;
-        // Makes the message anew, and who ran the tool need not be who called it.
+        // Creates its own message, and the tool need not have run where it was called.
         (this.#answered ??= new Set()).add(event.toolCallId!);
         this.#records.know(id).messageOwner = tag;
         if (this.#budget && !this.#settleCount(this.#budget, event.toolCallId!)) {

@@ -234,7 +234,7 @@ export function encodeAll(encoder: Encoder, entries: readonly SizedEntry[]): Chu
   return join(entries, (entry) => encodeOne(encoder, entry));
 }
 
-// Each delta of a line is a frame of its own.
+// Each delta of a merged entry is one frame.
 function encodeOne(encoder: Encoder, entry: SizedEntry): Chunk {
   const { deltas } = entry;
   if (deltas === undefined) return encoder.encode(entry);

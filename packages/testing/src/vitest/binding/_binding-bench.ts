@@ -71,7 +71,7 @@ export async function createBindingBench(mount: MountBinding): Promise<BindingBe
         // A socket moves its bytes between two turns of the loop, not within one.
         await new Promise((resolve) => setImmediate(resolve));
         const { sent } = flood();
-        // With nothing pending it is not the client that is awaited, but, say, a compressor.
+        // With nothing pending it is not the client that is awaited, but for example a compressor.
         if (sent === seen && sink().pending > 0) continue;
         seen = sent;
         times = 0;

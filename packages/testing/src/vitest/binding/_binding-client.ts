@@ -24,7 +24,7 @@ export interface ClientCall {
   leave(): void;
 }
 
-/** A client that reads only when told to. */
+/** A client that reads only on request. */
 export interface BindingClient {
   send(request: ClientRequest): ClientCall;
   close(): void;

@@ -27,7 +27,7 @@ export function testBindingClients(kit: BindingKit): void {
       call.leave();
       await left.promise;
       await kit.bench.ping();
-      expect(sink?.write("nobody reads this")).toBe(false);
+      expect(sink?.write("never read")).toBe(false);
       expect(sink?.pending).toBe(0);
       sink?.end();
       sink?.destroy();

@@ -6,14 +6,14 @@ import type { BindingKit } from "./_binding-kit.ts";
 /** What a client receives from a handler that has no route or fails. */
 export function testBindingFailures(kit: BindingKit): void {
   describe("without an answer", () => {
-    test("the host has its say when no route is ours", async () => {
+    test("the host answers when no route matches", async () => {
       const answer = await kit.bench.get("/nobody/is/here");
       expect(answer.status).toBe(404);
       await readAll(answer);
       await kit.bench.ping();
     });
 
-    test("a failing handler is a 500 that tells nothing, and the next request is served", async () => {
+    test("a failing handler is a 500 without a reason, and the next request is served", async () => {
       const path = kit.bench.route(() => {
         throw new Error("postgres://user:secret@db");
       });
@@ -33,7 +33,7 @@ export function testBindingFailures(kit: BindingKit): void {
       const path = kit.bench.route(async (exchange) => {
         exchange.reply(200, { "content-type": "text/event-stream" }).write("so far");
         await failing.promise;
-        throw new Error("too late to say so");
+        throw new Error("too late");
       });
       const answer = await kit.bench.get(path);
       await readUntil(answer, "", "so far");

@@ -23,7 +23,7 @@ export async function repeatIfStalled(work: TimedWork): Promise<void> {
     try {
       return await work.run();
     } catch (error) {
-      // Ours, or those of whoever answered so late.
+      // This process, or the one that answered so late.
       const lost = performance.now() - work.askedMs() - began;
       const isFair = stalls.longest() <= stallMs && lost <= spareMs;
       if (isFair || attempt === attempts) throw error;

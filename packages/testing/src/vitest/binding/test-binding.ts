@@ -29,7 +29,7 @@ export interface TestBindingOptions {
 }
 
 /**
- * Proves that a binding carries requests and answers as the contract of `Exchange` and `Sink` says.
+ * Proves that a binding carries requests and answers as the contract of `Exchange` and `Sink` requires.
  *
  * @example
  * ```ts
