@@ -1,6 +1,14 @@
-import { AgentError, cutAfter, EventType } from "@holodeck/agui-core";
+import { cutAfter } from "@holodeck/agui-core";
 import type { Clock, Lease, LogEntry, RunCommand, RunKey, RunLog } from "@holodeck/agui-core";
-import { addEntry, assertFollows } from "@holodeck/agui-sessions/kit";
+import {
+  addEntry,
+  assertFollows,
+  isUsedRun,
+  lostEntry,
+  replayGone,
+  runLost,
+  runNotFound,
+} from "@holodeck/agui-sessions/kit";
 import type { KeyValue } from "./key-value.ts";
 import { createPresence } from "./presence.ts";
 import type { StoredRun, ThreadDocument, Threads } from "./threads.ts";
@@ -47,10 +55,7 @@ export function createKvLog(kv: KeyValue, threads: Threads, options: KvLogOption
   }
 
   function endLost(run: StoredRun, at: number): void {
-    const offset = run.record.last + 1;
-    const message = "The process that ran the agent is gone.";
-    const event = { type: EventType.RUN_ERROR, message, code: "run-lost" };
-    write(run, [{ from: offset, to: offset, at, event }]);
+    write(run, [lostEntry(run.record.last + 1, at)]);
     end(run, "lost");
   }
 
@@ -80,7 +85,7 @@ export function createKvLog(kv: KeyValue, threads: Threads, options: KvLogOption
     const run = document.runs.find(({ fence }) => fence === lease.fence);
     if (run?.record.status === "running" && run.expiresAt > clock.now()) return run;
     presence.disown(lease.fence, true);
-    throw new AgentError("run-lost", `Run "${lease.runId}" is not owned by this process.`);
+    throw runLost(lease.runId);
   }
 
   /** The run of a key, after a dead owner's was ended and old logs were removed. */
@@ -97,15 +102,12 @@ export function createKvLog(kv: KeyValue, threads: Threads, options: KvLogOption
     return place && find({ principal, threadId: place.value.threadId, runId });
   }
 
-  // A run that ended before it began, with nothing in its log but its end, may be started again.
-  const isUsed = ({ record }: StoredRun): boolean => record.status === "running" || record.last > 1;
-
   async function claimPlace(key: RunKey, fence: number): Promise<StoredRun | undefined> {
     const name = placeName(key.principal, key.runId);
     for (;;) {
       const place = await kv.get<RunPlace>(name);
       const other = place && (await find({ ...key, threadId: place.value.threadId }));
-      if (other && isUsed(other)) return other;
+      if (other && isUsedRun(other.record)) return other;
       if (!(await kv.set(name, { threadId: key.threadId, fence }, place?.version))) continue;
       if (other && place.value.threadId !== key.threadId) {
         await threads.change({ ...key, threadId: place.value.threadId }, (document) => {
@@ -218,7 +220,7 @@ export function createKvLog(kv: KeyValue, threads: Threads, options: KvLogOption
     },
     async read(key, after, limit = Number.POSITIVE_INFINITY) {
       const run = await find(key);
-      if (!run) throw new AgentError("run-not-found", `There is no run "${key.runId}".`);
+      if (!run) throw runNotFound(key.runId);
       return slice(run, after, limit);
     },
     async *follow(key, after, signal) {
@@ -259,10 +261,7 @@ export function createKvLog(kv: KeyValue, threads: Threads, options: KvLogOption
 
 function slice({ record, entries }: StoredRun, after: number, limit: number): LogEntry[] {
   if (after < record.first - 1) {
-    throw new AgentError(
-      "replay-gone",
-      `Run "${record.runId}" can be read from offset ${record.first}; ${after + 1} was trimmed.`,
-    );
+    throw replayGone(record.runId, record.first, after);
   }
   const rest = entries.filter(({ to }) => to > after);
   return rest.slice(0, limit).map((entry) => cutAfter(entry, after));

@@ -1,12 +1,15 @@
-import { AgentError, systemClock } from "@holodeck/agui-core";
+import { systemClock } from "@holodeck/agui-core";
 import type { Clock, Session, SessionStore } from "@holodeck/agui-core";
 import {
   changeSession,
   compareByLastUse,
   fromCursor,
   newSession,
+  sessionExists,
+  sessionNotFound,
   takeTokens,
   toCursor,
+  tooManySessions,
 } from "@holodeck/agui-sessions/kit";
 import type { Bucket } from "@holodeck/agui-sessions/kit";
 import type { KeyValue } from "./key-value.ts";
@@ -74,14 +77,12 @@ export function kvSessions(options: KvSessionsOptions): SessionStore {
       }),
     async create(key, init) {
       if ((await all()).length >= maxSessions) {
-        throw new AgentError("capacity-exceeded", `No more than ${maxSessions} sessions fit.`, {
-          retryAfter: 5,
-        });
+        throw tooManySessions(maxSessions);
       }
       return threads.change(key, (document) => {
         settle(document);
         if (document.session) {
-          throw new AgentError("run-exists", `There is a session "${key.threadId}" already.`);
+          throw sessionExists(key);
         }
         return (document.session = newSession(key, init, clock.now()));
       });
@@ -92,7 +93,7 @@ export function kvSessions(options: KvSessionsOptions): SessionStore {
         // In the same write as the change: an owner that came back too late stores nothing.
         if (lease) runs.assertHeld(document, lease);
         if (!document.session) {
-          throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);
+          throw sessionNotFound(key);
         }
         const bounds = { maxMessages, maxTokens, now: clock.now(), ifVersion };
         return (document.session = changeSession(document.session, changes, bounds));

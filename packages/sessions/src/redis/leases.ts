@@ -1,6 +1,6 @@
-import { AgentError } from "@holodeck/agui-core";
-import type { Clock, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
+import type { AgentError, Clock, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
 import { createOwnLease } from "../kit/own-lease.ts";
+import { runLost } from "../kit/store-errors.ts";
 import type { RedisConnection } from "./client/connection.ts";
 import { encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
@@ -94,13 +94,9 @@ export function createLeases(options: LeasesOptions): Leases {
 
   function lose(lease: Lease): AgentError {
     const run = find(lease);
-    const reason = new AgentError(
-      "run-lost",
-      `Run "${lease.runId}" was taken over by another process.`,
-    );
     release(lease);
     run?.lose();
-    return reason;
+    return runLost(lease.runId);
   }
 
   function hear(run: OwnedRun, { fields }: TailRow): void {

@@ -1,5 +1,6 @@
 import { AgentError, ulid } from "@holodeck/agui-core";
 import type { RunKey, RunRecord } from "@holodeck/agui-core";
+import { isUsedRun } from "../kit/lost-run.ts";
 import type { RedisConnection } from "./client/connection.ts";
 import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
@@ -49,7 +50,7 @@ export function createOpening(
       holder = value;
       if (answer === "expired") continue;
       const found = await reader.peek({ ...key, runId: decodePart(value) });
-      if (found && (answer === "busy" ? isRunning : isUsed)(found.record)) {
+      if (found && (answer === "busy" ? isRunning : isUsedRun)(found.record)) {
         return { busy: found.record };
       }
       if (attempt > 10) throw new AgentError("thread-busy", `Thread "${key.threadId}" is busy.`);
@@ -66,7 +67,7 @@ export function createOpening(
       if (!other) return undefined;
       const otherKey = { ...key, threadId: decodePart(other) };
       const found = await reader.peek(otherKey);
-      if (found && isUsed(found.record)) return found.record;
+      if (found && isUsedRun(found.record)) return found.record;
       const { record, log } = keys.run(otherKey);
       if (found) await connection.call("DEL", record, log);
       from = other;
@@ -95,9 +96,4 @@ export function createOpening(
 
 function isRunning({ status }: RunRecord): boolean {
   return status === "running";
-}
-
-// One whose log holds nothing but its end has never begun.
-function isUsed(record: RunRecord): boolean {
-  return isRunning(record) || record.last > 1;
 }

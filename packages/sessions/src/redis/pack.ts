@@ -1,7 +1,6 @@
 import { cutAfter } from "@holodeck/agui-core";
 import type { LogEntry } from "@holodeck/agui-core";
-import { mergeInto } from "../kit/merge-deltas.ts";
-import type { StoredEntry } from "../kit/merge-deltas.ts";
+import { mergeEntries } from "../kit/merge-entries.ts";
 
 /** What becomes one entry of a stream. */
 export interface Pack {
@@ -44,16 +43,4 @@ export function unpackEntries(packs: readonly string[], after: number): LogEntry
 export function entriesAfter(entries: readonly LogEntry[], after: number): readonly LogEntry[] {
   if (entries.length === 0 || entries[0]!.from > after) return entries;
   return entries.filter((entry) => entry.to > after).map((entry) => cutAfter(entry, after));
-}
-
-function mergeEntries(entries: readonly LogEntry[]): LogEntry[] {
-  const merged: StoredEntry[] = [];
-  for (const entry of entries) {
-    if (mergeInto(merged.at(-1), entry)) continue;
-    const { from, to, at, event, cuts } = entry;
-    // A merged event grows in place; the caller's own must not.
-    const own = cuts ? { ...event } : event;
-    merged.push({ from, to, at, event: own, cuts: cuts && [...cuts] });
-  }
-  return merged;
 }

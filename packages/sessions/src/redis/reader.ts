@@ -1,5 +1,5 @@
-import { AgentError } from "@holodeck/agui-core";
 import type { LogEntry, RunKey, RunRecord, RunStatus } from "@holodeck/agui-core";
+import { replayGone } from "../kit/store-errors.ts";
 import type { RedisConnection } from "./client/connection.ts";
 import { encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
@@ -90,10 +90,7 @@ export function createLogReader(options: LogReaderOptions): LogReader {
       const [fence, status, first, last, packs] = answer;
       if (!fence) return undefined;
       if (after < Number(first) - 1) {
-        throw new AgentError(
-          "replay-gone",
-          `Run "${key.runId}" can be read from offset ${first}; ${after + 1} was trimmed.`,
-        );
+        throw replayGone(key.runId, Number(first), after);
       }
       const entries = unpackEntries(packs!, after).slice(0, limit);
       return { fence, status: status!, last: Number(last), entries };

@@ -8,9 +8,11 @@ import type {
   RunLog,
   ThreadKey,
 } from "@holodeck/agui-core";
+import { lostEvent } from "../kit/lost-run.ts";
+import { runNotFound, storeUnavailable } from "../kit/store-errors.ts";
 import type { RedisCommands } from "./client/commands.ts";
 import type { RedisConnection, RedisScript, ScriptCall } from "./client/connection.ts";
-import { createFollowers, lostEvent } from "./tail/follow.ts";
+import { createFollowers } from "./tail/follow.ts";
 import { createGate } from "./client/gate.ts";
 import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
@@ -162,7 +164,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
         // Those before it have not been answered for so long: Redis is away, and it would wait in vain.
         if (clock.now() - since < options.commandMs) return write(lease, entries);
         leases.wrote(lease, "refused");
-        throw new AgentError("store-unavailable", "The store does not respond.", { retryAfter: 2 });
+        throw storeUnavailable(new Error("The appends before it were not answered."));
       });
     },
     async close(lease, terminal, status) {
@@ -205,7 +207,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
       const entries: LogEntry[] = [];
       for (let at = after; ; at = entries.at(-1)!.to) {
         const page = await reader.page(key, at, Math.min(256, limit - entries.length));
-        if (!page) throw new AgentError("run-not-found", `There is no run "${key.runId}".`);
+        if (!page) throw runNotFound(key.runId);
         entries.push(...page.entries);
         const isAll = page.entries.length === 0 || entries.at(-1)!.to >= page.last;
         if (isAll || entries.length >= limit) return entries;

@@ -1,7 +1,9 @@
-import { AgentError, defaultLimits, systemClock, ulid } from "@holodeck/agui-core";
-import type { Clock, Lease, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
-import type { PruneOptions } from "../kit/prune-messages.ts";
+import { AgentError, ulid } from "@holodeck/agui-core";
+import type { Lease, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { changeSession, newSession } from "../kit/session-record.ts";
+import { sessionExists, sessionNotFound, tooManySessions } from "../kit/store-errors.ts";
+import { toStoreSettings } from "../kit/store-settings.ts";
+import type { StoreOptions } from "../kit/store-settings.ts";
 import { toCommands } from "./client/commands.ts";
 import type { RedisClient } from "./client/commands.ts";
 import { createConnection } from "./client/connection.ts";
@@ -20,29 +22,13 @@ import {
 import { fromStored, toStored } from "./stored-session.ts";
 import { createTurns } from "../kit/turns.ts";
 
-export interface RedisSessionsOptions {
+export interface RedisSessionsOptions extends StoreOptions {
   /** A connected client of `redis` or `ioredis`. It stays the host's: `close` does not end it. */
   readonly client: RedisClient;
   /** Begins every key. By default `agui`. */
   readonly prefix?: string;
-  /** How long a session lives after its last use. By default 30 minutes. */
-  readonly ttlMs?: number;
-  /** Of all processes together. By default they are not counted: memory is the server's to bound. */
-  readonly maxSessions?: number;
-  /** Bounds of the run logs, as in the handler's `limits`. */
-  readonly runLogEvents?: number;
-  readonly runLogBytes?: number;
-  readonly runLogMs?: number;
-  /** After so long without a word from its process a run is lost. By default 15 s. */
-  readonly leaseMs?: number;
   /** How long a command may take before the store is unavailable. By default 2 s. */
   readonly commandMs?: number;
-  /** History past this is pruned, oldest first. By default nothing is. */
-  readonly maxMessagesPerThread?: number;
-  readonly maxTokens?: number;
-  /** How tokens are counted for `maxTokens`. By default a quarter of the characters. */
-  readonly estimateTokens?: PruneOptions["estimate"];
-  readonly clock?: Clock;
 }
 
 // With one writer per thread a conflict is rare; so many in a row mean that something is wrong.
@@ -59,32 +45,18 @@ const cleanupSize = 500;
  * ```
  */
 export function redisSessions(options: RedisSessionsOptions): SessionStore {
-  const { prefix = "agui", ttlMs = 30 * 60_000, maxSessions, clock = systemClock } = options;
-  const { commandMs = 2_000, leaseMs = 15_000 } = options;
-  const {
-    runLogEvents = defaultLimits.runLogEvents,
-    runLogBytes = defaultLimits.runLogBytes,
-    runLogMs = defaultLimits.runLogMs,
-  } = options;
+  const { prefix = "agui", commandMs = 2_000, maxSessions } = options;
+  const settings = toStoreSettings(options);
+  const { clock, leaseMs, prune, ttlMs } = settings;
   const commands = toCommands(options.client);
   const keys = createKeys(prefix);
   const connection = createConnection({ commands, commandMs, clock });
-  const prune: PruneOptions = {
-    maxMessages: options.maxMessagesPerThread,
-    maxTokens: options.maxTokens,
-    ...(options.estimateTokens ? { estimate: options.estimateTokens } : {}),
-  };
   const runs = createRedisLog({
+    ...settings,
     commands,
     connection,
     keys,
-    clock,
     commandMs,
-    leaseMs,
-    ttlMs,
-    runLogEvents,
-    runLogBytes,
-    runLogMs,
     onRenew: (key) => count(key, ttlMs + leaseMs),
   });
   const turns = createTurns();
@@ -122,7 +94,7 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
       const session = await get(key);
       if (!session) {
         if (lease && !(await runs.isHeld(lease))) throw runs.lose(lease);
-        throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);
+        throw sessionNotFound(key);
       }
       const now = clock.now();
       const changed = changeSession(session, changes, { ...prune, now, ifVersion });
@@ -160,16 +132,10 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
       const session = newSession(key, init, clock.now());
       const limit = maxSessions ?? Number.MAX_SAFE_INTEGER;
       if (!(await get(key)) && !(await count(key, ttlMs, limit))) {
-        throw new AgentError(
-          "capacity-exceeded",
-          `The store is at its limit of ${maxSessions} sessions.`,
-          {
-            retryAfter: 5,
-          },
-        );
+        throw tooManySessions(maxSessions);
       }
       if (await put(session, 0)) return session;
-      throw new AgentError("run-exists", `Session "${key.threadId}" already exists.`);
+      throw sessionExists(key);
     },
     // In turn within a process: only two processes can be in each other's way.
     update: (...update) => turns(memberOf(update[0]), () => change(...update)),

@@ -1,6 +1,8 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Lease, LogEntry } from "@holodeck/agui-core";
 import type { Database } from "./database.ts";
+import { assertFollows } from "../kit/assert-follows.ts";
+import { runLost } from "../kit/store-errors.ts";
 import { toBatch } from "./run-rows.ts";
 import type { Batch, RunRows } from "./run-rows.ts";
 
@@ -63,6 +65,7 @@ export function createGroupCommit(
   return {
     append(lease, entries) {
       return new Promise((resolve, reject) => {
+        assertFollows(lease.runId, entries[0]!.from - 1, entries);
         const batch = toBatch(entries);
         if (waiting.push({ lease, batch, resolve, reject }) === 1) setImmediate(flush);
       });
@@ -80,10 +83,5 @@ export function commitRefusal(runs: RunRows, lease: Lease, from: number): AgentE
         "internal",
         `Run "${lease.runId}": offset ${from} does not follow ${row.last}.`,
       )
-    : lost(lease.runId);
-}
-
-/** What a process gets that writes for a run which it does not own. */
-export function lost(runId: string): AgentError {
-  return new AgentError("run-lost", `Run "${runId}" is not owned by this process.`);
+    : runLost(lease.runId);
 }

@@ -1,7 +1,5 @@
-import { AgentError } from "@holodeck/agui-core";
 import type { LogEntry, RunKey, RunRecord, RunStatus, ThreadKey } from "@holodeck/agui-core";
-import { mergeInto } from "../kit/merge-deltas.ts";
-import type { StoredEntry } from "../kit/merge-deltas.ts";
+import { mergeEntries } from "../kit/merge-entries.ts";
 import type { Database } from "./database.ts";
 import { fromText, toKeyText } from "./key-text.ts";
 
@@ -220,20 +218,8 @@ export function toRunRecord(row: RunRow): RunRecord {
 
 /** Merges the deltas of one append and makes text of them, before any transaction is open. */
 export function toBatch(entries: readonly LogEntry[]): Batch {
-  const merged: StoredEntry[] = [];
-  let previous: LogEntry | undefined;
-  for (const entry of entries) {
-    if (previous && entry.from !== previous.to + 1) {
-      throw new AgentError("internal", `Offset ${entry.from} does not follow ${previous.to}.`);
-    }
-    previous = entry;
-    if (mergeInto(merged.at(-1), entry)) continue;
-    const { from, to, at, event, cuts } = entry;
-    // What is merged grows in place, and the caller's own must not.
-    merged.push({ from, to, at, event: cuts ? { ...event } : event, cuts: cuts && [...cuts] });
-  }
   let total = 0;
-  const rows = merged.map(({ from, to, at, event, cuts }) => {
+  const rows = mergeEntries(entries).map(({ from, to, at, event, cuts }) => {
     const text = JSON.stringify(event);
     const places = cuts ? JSON.stringify(cuts) : null;
     const bytes = Buffer.byteLength(text) + (places?.length ?? 0) + rowOverhead;

@@ -1,6 +1,6 @@
-import { AgentError } from "@holodeck/agui-core";
 import type { Session, SessionChange, ThreadKey } from "@holodeck/agui-core";
 import type { PruneOptions } from "../kit/prune-messages.ts";
+import { sessionNotFound } from "../kit/store-errors.ts";
 import { changeSession, newSession } from "../kit/session-record.ts";
 import type { Database } from "./database.ts";
 import { fromText, toKeyText } from "./key-text.ts";
@@ -109,7 +109,7 @@ export function createSessionRows(db: Database): SessionRows {
     },
     update(key, change, options) {
       const row = find(key, options);
-      if (!row) throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);
+      if (!row) throw sessionNotFound(key);
       const before = messagesOf(row.id);
       const session = changeSession(toSession(row, before), change, options);
       const after = session.messages.map((message) => JSON.stringify(message));

@@ -1,4 +1,4 @@
-import { AgentError, EventType, cutAfter, isAgentError } from "@holodeck/agui-core";
+import { cutAfter, isAgentError } from "@holodeck/agui-core";
 import type {
   Clock,
   Lease,
@@ -8,8 +8,10 @@ import type {
   RunLog,
   ThreadKey,
 } from "@holodeck/agui-core";
+import { isUsedRun, lostEntry } from "../kit/lost-run.ts";
+import { replayGone, runLost, runNotFound } from "../kit/store-errors.ts";
 import type { Database } from "./database.ts";
-import { createGroupCommit, lost, commitRefusal } from "./group-commit.ts";
+import { createGroupCommit, commitRefusal } from "./group-commit.ts";
 import { fromText } from "./key-text.ts";
 import { createPresence } from "./presence.ts";
 import { createRunRows, toBatch, toRunRecord } from "./run-rows.ts";
@@ -81,9 +83,8 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     return rows.byFence(row.fence);
   }
 
-  // One whose log holds nothing but its end has never begun.
   function isUsed(row: RunRow): boolean {
-    return row.status === "running" || (row.last > 1 && !isGone(row));
+    return isUsedRun(row) && !isGone(row);
   }
 
   function isGone({ ended_at }: RunRow): boolean {
@@ -92,13 +93,9 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
 
   function closeLost(row: RunRow): void {
     const runId = fromText(row.run_id);
-    const offset = row.last + 1;
-    const message = "The process that ran the agent has ended.";
-    const event = { type: EventType.RUN_ERROR, message, code: "run-lost" };
-    const terminal = { from: offset, to: offset, at: clock.now(), event };
     rows.append(
       { principal: fromText(row.principal), threadId: "", runId, fence: row.fence },
-      toBatch([terminal]),
+      toBatch([lostEntry(row.last + 1, clock.now())]),
       row.expires_at,
     );
     rows.end(row.fence, "lost", clock.now());
@@ -111,10 +108,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
 
   function slice(row: RunRow, after: number, limit: number): LogEntry[] {
     if (after < row.first - 1) {
-      throw new AgentError(
-        "replay-gone",
-        `Run "${fromText(row.run_id)}" can be read from offset ${row.first}; ${after + 1} was trimmed.`,
-      );
+      throw replayGone(fromText(row.run_id), row.first, after);
     }
     return rows.entries(row.fence, after, limit).map((entry) => cutAfter(entry, after));
   }
@@ -187,7 +181,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     },
     read(key, after, limit = Number.POSITIVE_INFINITY) {
       const row = ofKey(key);
-      if (!row) throw new AgentError("run-not-found", `There is no run "${key.runId}".`);
+      if (!row) throw runNotFound(key.runId);
       // Row and entries of one moment: the head may be trimmed by another process.
       return db.read(() => slice(rows.byFence(row.fence) ?? row, after, limit));
     },
@@ -239,7 +233,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
         row.expires_at > clock.now() &&
         fromText(row.principal) === principal &&
         fromText(row.run_id) === runId;
-      if (!isHeld) throw lost(runId);
+      if (!isHeld) throw runLost(runId);
     },
     deleteThread: (key) => rows.removeThread(key),
     forget(fences) {

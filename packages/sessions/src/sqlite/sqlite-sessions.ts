@@ -1,32 +1,16 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { AgentError, defaultLimits, systemClock } from "@holodeck/agui-core";
-import type { Clock, RunLog, SessionStore } from "@holodeck/agui-core";
-import type { PruneOptions } from "../kit/prune-messages.ts";
+import { AgentError } from "@holodeck/agui-core";
+import type { RunLog, SessionStore } from "@holodeck/agui-core";
+import { toStoreSettings } from "../kit/store-settings.ts";
+import type { StoreOptions } from "../kit/store-settings.ts";
 import { openDatabase } from "./open-database.ts";
 import { createSqliteStore } from "./sqlite-store.ts";
-import type { SqliteStore, SqliteStoreOptions } from "./sqlite-store.ts";
+import type { SqliteStore } from "./sqlite-store.ts";
 
-export interface SqliteSessionsOptions {
+export interface SqliteSessionsOptions extends StoreOptions {
   /** The database file; made, with mode 0600, when it is absent. Its folder must exist. */
   readonly path: string | URL;
-  /** How long a session lives after its last use. By default 30 minutes. */
-  readonly ttlMs?: number;
-  /** A session beyond this limit is refused with 429. By default there is no limit. */
-  readonly maxSessions?: number;
-  /** Bounds of one run's log, as in the handler's `limits`. */
-  readonly runLogEvents?: number;
-  readonly runLogBytes?: number;
-  /** How long a log is kept after the end of its run. By default 5 minutes. */
-  readonly runLogMs?: number;
-  /** How long a process may be silent before its runs count as lost. By default 15 seconds. */
-  readonly leaseMs?: number;
-  /** History past this is pruned, oldest first. By default nothing is. */
-  readonly maxMessagesPerThread?: number;
-  readonly maxTokens?: number;
-  /** How tokens are counted for `maxTokens`. By default a quarter of the characters. */
-  readonly estimateTokens?: PruneOptions["estimate"];
-  readonly clock?: Clock;
 }
 
 /**
@@ -40,7 +24,7 @@ export interface SqliteSessionsOptions {
  */
 export function sqliteSessions(options: SqliteSessionsOptions): SessionStore {
   const path = toPath(options.path);
-  const settings = toSettings(options);
+  const settings = toStoreSettings(options);
   let opened: SqliteStore | undefined;
   let opening: Promise<SqliteStore> | undefined;
   let isClosed = false;
@@ -118,24 +102,6 @@ function toPath(path: string | URL): string {
     );
   }
   return resolve(path);
-}
-
-function toSettings(options: SqliteSessionsOptions): SqliteStoreOptions {
-  const { estimateTokens } = options;
-  return {
-    ttlMs: options.ttlMs ?? 30 * 60_000,
-    maxSessions: options.maxSessions ?? Number.POSITIVE_INFINITY,
-    runLogEvents: options.runLogEvents ?? defaultLimits.runLogEvents,
-    runLogBytes: options.runLogBytes ?? defaultLimits.runLogBytes,
-    runLogMs: options.runLogMs ?? defaultLimits.runLogMs,
-    leaseMs: options.leaseMs ?? 15_000,
-    clock: options.clock ?? systemClock,
-    prune: {
-      maxMessages: options.maxMessagesPerThread,
-      maxTokens: options.maxTokens,
-      ...(estimateTokens ? { estimate: estimateTokens } : {}),
-    },
-  };
 }
 
 function closedError(): AgentError {

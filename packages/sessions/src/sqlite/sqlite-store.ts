@@ -1,6 +1,7 @@
-import { AgentError, isAgentError } from "@holodeck/agui-core";
-import type { Clock, SessionStore, ThreadKey } from "@holodeck/agui-core";
-import type { PruneOptions } from "../kit/prune-messages.ts";
+import { isAgentError } from "@holodeck/agui-core";
+import type { SessionStore, ThreadKey } from "@holodeck/agui-core";
+import { sessionExists, tooManySessions } from "../kit/store-errors.ts";
+import type { StoreSettings } from "../kit/store-settings.ts";
 import { takeTokens } from "../kit/token-bucket.ts";
 import { createSqliteBlobs } from "./sqlite-blobs.ts";
 import type { SqliteBlobs } from "./sqlite-blobs.ts";
@@ -9,17 +10,6 @@ import { toKeyText } from "./key-text.ts";
 import { createSessionRows } from "./session-rows.ts";
 import type { Expiry } from "./session-rows.ts";
 import { createSqliteLog } from "./sqlite-log.ts";
-
-export interface SqliteStoreOptions {
-  readonly ttlMs: number;
-  readonly maxSessions: number;
-  readonly runLogEvents: number;
-  readonly runLogBytes: number;
-  readonly runLogMs: number;
-  readonly leaseMs: number;
-  readonly clock: Clock;
-  readonly prune: PruneOptions;
-}
 
 export interface SqliteStore extends SessionStore {
   readonly blobs: SqliteBlobs;
@@ -33,7 +23,7 @@ const busySweepMs = 100;
 const sweepLimit = 100;
 
 /** A store on an open database. */
-export function createSqliteStore(db: Database, options: SqliteStoreOptions): SqliteStore {
+export function createSqliteStore(db: Database, options: StoreSettings): SqliteStore {
   const { ttlMs, maxSessions, clock, prune } = options;
   const sessions = createSessionRows(db);
   const runs = createSqliteLog(db, options);
@@ -89,18 +79,12 @@ export function createSqliteStore(db: Database, options: SqliteStoreOptions): Sq
       const gone: number[] = [];
       const session = db.write(() => {
         if (sessions.has(key, expiry())) {
-          throw new AgentError("run-exists", `Session "${key.threadId}" already exists.`);
+          throw sessionExists(key);
         }
         // An expired one of this name that was not swept yet.
         if (sessions.remove(key)) gone.push(...runs.deleteThread(key));
         if (Number.isFinite(maxSessions) && sessions.count() >= maxSessions) {
-          throw new AgentError(
-            "capacity-exceeded",
-            `The store is at its limit of ${maxSessions} sessions.`,
-            {
-              retryAfter: 5,
-            },
-          );
+          throw tooManySessions(maxSessions);
         }
         return sessions.insert(key, init, clock.now());
       });

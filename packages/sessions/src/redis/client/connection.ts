@@ -1,5 +1,7 @@
-import { AgentError } from "@holodeck/agui-core";
 import type { Clock } from "@holodeck/agui-core";
+import { createDeadline } from "../../kit/deadline.ts";
+import type { Deadline } from "../../kit/deadline.ts";
+import { storeUnavailable } from "../../kit/store-errors.ts";
 import type { RedisCommands } from "./commands.ts";
 
 /** A script that runs on the server in one step. */
@@ -53,7 +55,7 @@ export function createConnection(options: ConnectionOptions): RedisConnection {
     try {
       return await send(command.map(String));
     } catch (error) {
-      throw unavailable(error);
+      throw storeUnavailable(error);
     }
   }
 
@@ -67,7 +69,7 @@ export function createConnection(options: ConnectionOptions): RedisConnection {
         return await send(["EVALSHA", await digest, ...rest]);
       } catch (error) {
         if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) {
-          throw unavailable(error);
+          throw storeUnavailable(error);
         }
         return call("EVAL", lua, ...rest);
       }
@@ -88,27 +90,6 @@ async function ready(commands: RedisCommands, deadline: Deadline): Promise<void>
   }
 }
 
-interface Deadline {
-  /** Rejects when the time is over. */
-  readonly passed: Promise<never>;
-  isOver(): boolean;
-  clear(): void;
-}
-
-function createDeadline(clock: Clock, ms: number): Deadline {
-  let over = false;
-  let timer: unknown;
-  const passed = new Promise<never>((_, reject) => {
-    timer = clock.setTimeout(() => {
-      over = true;
-      reject(new Error(`Redis did not respond within ${ms} ms.`));
-    }, ms);
-  });
-  // The waiting caller receives the rejection; a command that was answered in time has none.
-  passed.catch(() => undefined);
-  return { passed, isOver: () => over, clear: () => clock.clearTimeout(timer) };
-}
-
 // The client may still report a connection: the event that it was lost comes a turn later.
 function breath(clock: Clock): Promise<void> {
   return new Promise((resolve) => void clock.setTimeout(resolve, 20));
@@ -119,13 +100,6 @@ function isAnswer(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (/^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN) /.test(error.message)) return false;
   return /^[A-Z]{2,} /.test(error.message);
-}
-
-function unavailable(cause: unknown): AgentError {
-  return new AgentError("store-unavailable", "The store is not reachable.", {
-    cause,
-    retryAfter: 2,
-  });
 }
 
 async function sha1(text: string): Promise<string> {

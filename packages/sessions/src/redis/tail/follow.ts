@@ -1,5 +1,6 @@
-import { AgentError, EventType } from "@holodeck/agui-core";
+import { AgentError } from "@holodeck/agui-core";
 import type { Clock, LogEntry, RunKey } from "@holodeck/agui-core";
+import { lostEntry } from "../../kit/lost-run.ts";
 import type { RedisConnection } from "../client/connection.ts";
 import type { Keys } from "../keys.ts";
 import { entriesAfter } from "../pack.ts";
@@ -175,7 +176,7 @@ export function createFollowers(options: FollowersOptions): TailFollowers {
         // What is queued from now on is kept until the log was read.
         catchUp(follower);
         const page = await reader.page(run.key, after, 256);
-        if (page?.fence !== run.fence) return yield [lostEntry(after, clock.now())];
+        if (page?.fence !== run.fence) return yield [lostEntry(after + 1, clock.now())];
         if (page.entries.length > 0) {
           after = page.entries.at(-1)!.to;
           yield page.entries;
@@ -222,15 +223,3 @@ export function createFollowers(options: FollowersOptions): TailFollowers {
     },
   };
 }
-
-/** The end of a run whose owner is gone, where no log has one. */
-function lostEntry(after: number, at: number): LogEntry {
-  return { from: after + 1, to: after + 1, at, event: lostEvent };
-}
-
-/** The end of a run that cannot be continued. */
-export const lostEvent: LogEntry["event"] = {
-  type: EventType.RUN_ERROR,
-  message: "The process that ran it has ended.",
-  code: "run-lost",
-};
