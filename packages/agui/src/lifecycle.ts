@@ -34,6 +34,8 @@ const order: readonly HandlerState[] = [
   "stopped",
 ];
 
+const longestNoticeMs = 1_000;
+
 // How long a health check waits for a handler that has not been started.
 const probeMs = 500;
 
@@ -107,8 +109,8 @@ export function createLifecycle(options: {
     go("shutting_down");
     const deadline = clock.now() + timeoutMs;
     const stopBeat = beat();
-    // A fifth of the time is kept for notifying the clients and ending the sessions.
-    await within(settled(), timeoutMs * 0.8);
+    // A fifth of the time, at most a second, is kept for notifying the clients and ending the sessions.
+    await within(settled(), timeoutMs - Math.min(timeoutMs * 0.2, longestNoticeMs));
     for (const run of runs.live.values()) {
       run.abort(shuttingDown());
     }

@@ -33,7 +33,7 @@ export async function host(
 ): Promise<{ url: string; handler: AgentHandler }> {
   const handler = createHandler(stage, options);
   const { url, close } = await serve(handler, { port: 0, signals: false });
-  onTestFinished(close);
+  onTestFinished(() => close());
   return { url: `${url}/agui`, handler };
 }
 

@@ -4,6 +4,9 @@ import type { ExchangeHandler, Logger } from "@holodeck/agui-core";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { drain } from "./_drain.ts";
+import type { DrainTimes } from "./_drain.ts";
+import { closeOnSignals } from "./_signals.ts";
 import { toNodeHandler } from "./to-node-handler.ts";
 
 export interface ServeOptions {
@@ -11,8 +14,21 @@ export interface ServeOptions {
   port?: number;
   /** By default 127.0.0.1: only this machine. */
   host?: string;
-  /** Whether SIGINT and SIGTERM close the server. By default true. */
+  /**
+   * Whether SIGINT and SIGTERM close the server and then end the process. By default true. With `false`, call
+   * `close()` yourself.
+   */
   signals?: boolean;
+  /**
+   * How long closing may take: runs that have not ended shortly before receive `shutting-down`. By default 30 s.
+   * Give the process a little more time than this before it is killed.
+   */
+  drainMs?: number;
+  /**
+   * How long new connections are answered with 503 after SIGTERM even when no run is left, so that a load balancer
+   * notices. By default 1 s.
+   */
+  noticeMs?: number;
   /** Receives failures and warnings about risky settings. By default they are not logged. */
   logger?: Pick<Logger, "warn" | "error">;
 }
@@ -22,18 +38,21 @@ export interface Serving {
   readonly url: string;
   readonly port: number;
   readonly server: Server;
-  /** Stops accepting, lets the runs end, then closes what is left. */
-  readonly close: () => Promise<void>;
+  /**
+   * Answers new requests with 503 and `Connection: close`, lets the runs end, then closes what is left. `drainMs` is
+   * that of `serve` unless given.
+   */
+  readonly close: (options?: { drainMs?: number }) => Promise<void>;
 }
 
-const drainMs = 5_000;
-const flushMs = 1_000;
 // Against clients that send slowly on purpose; Node's own limits are 60 s, 300 s and 30 s.
 const timeouts = {
   headersTimeout: 10_000,
   requestTimeout: 60_000,
   connectionsCheckingInterval: 5_000,
 };
+
+const optionNames = ["port", "host", "signals", "drainMs", "noticeMs", "logger"] as const;
 
 /**
  * Serves a handler on a port, and closes it when the process receives a signal to end.
@@ -48,38 +67,62 @@ export async function serve(
   options: ServeOptions = {},
 ): Promise<Serving> {
   assertHandler("serve", handler);
-  assertOptions("serve", options, ["port", "host", "signals", "logger"]);
+  assertOptions("serve", options, optionNames);
   const { port = 8000, host = "127.0.0.1", signals = true, logger } = options;
+  const { drainMs = 30_000, noticeMs = 1_000 } = options;
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new RangeError(
       `The port is ${shown(port)}; it must be an integer from 0 to 65535, like { port: 8000 }.`,
     );
   }
+  assertMs("drainMs", drainMs);
+  assertMs("noticeMs", noticeMs);
   const onError = (error: unknown): void => logger?.error({ err: error }, "The handler failed.");
-  const server = createServer(timeouts, toNodeHandler(handler, { onError }));
+  const listener = toNodeHandler(handler, { onError });
+  let closing: Promise<void> | undefined;
+  const server = createServer(timeouts, (req, res) => {
+    // No connection outlives the drain: the next request on it would be lost.
+    if (closing) res.setHeader("connection", "close");
+    listener(req, res);
+  });
   await listen(server, port, host);
   if (isWildcard(host)) {
     logger?.warn({ host }, "Listening on every interface: the whole network can reach the agent.");
   }
 
-  let closing: Promise<void> | undefined;
   let forget: (() => void) | undefined;
-  const close = (): Promise<void> =>
-    (closing ??= shutDown(server, handler).finally(() => forget?.()));
+  const begin = (times: DrainTimes): Promise<void> =>
+    (closing ??= drain(server, handler, times).finally(() => forget?.()));
+  const close: Serving["close"] = ({ drainMs: given = drainMs } = {}) => {
+    assertMs("drainMs", given);
+    return begin({ drainMs: given, noticeMs: 0 });
+  };
   try {
     await handler.start();
   } catch (error) {
     await close();
     throw error;
   }
-  if (signals) forget = closeOnSignals(close, onError);
+  if (signals) {
+    // Ctrl-C comes from a person; a load balancer is in front of what a SIGTERM ends.
+    const onSignal = (signal: NodeJS.Signals): Promise<void> =>
+      begin({ drainMs, noticeMs: signal === "SIGTERM" ? noticeMs : 0 });
+    forget = closeOnSignals(onSignal, onError);
+  }
   const bound = (server.address() as AddressInfo).port;
   return { url: `http://${urlHost(host)}:${bound}`, port: bound, server, close };
 }
 
+function assertMs(name: string, value: number): void {
+  if (typeof value === "number" && value >= 0) return;
+  throw new RangeError(
+    `${name} is ${shown(value)}; it must be a number of milliseconds, like { ${name}: 10_000 }.`,
+  );
+}
+
 // Shows a string differently from a number: PORT of the environment is a string.
-function shown(port: unknown): string {
-  return typeof port === "string" ? `the string ${JSON.stringify(port)}` : String(port);
+function shown(value: unknown): string {
+  return typeof value === "string" ? `the string ${JSON.stringify(value)}` : String(value);
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {
@@ -101,37 +144,6 @@ function portInUse(port: number, host: string, cause: Error): Error {
     `Port ${port} on ${host} is in use. Try the next one: serve(handler, { port: ${next} }).`,
     { cause },
   );
-}
-
-async function shutDown(server: Server, handler: ExchangeHandler): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  try {
-    await handler.close({ timeoutMs: drainMs });
-  } finally {
-    // What has just been answered may still be on its way out; what keeps open is cut.
-    const idle = setInterval(() => server.closeIdleConnections(), 20);
-    const cut = setTimeout(() => server.closeAllConnections(), flushMs);
-    server.closeIdleConnections();
-    await closed;
-    clearInterval(idle);
-    clearTimeout(cut);
-  }
-}
-
-function closeOnSignals(close: () => Promise<void>, onError: (error: unknown) => void): () => void {
-  let isClosing = false;
-  const onSignal = (): void => {
-    // 128 + SIGINT: the second signal ends the process immediately.
-    if (isClosing) process.exit(130);
-    isClosing = true;
-    close().catch(onError);
-  };
-  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
-  return () => {
-    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
-  };
 }
 
 function isWildcard(host: string): boolean {

@@ -84,17 +84,20 @@ describe("listening", () => {
 });
 
 describe("closing", () => {
-  test("stops accepting, lets the handler end its streams, and delivers their last words", async () => {
+  test("answers on, lets the handler end its streams, and delivers their last words", async () => {
     let sink: Sink | undefined;
+    let isClosed = false;
     const handler = handlerOf((exchange) => {
+      if (isClosed) return replyJson(exchange, "closing", 503);
       sink = exchange.reply(200, { "content-type": "text/event-stream" });
       sink.write("first ");
+      return undefined;
     });
-    let refused: Promise<unknown> | undefined;
+    let meanwhile: Response | undefined;
     handler.close = async (options) => {
       handler.calls.push(`close ${options?.timeoutMs}`);
-      refused = fetch(url).catch((error: unknown) => error);
-      await refused;
+      isClosed = true;
+      meanwhile = await fetch(url);
       sink?.write("last");
       sink?.end();
     };
@@ -103,8 +106,38 @@ describe("closing", () => {
     const text = response.text();
     await Promise.all([close(), close()]);
     expect(await text).toBe("first last");
-    expect(await refused).toBeInstanceOf(Error);
-    expect(handler.calls).toEqual(["start", "close 5000"]);
+    expect(meanwhile?.status).toBe(503);
+    expect(meanwhile?.headers.get("connection")).toBe("close");
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
+    expect(handler.calls).toEqual(["start", "close 30000"]);
+  });
+
+  test.for([
+    [{}, {}, "close 30000"],
+    [{ drainMs: 7_000 }, {}, "close 7000"],
+    [{ drainMs: 7_000 }, { drainMs: 3_000 }, "close 3000"],
+    [{}, { drainMs: 0 }, "close 250"],
+    [{ drainMs: Number.POSITIVE_INFINITY }, {}, `close ${2 ** 31 - 1_001}`],
+  ] as const)("gives runs the time of %j and %j", async ([options, given, call]) => {
+    const handler = hello();
+    const { close } = await start(handler, options);
+    await close(given);
+    expect(handler.calls).toEqual(["start", call]);
+  });
+
+  test.for(["drainMs", "noticeMs"])("refuses a %s that is no time", async (name) => {
+    await expect(serve(hello(), { [name]: -1 })).rejects.toThrow(
+      `${name} is -1; it must be a number of milliseconds`,
+    );
+    await expect(serve(hello(), { [name]: "5" as never })).rejects.toThrow('is the string "5"');
+  });
+
+  test("does not wait for a handler that never closes", async () => {
+    const handler = hello();
+    handler.close = () => new Promise(() => undefined);
+    const { url, close } = await start(handler, { drainMs: 0 });
+    await close();
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
 
   test("cuts a client that keeps a stream open after the handler has closed", async () => {

@@ -136,6 +136,14 @@ export function healthRoutes(parts: {
     return lifecycle.readyAgents.has(agentId) && lifecycle.state !== "stopped";
   }
 
+  // The connection ends with the server: the next request on it would be lost.
+  function reply(isFine: boolean, body: Json): Reply {
+    const { state } = lifecycle;
+    const made = toReply(isFine, body);
+    if (state !== "shutting_down" && state !== "stopped") return made;
+    return { ...made, headers: { ...headers, connection: "close" } };
+  }
+
   async function tellHealth(): Promise<Reply> {
     const body = await tell();
     return reply(body.status !== "unhealthy", body);
@@ -191,7 +199,8 @@ function probe(
   return [{ owner: "health", route, isAlways: true }];
 }
 
-function reply(isFine: boolean, body: Json): Reply {
-  const headers = { "content-type": "application/json", "cache-control": "no-store" };
+const headers = { "content-type": "application/json", "cache-control": "no-store" };
+
+function toReply(isFine: boolean, body: Json): Reply {
   return { status: isFine ? 200 : 503, headers, body };
 }
