@@ -1,7 +1,8 @@
-// `npm test [-- vitest arguments]`: installs if needed, runs the suite, ends with the real counts.
+// `npm test [-- vitest arguments]`: installs if needed, runs the suite, ends with the counts and why tests were skipped.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { closing } from "./lib/closing.mjs";
 import { install, requireNode } from "./lib/install.mjs";
 import { runHere } from "./lib/process.mjs";
 import { bin, readJson } from "./lib/workspace.mjs";
@@ -13,7 +14,7 @@ await buildPage();
 
 const folder = mkdtempSync(join(tmpdir(), "holodeck-test-"));
 const report = join(folder, "report.json");
-const notRun = join(folder, "not-run");
+const notRun = join(folder, "not-run.jsonl");
 process.env.NOT_RUN_FILE = notRun;
 const code = await runHere([
   ...bin("vitest", "vitest.mjs"),
@@ -23,30 +24,22 @@ const code = await runHere([
   "--reporter=json",
   `--outputFile.json=${report}`,
 ]);
-const { passed, failed, skipped } = count(code);
-const missing = existsSync(notRun) ? new Set(readFileSync(notRun, "utf8").split("\n")) : [];
+const { lines, failed } = closing(readReport(), readAbsences(), code);
 rmSync(folder, { recursive: true, force: true });
-for (const line of missing) if (line !== "") console.log(line);
-console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+console.log(lines.join("\n"));
 process.exit(code === 0 && failed > 0 ? 1 : code);
 
-function count(exitCode) {
-  let result;
+function readReport() {
   try {
-    result = readJson(report);
+    return readJson(report);
   } catch {
-    // vitest ended before it could report: that counts as a failure.
-    return { passed: 0, failed: 1, skipped: 0 };
+    // vitest ended before it could report.
+    return undefined;
   }
-  // A file that does not load has no failed test, yet it failed.
-  const broken = result.testResults.filter(
-    (file) =>
-      file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed"),
-  );
-  const failed = result.numFailedTests + broken.length;
-  return {
-    passed: result.numPassedTests,
-    failed: failed === 0 && exitCode !== 0 ? 1 : failed,
-    skipped: result.numPendingTests + result.numTodoTests,
-  };
+}
+
+function readAbsences() {
+  if (!existsSync(notRun)) return [];
+  const text = readFileSync(notRun, "utf8");
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
 }

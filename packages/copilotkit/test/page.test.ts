@@ -1,21 +1,21 @@
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createStage } from "./_agent.ts";
 import type { Stage } from "./_agent.ts";
 import { createHandler } from "./_host.ts";
 import { openBrowser, servePage } from "./_page.ts";
+import type { BrowserAndPage } from "./_page.ts";
 
-let browser: Browser | undefined;
+let opened: BrowserAndPage | undefined;
 
-// The first time, half a gigabyte is installed.
 beforeAll(async () => {
-  browser = await openBrowser("packages/copilotkit/test/page.test.ts");
-}, 900_000);
-afterAll(() => browser?.close());
+  opened = await openBrowser("a page with CopilotKit's components");
+});
+afterAll(() => opened?.browser.close());
 
 async function open(stage: Stage): Promise<Page> {
-  const { url, close } = await servePage(createHandler(stage));
-  const page = await browser!.newPage();
+  const { url, close } = await servePage(createHandler(stage), opened!.page);
+  const page = await opened!.browser.newPage();
   onTestFinished(async () => {
     await page.close();
     await close();
@@ -39,7 +39,7 @@ const count = (page: Page, text: string): Promise<number> =>
 
 describe("a page with CopilotKit's components", () => {
   test("chats", async (context) => {
-    context.skip(!browser);
+    context.skip(!opened);
     const page = await open(createStage());
     await say(page, "hello");
     await page.getByText("you said: hello").waitFor();
@@ -48,7 +48,7 @@ describe("a page with CopilotKit's components", () => {
   });
 
   test("runs a tool of its own and shows what comes of it", async (context) => {
-    context.skip(!browser);
+    context.skip(!opened);
     const stage = createStage();
     const page = await open(stage);
     await say(page, "paint");
@@ -58,7 +58,7 @@ describe("a page with CopilotKit's components", () => {
   });
 
   test("is reloaded in the middle of an answer and shows the rest of it, once", async (context) => {
-    context.skip(!browser);
+    context.skip(!opened);
     const stage = createStage();
     const page = await open(stage);
     await say(page, "wait");

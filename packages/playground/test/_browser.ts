@@ -7,12 +7,7 @@ import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import {
-  chromiumFlags,
-  findChromium,
-  howToGetChromium,
-} from "../../../scripts/test-support/chromium.ts";
-import { reportMissing } from "../../../scripts/test-support/missing.ts";
+import { chromiumFlags, findService } from "../../../scripts/test-support/services.ts";
 
 /** Where pictures of the page are kept; nothing of it is tracked. */
 export const screenshots: string = fileURLToPath(new URL("./screenshots/", import.meta.url));
@@ -34,15 +29,12 @@ export interface SiteOptions {
 }
 
 /**
- * A browser, and the page built for it; or nothing when no Chromium can be had. Then the caller skips,
- * and this says so. With `CI=true` it fails instead.
+ * A browser, and the page built for it. Returns undefined when there is no Chromium: the caller skips, and the
+ * suite is reported as not run.
  */
 export async function openBrowser(suite: string): Promise<Browser | undefined> {
-  const executablePath = findChromium();
-  if (executablePath === undefined) {
-    reportMissing(suite, howToGetChromium);
-    return undefined;
-  }
+  const executablePath = findService("chromium", suite);
+  if (executablePath === undefined) return undefined;
   await buildPage();
   return chromium.launch({ executablePath, args: [...chromiumFlags] });
 }

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -8,7 +8,7 @@ import type { RedisOptions } from "ioredis";
 import { createClient } from "redis";
 import type { RedisClientOptions } from "redis";
 import type { IoRedisClient, NodeRedisClient } from "../src/redis/index.ts";
-import { reportMissing } from "../../../scripts/test-support/missing.ts";
+import { findService, locate } from "../../../scripts/test-support/services.ts";
 
 /** A Redis of our own on a free port, without a disk. */
 export interface TestRedis {
@@ -29,7 +29,7 @@ export interface TestRedis {
 export const clientKinds = ["nodeRedis", "ioRedis"] as const;
 
 /**
- * Nothing when there is no `redis-server` and none can be had; then the caller skips, and this says so.
+ * Returns undefined when there is no `redis-server`: the caller skips, and the suite is reported as not run.
  * With a directory it keeps its data there.
  */
 export async function startRedis(suite: string, dir?: string): Promise<TestRedis | undefined> {
@@ -73,17 +73,15 @@ export async function startRedis(suite: string, dir?: string): Promise<TestRedis
   };
 }
 
-/** True when `redis-server` is there or could be installed; otherwise says what was not run. */
+/** False when this machine has no `redis-server`; the suite is reported as not run. */
 export function hasRedis(suite: string): boolean {
-  if (hasServer() || install()) return true;
-  reportMissing(suite, "redis-server: apt-get install redis-server");
-  return false;
+  return findService("redis", suite) !== undefined;
 }
 
 /** Starts a server and waits until it takes connections. */
 export async function spawnRedis(port: number, flags: readonly string[]): Promise<ChildProcess> {
   const common = ["--port", String(port), "--bind", "127.0.0.1", "--save", ""];
-  const server = spawn("redis-server", [...common, ...flags], {
+  const server = spawn(locate("redis") ?? "redis-server", [...common, ...flags], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   for await (const chunk of server.stdout) {
@@ -111,18 +109,6 @@ export async function killRedis(server: ChildProcess): Promise<void> {
   const exited = once(server, "exit");
   server.kill("SIGKILL");
   await exited;
-}
-
-function hasServer(): boolean {
-  return spawnSync("redis-server", ["--version"]).status === 0;
-}
-
-function install(): boolean {
-  if (process.getuid?.() !== 0 || spawnSync("apt-get", ["--version"]).status !== 0) return false;
-  const lock = ["-o", "DPkg::Lock::Timeout=120"];
-  spawnSync("apt-get", [...lock, "update"]);
-  spawnSync("apt-get", [...lock, "install", "-y", "--no-install-recommends", "redis-server"]);
-  return hasServer();
 }
 
 export async function freePort(): Promise<number> {
