@@ -1,5 +1,7 @@
 // `npm run check [-- names]`: everything CI asks beside the tests, two checks at a time.
 import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { findPnpm, install, requireNode } from "./lib/install.mjs";
 import { run, seconds } from "./lib/process.mjs";
 import { bin, publicPackages, root } from "./lib/workspace.mjs";
@@ -83,22 +85,35 @@ async function pack() {
   }
 }
 
-// A changed package without a changeset is an error; a clone without `main` has nothing to compare with.
-async function changesets() {
+// A package whose sources changed must be named by a pending changeset; a clone without `main` has nothing to compare.
+function changesets() {
   const base = ["main", "origin/main"].find(isCommit);
-  const since = base ? ["--since", base] : [];
-  const result = await run([...bin("@changesets/cli"), "status", ...since]);
-  return base ? result : { code: 0, output: "" };
+  if (!base) return { code: 0, output: "" };
+  const files = git("diff", "--name-only", `${base}...HEAD`).split("\n");
+  const pending = readdirSync(join(root, ".changeset"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => readFileSync(join(root, ".changeset", name), "utf8").split("\n---\n")[0]);
+  const unnamed = publicPackages()
+    .filter(({ dir }) => files.some((file) => /^(src\/|package\.json$)/.test(relative(dir, file))))
+    .filter(({ manifest }) => !pending.some((head) => head.includes(`"${manifest.name}": `)))
+    .map(
+      ({ manifest }) => `${manifest.name} changed, and no changeset names it: npm run changeset`,
+    );
+  return { code: unnamed.length === 0 ? 0 : 1, output: unnamed.join("\n") };
 }
 
 function isCommit(name) {
   try {
-    execFileSync("git", ["rev-parse", "--verify", "--quiet", `${name}^{commit}`], { cwd: root });
+    git("rev-parse", "--verify", "--quiet", `${name}^{commit}`);
     return true;
   } catch {
     // Not there is an answer, not a failure.
     return false;
   }
+}
+
+function git(...args) {
+  return execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim();
 }
 
 function choose(wanted) {
