@@ -9,6 +9,7 @@ import {
   sessionNotFound,
   takeTokens,
   toCursor,
+  toListed,
   tooManySessions,
 } from "@holodeck/agui-sessions/kit";
 import type { Bucket } from "@holodeck/agui-sessions/kit";
@@ -76,8 +77,9 @@ export function kvSessions(options: KvSessionsOptions): SessionStore {
         return document.session;
       }),
     async create(key, init) {
-      if ((await all()).length >= maxSessions) {
-        throw tooManySessions(maxSessions);
+      const limit = Math.min(maxSessions, init.maxSessions ?? Infinity);
+      if ((await all()).length >= limit) {
+        throw tooManySessions(limit);
       }
       return threads.change(key, (document) => {
         settle(document);
@@ -121,9 +123,11 @@ export function kvSessions(options: KvSessionsOptions): SessionStore {
         .filter((session) => !after || compareByLastUse(session, after) > 0)
         .sort(compareByLastUse);
       const items = rest.slice(0, limit);
-      return { items, next: rest.length > limit ? toCursor(items.at(-1)!) : undefined };
+      const next = rest.length > limit ? toCursor(items.at(-1)!) : undefined;
+      return { items: items.map(toListed), next };
     },
     cleanupExpired,
+    count: async () => (await all()).length,
     async take(bucket, cost, { tokens, perMs }) {
       const name = `bucket/${encodeURIComponent(bucket)}`;
       for (;;) {

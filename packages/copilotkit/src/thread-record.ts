@@ -1,4 +1,4 @@
-import type { Json, Message, Session } from "@holodeck/agui-core";
+import type { Json, ListedSession, Message } from "@holodeck/agui-core";
 
 // The keys in the metadata of a session: an agent can name its thread too, with
 // `context.session.set("threadName", …)`.
@@ -26,11 +26,11 @@ export interface ThreadChange {
   readonly archived?: boolean | undefined;
 }
 
-export function isArchived({ metadata }: Session): boolean {
+export function isArchived({ metadata }: ListedSession): boolean {
   return metadata[archivedKey] === true;
 }
 
-export function toThreadRecord(session: Session): ThreadRecord {
+export function toThreadRecord(session: ListedSession): ThreadRecord {
   const { threadId, agentId, principal, metadata, createdAt, lastActivity } = session;
   const name = metadata[nameKey];
   return {
@@ -48,7 +48,7 @@ export function toThreadRecord(session: Session): ThreadRecord {
 }
 
 /** The metadata that makes a change. */
-export function toMetadata({ name, archived }: ThreadChange, session: Session): Json {
+export function toMetadata({ name, archived }: ThreadChange, session: ListedSession): Json {
   return {
     ...(name === undefined ? {} : { [nameKey]: name }),
     ...(archived === undefined ? {} : { [archivedKey]: archived }),
@@ -57,7 +57,7 @@ export function toMetadata({ name, archived }: ThreadChange, session: Session): 
 }
 
 // Every update of a session counts as activity. If ours was the last one, the time before it counts.
-function lastUse({ metadata, version, lastActivity }: Session): number {
+function lastUse({ metadata, version, lastActivity }: ListedSession): number {
   const used = metadata[usedKey] as { at?: unknown; version?: unknown } | undefined;
   return used?.version === version && typeof used.at === "number" ? used.at : lastActivity;
 }

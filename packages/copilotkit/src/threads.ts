@@ -1,5 +1,13 @@
 import { AgentError, deriveCall } from "@holodeck/agui-core";
-import type { Call, ProtocolHost, Reply, Route, Session, ThreadKey } from "@holodeck/agui-core";
+import type {
+  Call,
+  ListedSession,
+  ProtocolHost,
+  Reply,
+  Route,
+  Session,
+  ThreadKey,
+} from "@holodeck/agui-core";
 import { checkBody } from "./bodies.ts";
 import { toHistory } from "./connect.ts";
 import { isArchived, toMetadata, toPlainMessage, toThreadRecord } from "./thread-record.ts";
@@ -98,7 +106,7 @@ async function list(call: Call, host: ProtocolHost): Promise<Reply> {
   });
   const { includeArchived, limit } = query;
   const agentId = toAgentId(host, query.agentId);
-  const threads: Session[] = [];
+  const threads: ListedSession[] = [];
   let { cursor } = query;
   for (let page = 0; page < maxPages && threads.length < limit; page++) {
     const { items, next } = await host.sessions.list({

@@ -39,7 +39,7 @@ async function measureThreads(): Promise<{ perThread: number }> {
   }
   const full = await heap();
   const { items } = await store.list({ principal: "ann", limit: threads });
-  const stored = items.reduce((sum, { messages }) => sum + messages.length, 0);
+  const stored = items.reduce((sum, { size }) => sum + (size?.messages ?? 0), 0);
   if (stored !== threads * messagesPerThread) throw new Error(`Only ${stored} messages are there.`);
   await store.close();
   return { perThread: Math.round((full - before) / threads) };

@@ -93,7 +93,8 @@ describe("sqliteSessions", () => {
     for (const id of ids) {
       const found = await store.get({ principal: id, threadId: id });
       expect(found).toMatchObject({ principal: id, threadId: id });
-      expect((await store.list({ principal: id, limit: 10 })).items).toEqual([found]);
+      const { items } = await store.list({ principal: id, limit: 10 });
+      expect(items).toMatchObject([{ principal: id, threadId: id, agentId: found!.agentId }]);
     }
   });
 
@@ -225,12 +226,18 @@ describe("opening the file", () => {
       database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = 1`);
       database.exec(
         `INSERT INTO sessions (principal, thread_id, agent_id, version, created_at, last_activity,
-           message_count, metadata, pending)
-         VALUES ('ann', 't1', 'a', 3, 1, ${Date.now()}, 1, '{"a":1}', '[]')`,
+           message_count, metadata, pending, state)
+         VALUES ('ann', 't1', 'a', 3, 1, ${Date.now()}, 1, '{"a":1}', '[]', '{"s":[1]}')`,
       );
     });
     const store = open();
-    expect(await store.get(key)).toMatchObject({ version: 3, metadata: { a: 1 } });
+    const { items } = await store.list({ principal: "ann", limit: 10 });
+    expect(items).toMatchObject([{ ...key, version: 3, messageCount: 1 }]);
+    expect(await store.get(key)).toMatchObject({
+      version: 3,
+      metadata: { a: 1 },
+      state: { s: [1] },
+    });
     const run = { runId: "r1", request: "1" };
     const messages = [1, 2, 3].map((index) => ({
       id: `m${index}`,

@@ -18,6 +18,7 @@ const requestStatus = {
   "already-answered": 409,
   "replay-gone": 410,
   "payload-too-large": 413,
+  "session-too-large": 413,
   "unsupported-media-type": 415,
   "rate-limited": 429,
   "capacity-exceeded": 429,

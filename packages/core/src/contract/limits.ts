@@ -2,12 +2,14 @@
 export interface Limits {
   readonly bodyBytes: number;
   readonly jsonDepth: number;
+  readonly jsonNodes: number;
   readonly files: number;
   readonly fileBytes: number;
   readonly uploadBytes: number;
   readonly inlineFileBytes: number;
   readonly messages: number;
   readonly messageChars: number;
+  readonly sessionBytes: number;
   readonly maxSessions: number;
   readonly maxConcurrentRuns: number;
   readonly queuedRuns: number;
@@ -23,6 +25,7 @@ export interface Limits {
   readonly runLogBytes: number;
   readonly runLogMs: number;
   readonly logBytes: number;
+  readonly memoryBytes: number;
 }
 
 const MiB = 1024 * 1024;
@@ -31,12 +34,14 @@ const MiB = 1024 * 1024;
 export const defaultLimits: Limits = {
   bodyBytes: 14 * MiB,
   jsonDepth: 64,
+  jsonNodes: 250_000,
   files: 10,
   fileBytes: 50 * MiB,
   uploadBytes: 100 * MiB,
   inlineFileBytes: 10 * MiB,
   messages: 1_000,
   messageChars: 100_000,
+  sessionBytes: 16 * MiB,
   maxSessions: 1_000,
   maxConcurrentRuns: Number.POSITIVE_INFINITY,
   queuedRuns: 4,
@@ -52,4 +57,5 @@ export const defaultLimits: Limits = {
   runLogBytes: 8 * MiB,
   runLogMs: 300_000,
   logBytes: 256 * MiB,
+  memoryBytes: 256 * MiB,
 };

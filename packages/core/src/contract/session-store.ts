@@ -28,6 +28,18 @@ export interface PastRun {
   readonly request: string;
 }
 
+/** What a thread holds, counted at each change. */
+export interface SessionSize {
+  /** Messages, without thoughts and activities. */
+  readonly messages: number;
+  /** Characters of text in those messages. */
+  readonly characters: number;
+  /** Roughly what all messages take in memory. */
+  readonly messageBytes: number;
+  /** Roughly what the state takes in memory. */
+  readonly stateBytes: number;
+}
+
 /** The record of one thread. */
 export interface Session extends ThreadKey {
   readonly agentId: string;
@@ -59,7 +71,24 @@ export interface Session extends ThreadKey {
    * none.
    */
   readonly claimed?: readonly string[] | undefined;
+  /** Absent when the store does not count. */
+  readonly size?: SessionSize | undefined;
 }
+
+/** A thread in a list, without anything that may be large. */
+export type ListedSession = Pick<
+  Session,
+  | "principal"
+  | "threadId"
+  | "agentId"
+  | "version"
+  | "createdAt"
+  | "lastActivity"
+  | "messageCount"
+  | "metadata"
+  | "lastRunId"
+  | "size"
+>;
 
 /** How far a run that has not ended is folded into the `messages` and `state` of its session. */
 export interface ActiveFold {
@@ -91,6 +120,11 @@ export interface SessionChange {
   times?: Readonly<Record<string, number>>;
   /** The maximum number of messages to store, unless the store's own limit is lower. */
   maxMessages?: number | undefined;
+  /**
+   * The maximum bytes of messages and state as JSON. A change that makes a thread larger than this is refused with
+   * `session-too-large`, and nothing of it is stored. A change that adds nothing is never refused.
+   */
+  maxBytes?: number | undefined;
   /** Ignored once the thread has an owner. */
   historyOwner?: HistoryOwner;
   /** Added to `pastRuns`; past 100 the oldest is removed. */
@@ -134,6 +168,17 @@ export interface BlobStore {
   size(): Promise<number>;
 }
 
+/** What a new thread begins with. */
+export interface SessionInit {
+  readonly agentId: string;
+  readonly metadata?: Json;
+  /**
+   * The maximum number of sessions, of all principals, unless the store's own limit is lower. One too many is
+   * refused with `capacity-exceeded`.
+   */
+  readonly maxSessions?: number | undefined;
+}
+
 export interface UpdateOptions {
   /** The change is refused with `thread-busy` when the session is at another version. */
   readonly ifVersion?: number;
@@ -146,16 +191,17 @@ export interface UpdateOptions {
 
 export interface SessionStore {
   get(key: ThreadKey): Awaitable<Session | undefined>;
-  create(key: ThreadKey, init: { agentId: string; metadata?: Json }): Awaitable<Session>;
+  create(key: ThreadKey, init: SessionInit): Awaitable<Session>;
   update(key: ThreadKey, change: SessionChange, options?: UpdateOptions): Awaitable<Session>;
   delete(key: ThreadKey): Awaitable<boolean>;
   touch(key: ThreadKey): Awaitable<void>;
+  /** The last used first. Reads neither messages nor state. */
   list(query: {
     principal: string;
     agentId?: string;
     limit: number;
     cursor?: string;
-  }): Awaitable<{ items: Session[]; next?: string | undefined }>;
+  }): Awaitable<{ items: ListedSession[]; next?: string | undefined }>;
   cleanupExpired(): Awaitable<number>;
   /** How many sessions there are, of all principals; cheap, for health checks. */
   count?(): Awaitable<number>;

@@ -1,4 +1,4 @@
-import type { Json, Message, RunResult, Session } from "@holodeck/agui-core";
+import type { Json, ListedSession, Message, RunResult, Session } from "@holodeck/agui-core";
 import { isRecord, plainTextOf, toArguments, toIso, toThreadsOutcome } from "./threads-events.ts";
 import type { ThreadMessage, ThreadToolCall } from "./threads-events.ts";
 
@@ -23,20 +23,35 @@ export const clientMetadata = "client";
 
 /** A session in the format of this dialect. */
 export function toThread(session: Session): Thread {
-  const { threadId, createdAt, lastActivity, messages, metadata, times } = session;
+  const { createdAt, messages, times } = session;
   const history = toHistory(messages, times ?? {}, createdAt);
   let characters = 0;
   for (const { content } of history) characters += content.length;
+  return {
+    ...toSummary(session, { messages: history.length, characters }),
+    message_history: history,
+  };
+}
+
+/** A session of a list in the format of this dialect. */
+export function toListedThread(session: ListedSession): Omit<Thread, "message_history"> {
+  const { size, messageCount } = session;
+  return toSummary(session, size ?? { messages: messageCount, characters: 0 });
+}
+
+function toSummary(
+  { threadId, createdAt, lastActivity, metadata }: ListedSession,
+  { messages, characters }: { readonly messages: number; readonly characters: number },
+): Omit<Thread, "message_history"> {
   const own = metadata[clientMetadata];
   return {
     thread_id: threadId,
-    status: history.length === 0 ? "created" : "active",
+    status: messages === 0 ? "created" : "active",
     created_at: toIso(createdAt),
     updated_at: toIso(Math.max(createdAt, lastActivity)),
-    message_count: history.length,
+    message_count: messages,
     token_estimate: Math.floor(characters / 4),
     metadata: isRecord(own) ? own : {},
-    message_history: history,
   };
 }
 

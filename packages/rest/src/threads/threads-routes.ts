@@ -3,7 +3,7 @@ import { runOfClientCall } from "@holodeck/agui-core/internal";
 import type { Call, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { principalOf } from "./threads-chat.ts";
 import { decodeThreadsChat } from "./threads-decode.ts";
-import { toThread } from "./threads-messages.ts";
+import { toListedThread, toThread } from "./threads-messages.ts";
 import { loadThreadSchemas } from "./threads-schemas.ts";
 import { invalid, threadIn, toThreadId } from "./threads-settings.ts";
 import type { ThreadsSettings } from "./threads-settings.ts";
@@ -31,11 +31,10 @@ export async function listThreads(
   // Those that other protocols have named otherwise could not be asked for here.
   const { idFormat } = settings;
   const own = page.items.filter(({ threadId: id }) => toThreadId(id, idFormat) === id);
-  const threads = own.map((session) => {
-    const { message_history: _, ...summary } = toThread(session);
-    return summary;
-  });
-  return { status: 200, body: { threads, next_cursor: page.next ?? null } };
+  return {
+    status: 200,
+    body: { threads: own.map(toListedThread), next_cursor: page.next ?? null },
+  };
 }
 
 /** `GET /threads/:id` */

@@ -9,7 +9,7 @@ export { mergeEntries } from "./merge-entries.ts";
 export { createOwnLease } from "./own-lease.ts";
 export type { OwnLease } from "./own-lease.ts";
 export { changeSession, newSession } from "./session-record.ts";
-export { compareByLastUse, fromCursor, toCursor } from "./session-list.ts";
+export { compareByLastUse, fromCursor, toCursor, toListed } from "./session-list.ts";
 export type { ListPlace } from "./session-list.ts";
 export {
   replayGone,

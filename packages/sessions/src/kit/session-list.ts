@@ -1,5 +1,5 @@
 import { AgentError } from "@holodeck/agui-core";
-import type { Session } from "@holodeck/agui-core";
+import type { ListedSession, Session } from "@holodeck/agui-core";
 
 /** Where a session is in a list of sessions. */
 export type ListPlace = Pick<Session, "lastActivity" | "threadId">;
@@ -26,4 +26,12 @@ export function fromCursor(cursor: string): ListPlace {
     throw new AgentError("invalid-request", `The cursor "${cursor}" is not valid.`);
   }
   return { lastActivity: Number(time), threadId };
+}
+
+/** A session as a list shows it. */
+export function toListed(session: Session): ListedSession {
+  const { principal, threadId, agentId, version, createdAt, lastActivity } = session;
+  const { messageCount, metadata, lastRunId, size } = session;
+  const place = { principal, threadId, agentId, version, createdAt, lastActivity };
+  return { ...place, messageCount, metadata, lastRunId, size };
 }

@@ -5,11 +5,13 @@ import type {
   PastRun,
   Session,
   SessionChange,
+  SessionInit,
   ThreadKey,
 } from "@holodeck/agui-core";
 import { isPrunable, pruneMessages } from "./prune-messages.ts";
 import type { PruneOptions } from "./prune-messages.ts";
 import { prunedAfter } from "./pruned-messages.ts";
+import { assertFits, emptySize, sizeAfter } from "./session-size.ts";
 
 // Runs of a thread whose ids and requests are kept.
 const maxPastRuns = 100;
@@ -19,11 +21,7 @@ const nothing: Readonly<Json> = Object.freeze({});
 const nobodyAsked: Session["pending"] = Object.freeze([]);
 
 /** A new thread's record. */
-export function newSession(
-  key: ThreadKey,
-  init: { agentId: string; metadata?: Json },
-  now: number,
-): Session {
+export function newSession(key: ThreadKey, init: SessionInit, now: number): Session {
   return {
     principal: key.principal,
     threadId: key.threadId,
@@ -36,6 +34,7 @@ export function newSession(
     state: undefined,
     metadata: init.metadata ?? nothing,
     pending: nobodyAsked,
+    size: emptySize,
   };
 }
 
@@ -55,6 +54,11 @@ export function changeSession(
   const all = mergeMessages(change.messages ?? session.messages, change.append);
   const { active = session.active } = change;
   const messages = pruneMessages(all, withBound(options, change.maxMessages));
+  const state = "state" in change ? change.state : session.state;
+  const size = sizeAfter(session, messages, state);
+  if (change.maxBytes !== undefined) {
+    assertFits(session, { messages, state, size }, change.maxBytes);
+  }
   return {
     principal: session.principal,
     threadId: session.threadId,
@@ -69,7 +73,7 @@ export function changeSession(
         ? session.times
         : timesOf(messages, now, { known: session.times, told: change.times }),
     messageCount: session.messageCount + countNew(session.messages, all),
-    state: "state" in change ? change.state : session.state,
+    state,
     metadata: mergeMetadata(session.metadata, change.metadata),
     pending: pendingAfter(session.pending, change.pending),
     lastRunId: change.lastRunId ?? session.lastRunId,
@@ -78,6 +82,7 @@ export function changeSession(
     pruned: prunedAfter(session.pruned, { held: session.messages, all, kept: messages }),
     pastRuns: pastRunsAfter(session.pastRuns, change.run),
     claimed: claimedAfter(session.claimed, change.claimed),
+    size,
   };
 }
 

@@ -5,7 +5,7 @@ import { createMemoryBlobs } from "./memory-blobs.ts";
 import { createMemoryLog, threadId } from "./memory-log.ts";
 import { RecentSessions } from "./memory-recent.ts";
 import type { PruneOptions } from "../kit/prune-messages.ts";
-import { compareByLastUse, fromCursor, toCursor } from "../kit/session-list.ts";
+import { compareByLastUse, fromCursor, toCursor, toListed } from "../kit/session-list.ts";
 import { changeSession, newSession } from "../kit/session-record.ts";
 import { takeTokens } from "../kit/token-bucket.ts";
 import type { Bucket } from "../kit/token-bucket.ts";
@@ -110,20 +110,17 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     return removed;
   }
 
-  function makeRoom(): void {
-    if (sessions.size < maxSessions || cleanupExpired() > 0) return;
+  function makeRoom(asked = Number.POSITIVE_INFINITY): void {
+    const limit = Math.min(maxSessions, asked);
+    if (sessions.size < limit || cleanupExpired() > 0) return;
     if (options.evict === "lru") {
       for (const session of sessions.values()) {
         if (!runs.isActive(session)) return void remove(session);
       }
     }
-    throw new AgentError(
-      "capacity-exceeded",
-      `The store is at its limit of ${maxSessions} sessions.`,
-      {
-        retryAfter: 5,
-      },
-    );
+    throw new AgentError("capacity-exceeded", `The store is at its limit of ${limit} sessions.`, {
+      retryAfter: 5,
+    });
   }
 
   function put(session: Session): Session {
@@ -151,7 +148,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       if (live(key)) {
         throw new AgentError("run-exists", `Session "${key.threadId}" already exists.`);
       }
-      makeRoom();
+      makeRoom(init.maxSessions);
       return put(newSession(key, init, clock.now()));
     },
     update(key, change, condition) {
@@ -183,7 +180,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
         .sort(compareByLastUse);
       const items = rest.slice(0, limit);
       const next = rest.length > limit ? toCursor(items.at(-1)!) : undefined;
-      return { items, next };
+      return { items: items.map(toListed), next };
     },
     cleanupExpired,
     count() {

@@ -19,7 +19,7 @@ import {
   touchScript,
   writeScript,
 } from "./scripts/session-scripts.ts";
-import { fromStored, toStored } from "./stored-session.ts";
+import { fromStored, toStored, toStoredHead } from "./stored-session.ts";
 import { createTurns } from "../kit/turns.ts";
 
 export interface RedisSessionsOptions extends StoreOptions {
@@ -60,7 +60,7 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     onRenew: (key) => count(key, ttlMs + leaseMs),
   });
   const turns = createTurns();
-  const threads = createSessionList({ connection, keys, ttlMs, get });
+  const threads = createSessionList({ connection, keys, ttlMs });
 
   async function get(key: ThreadKey): Promise<Session | undefined> {
     const { session } = keys.thread(key);
@@ -74,7 +74,8 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     const { version, lastActivity } = session;
     const json = toStored(session);
     const holder = by ? [encodePart(by.runId), by.fence] : ["", ""];
-    const args = [ttlMs, leaseMs, before, version, json, ulid(), lastActivity, ...holder];
+    const head = toStoredHead(session);
+    const args = [ttlMs, leaseMs, before, version, json, ulid(), lastActivity, ...holder, head];
     const answer = await connection.run(writeScript, { keys: [name, lease], args });
     if (by && answer === "lost") throw runs.lose(by);
     if (answer !== "ok") return false;
@@ -130,9 +131,10 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     get,
     async create(key, init) {
       const session = newSession(key, init, clock.now());
-      const limit = maxSessions ?? Number.MAX_SAFE_INTEGER;
-      if (!(await get(key)) && !(await count(key, ttlMs, limit))) {
-        throw tooManySessions(maxSessions);
+      const limit = Math.min(maxSessions ?? Infinity, init.maxSessions ?? Infinity);
+      const fits = Math.min(limit, Number.MAX_SAFE_INTEGER);
+      if (!(await get(key)) && !(await count(key, ttlMs, fits))) {
+        throw tooManySessions(limit);
       }
       if (await put(session, 0)) return session;
       throw sessionExists(key);

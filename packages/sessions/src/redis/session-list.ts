@@ -1,7 +1,9 @@
-import type { Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
+import type { ListedSession, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import type { RedisConnection } from "./client/connection.ts";
 import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
+import { fromStored, fromStoredHead } from "./stored-session.ts";
+import { toListed } from "../kit/session-list.ts";
 
 /** A principal's threads, the latest first. */
 export interface SessionList {
@@ -14,7 +16,6 @@ export interface SessionListOptions {
   readonly connection: RedisConnection;
   readonly keys: Keys;
   readonly ttlMs: number;
-  readonly get: (key: ThreadKey) => Promise<Session | undefined>;
 }
 
 // A run may keep its thread alive without a word for so long before the list forgets it.
@@ -22,7 +23,17 @@ const idleMs = 24 * 60 * 60_000;
 
 /** An index of the sessions: its entries for expired ones are removed when it is read. */
 export function createSessionList(options: SessionListOptions): SessionList {
-  const { connection, keys, ttlMs, get } = options;
+  const { connection, keys, ttlMs } = options;
+
+  async function head(key: ThreadKey): Promise<ListedSession | undefined> {
+    const { session } = keys.thread(key);
+    const [json, at] = (await connection.call("HMGET", session, "h", "a")) as (string | null)[];
+    if (json) return fromStoredHead(key, json, Number(at));
+    if (!at) return undefined;
+    // Written by a release that had no such field.
+    const whole = (await connection.call("HGET", session, "d")) as string | null;
+    return whole ? toListed(fromStored(key, whole, Number(at))) : undefined;
+  }
 
   return {
     async add(key, lastActivity) {
@@ -39,7 +50,7 @@ export function createSessionList(options: SessionListOptions): SessionList {
     async list({ principal, agentId, limit, cursor }) {
       const index = keys.list(principal);
       const after = parseCursor(cursor);
-      const items: Session[] = [];
+      const items: ListedSession[] = [];
       const gone: string[] = [];
       let last: Row | undefined;
       let next: string | undefined;
@@ -47,7 +58,7 @@ export function createSessionList(options: SessionListOptions): SessionList {
       for (let skip = 0; next === undefined; skip += size) {
         const rows = await readRows({ connection, index, from: after.score, skip, size });
         const found = await Promise.all(
-          rows.map(({ thread }) => get({ principal, threadId: decodePart(thread) })),
+          rows.map(({ thread }) => head({ principal, threadId: decodePart(thread) })),
         );
         for (const [place, row] of rows.entries()) {
           const session = found[place];

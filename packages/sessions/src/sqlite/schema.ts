@@ -121,6 +121,16 @@ export const migrations: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN past_runs TEXT;
   ALTER TABLE sessions ADD COLUMN claimed TEXT;
   `,
+  `
+  -- Apart from the rows of the sessions, so that a list or a touch does not go through it.
+  CREATE TABLE states (
+    session INTEGER PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    value TEXT NOT NULL
+  );
+  INSERT INTO states SELECT id, state FROM sessions WHERE state IS NOT NULL;
+  ALTER TABLE sessions DROP COLUMN state;
+  ALTER TABLE sessions ADD COLUMN size TEXT;
+  `,
 ];
 
 /** Brings a database to the newest version. */

@@ -1,10 +1,17 @@
 import { AgentError } from "@holodeck/agui-core";
-import type { ActiveFold, HistoryOwner, Message, Pending, Session } from "@holodeck/agui-core";
+import type {
+  ActiveFold,
+  HistoryOwner,
+  ListedSession,
+  Message,
+  Pending,
+  Session,
+} from "@holodeck/agui-core";
 import type { MessageRow } from "./compare-messages.ts";
 import { fromText } from "./key-text.ts";
 
-/** A session without its messages, as the database has it. */
-export interface SessionRow {
+/** What a list needs of a session. */
+export interface ListedRow {
   readonly id: number;
   readonly principal: string;
   readonly thread_id: string;
@@ -13,10 +20,19 @@ export interface SessionRow {
   readonly created_at: number;
   readonly last_activity: number;
   readonly message_count: number;
-  readonly state: string | null;
   readonly metadata: string;
-  readonly pending: string;
   readonly last_run_id: string | null;
+  readonly size: string | null;
+}
+
+/** The columns of a `ListedRow`. */
+export const listedColumns = `id, principal, thread_id, agent_id, version, created_at, last_activity,
+  message_count, metadata, last_run_id, size`;
+
+/** A session without its messages, as the database has it. */
+export interface SessionRow extends ListedRow {
+  readonly state: string | null;
+  readonly pending: string;
   readonly active: string | null;
   readonly times: string | null;
   readonly history_owner: HistoryOwner | null;
@@ -25,7 +41,7 @@ export interface SessionRow {
   readonly claimed: string | null;
 }
 
-export function toSession(row: SessionRow, messages: readonly MessageRow[]): Session {
+export function toListedSession(row: ListedRow): ListedSession {
   return {
     principal: fromText(row.principal),
     threadId: fromText(row.thread_id),
@@ -34,11 +50,18 @@ export function toSession(row: SessionRow, messages: readonly MessageRow[]): Ses
     createdAt: row.created_at,
     lastActivity: row.last_activity,
     messageCount: row.message_count,
+    metadata: JSON.parse(row.metadata) as Session["metadata"],
+    lastRunId: row.last_run_id === null ? undefined : fromText(row.last_run_id),
+    size: parsed<Session["size"]>(row.size),
+  };
+}
+
+export function toSession(row: SessionRow, messages: readonly MessageRow[]): Session {
+  return {
+    ...toListedSession(row),
     messages: messages.map(({ value }) => JSON.parse(value) as Message),
     state: parsed<unknown>(row.state),
-    metadata: JSON.parse(row.metadata) as Session["metadata"],
     pending: JSON.parse(row.pending) as Pending[],
-    lastRunId: row.last_run_id === null ? undefined : fromText(row.last_run_id),
     active: parsed<ActiveFold>(row.active),
     times: parsed<Session["times"]>(row.times),
     historyOwner: row.history_owner ?? undefined,
@@ -53,7 +76,7 @@ function parsed<T>(json: string | null): T | undefined {
 }
 
 /** Where a list goes on after this row. */
-export function toCursor(row: SessionRow): string {
+export function toCursor(row: ListedRow): string {
   return Buffer.from(JSON.stringify([row.last_activity, row.thread_id])).toString("base64url");
 }
 

@@ -1,4 +1,10 @@
-import type { Session, SessionChange, ThreadKey } from "@holodeck/agui-core";
+import type {
+  ListedSession,
+  Session,
+  SessionChange,
+  SessionInit,
+  ThreadKey,
+} from "@holodeck/agui-core";
 import type { PruneOptions } from "../kit/prune-messages.ts";
 import { sessionNotFound } from "../kit/store-errors.ts";
 import { changeSession, newSession } from "../kit/session-record.ts";
@@ -6,8 +12,8 @@ import type { Database } from "./database.ts";
 import { fromText, toKeyText } from "./key-text.ts";
 import { compareMessages } from "./compare-messages.ts";
 import type { MessageRow } from "./compare-messages.ts";
-import { fromCursor, toCursor, toSession } from "./session-row.ts";
-import type { SessionRow } from "./session-row.ts";
+import { fromCursor, listedColumns, toCursor, toListedSession, toSession } from "./session-row.ts";
+import type { ListedRow, SessionRow } from "./session-row.ts";
 
 /** When a session counts as expired: used last at or before `deadline`, without a run alive at `now`. */
 export interface Expiry {
@@ -18,11 +24,7 @@ export interface Expiry {
 export interface SessionRows {
   get(key: ThreadKey, expiry: Expiry): Session | undefined;
   has(key: ThreadKey, expiry: Expiry): boolean;
-  insert(
-    key: ThreadKey,
-    init: { agentId: string; metadata?: Session["metadata"] },
-    now: number,
-  ): Session;
+  insert(key: ThreadKey, init: SessionInit, now: number): Session;
   update(
     key: ThreadKey,
     change: SessionChange,
@@ -35,7 +37,7 @@ export interface SessionRows {
   count(): number;
   countLive(expiry: Expiry): number;
   expired(expiry: Expiry, limit: number): ThreadKey[];
-  list(query: ListQuery, expiry: Expiry): { items: Session[]; next?: string | undefined };
+  list(query: ListQuery, expiry: Expiry): { items: ListedSession[]; next?: string | undefined };
 }
 
 interface ListQuery {
@@ -54,10 +56,20 @@ const isLive = `(last_activity > ? OR ${hasLiveRun})`;
 export function createSessionRows(db: Database): SessionRows {
   function find(key: ThreadKey, { deadline, now }: Expiry): SessionRow | undefined {
     return db
-      .sql(`SELECT * FROM sessions WHERE principal = ? AND thread_id = ? AND ${isLive}`)
+      .sql(
+        `SELECT sessions.*, states.value AS state FROM sessions LEFT JOIN states ON session = id
+         WHERE principal = ? AND thread_id = ? AND ${isLive}`,
+      )
       .get(toKeyText(key.principal), toKeyText(key.threadId), deadline, now) as
       | SessionRow
       | undefined;
+  }
+
+  function findId(key: ThreadKey, { deadline, now }: Expiry): number | undefined {
+    const row = db
+      .sql(`SELECT id FROM sessions WHERE principal = ? AND thread_id = ? AND ${isLive}`)
+      .get(toKeyText(key.principal), toKeyText(key.threadId), deadline, now);
+    return (row as { id: number } | undefined)?.id;
   }
 
   function messagesOf(id: number): MessageRow[] {
@@ -66,8 +78,15 @@ export function createSessionRows(db: Database): SessionRows {
       .all(id) as MessageRow[];
   }
 
-  function load(row: SessionRow): Session {
-    return toSession(row, messagesOf(row.id));
+  function writeState(id: number, state: unknown): void {
+    const value = JSON.stringify(state);
+    if (value === undefined) db.sql("DELETE FROM states WHERE session = ?").run(id);
+    else {
+      db.sql(
+        `INSERT INTO states (session, value) VALUES (?, ?)
+         ON CONFLICT DO UPDATE SET value = excluded.value`,
+      ).run(id, value);
+    }
   }
 
   function writeMessages(
@@ -88,14 +107,14 @@ export function createSessionRows(db: Database): SessionRows {
   return {
     get(key, expiry) {
       const row = find(key, expiry);
-      return row && load(row);
+      return row && toSession(row, messagesOf(row.id));
     },
-    has: (key, expiry) => find(key, expiry) !== undefined,
+    has: (key, expiry) => findId(key, expiry) !== undefined,
     insert(key, init, now) {
       const session = newSession(key, init, now);
       db.sql(
         `INSERT INTO sessions (principal, thread_id, agent_id, version, created_at, last_activity,
-           message_count, metadata, pending) VALUES (?, ?, ?, ?, ?, ?, 0, ?, '[]')`,
+           message_count, metadata, pending, size) VALUES (?, ?, ?, ?, ?, ?, 0, ?, '[]', ?)`,
       ).run(
         toKeyText(key.principal),
         toKeyText(key.threadId),
@@ -104,6 +123,7 @@ export function createSessionRows(db: Database): SessionRows {
         now,
         now,
         JSON.stringify(session.metadata),
+        JSON.stringify(session.size),
       );
       return session;
     },
@@ -114,15 +134,15 @@ export function createSessionRows(db: Database): SessionRows {
       const session = changeSession(toSession(row, before), change, options);
       const after = session.messages.map((message) => JSON.stringify(message));
       writeMessages(row.id, before, after);
+      if ("state" in change) writeState(row.id, session.state);
       db.sql(
-        `UPDATE sessions SET version = ?, last_activity = ?, message_count = ?, state = ?,
-           metadata = ?, pending = ?, last_run_id = ?, active = ?, times = ?, history_owner = ?,
-           pruned = ?, past_runs = ?, claimed = ? WHERE id = ?`,
+        `UPDATE sessions SET version = ?, last_activity = ?, message_count = ?, metadata = ?,
+           pending = ?, last_run_id = ?, active = ?, times = ?, history_owner = ?, pruned = ?,
+           past_runs = ?, claimed = ?, size = ? WHERE id = ?`,
       ).run(
         session.version,
         session.lastActivity,
         session.messageCount,
-        JSON.stringify(session.state) ?? null,
         JSON.stringify(session.metadata),
         JSON.stringify(session.pending),
         session.lastRunId === undefined ? null : toKeyText(session.lastRunId),
@@ -132,17 +152,16 @@ export function createSessionRows(db: Database): SessionRows {
         JSON.stringify(session.pruned) ?? null,
         change.run ? JSON.stringify(session.pastRuns) : row.past_runs,
         JSON.stringify(session.claimed) ?? null,
+        JSON.stringify(session.size),
         row.id,
       );
       return session;
     },
     touch(key, expiry) {
-      const row = find(key, expiry);
-      if (!row) return;
-      db.sql("UPDATE sessions SET last_activity = max(last_activity, ?) WHERE id = ?").run(
-        expiry.now,
-        row.id,
-      );
+      const id = findId(key, expiry);
+      if (id === undefined) return;
+      const sql = "UPDATE sessions SET last_activity = max(last_activity, ?) WHERE id = ?";
+      db.sql(sql).run(expiry.now, id);
     },
     remove({ principal, threadId }) {
       const { changes } = db
@@ -171,7 +190,7 @@ export function createSessionRows(db: Database): SessionRows {
       const start = cursor === undefined ? undefined : fromCursor(cursor);
       const rows = db
         .sql(
-          `SELECT * FROM sessions WHERE principal = ? AND ${isLive}
+          `SELECT ${listedColumns} FROM sessions WHERE principal = ? AND ${isLive}
              ${agentId ? "AND agent_id = ?" : ""}
              ${start ? "AND (last_activity < ? OR (last_activity = ? AND thread_id > ?))" : ""}
            ORDER BY last_activity DESC, thread_id LIMIT ?`,
@@ -183,8 +202,8 @@ export function createSessionRows(db: Database): SessionRows {
           ...(agentId ? [agentId] : []),
           ...(start ? [start.at, start.at, start.id] : []),
           limit + 1,
-        ) as SessionRow[];
-      const items = rows.slice(0, limit).map(load);
+        ) as ListedRow[];
+      const items = rows.slice(0, limit).map(toListedSession);
       const last = rows[limit - 1];
       return { items, next: rows.length > limit && last ? toCursor(last) : undefined };
     },

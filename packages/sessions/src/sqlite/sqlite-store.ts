@@ -75,7 +75,9 @@ export function createSqliteStore(db: Database, options: StoreSettings): SqliteS
     blobs,
     get: (key) => db.read(() => sessions.get(key, expiry())),
     create(key, init) {
-      if (Number.isFinite(maxSessions) && db.read(sessions.count) >= maxSessions) cleanupExpired();
+      const limit = Math.min(maxSessions, init.maxSessions ?? Infinity);
+      const isFull = (): boolean => Number.isFinite(limit) && sessions.count() >= limit;
+      if (db.read(isFull)) cleanupExpired();
       const gone: number[] = [];
       const session = db.write(() => {
         if (sessions.has(key, expiry())) {
@@ -83,8 +85,8 @@ export function createSqliteStore(db: Database, options: StoreSettings): SqliteS
         }
         // An expired one of this name that was not swept yet.
         if (sessions.remove(key)) gone.push(...runs.deleteThread(key));
-        if (Number.isFinite(maxSessions) && sessions.count() >= maxSessions) {
-          throw tooManySessions(maxSessions);
+        if (isFull()) {
+          throw tooManySessions(limit);
         }
         return sessions.insert(key, init, clock.now());
       });

@@ -8,12 +8,14 @@ import { toSnakeCase } from "./snake-case.ts";
 const notes: Record<keyof Limits, string> = {
   bodyBytes: "Bytes of a request's JSON body.",
   jsonDepth: "How deep a request's JSON may be nested.",
+  jsonNodes: "Values in a request's JSON.",
   files: "Files with one message.",
   fileBytes: "Bytes of one uploaded file.",
   uploadBytes: "Bytes of all files of one upload.",
   inlineFileBytes: "Bytes of a file inside JSON, decoded.",
   messages: "Messages in one request.",
   messageChars: "Characters of one message.",
+  sessionBytes: "Bytes of one thread's messages and state.",
   maxSessions: "Threads that are kept.",
   maxConcurrentRuns: "Runs at the same time.",
   queuedRuns: "Runs that wait for their thread.",
@@ -29,6 +31,7 @@ const notes: Record<keyof Limits, string> = {
   runLogBytes: "Bytes kept of one run.",
   runLogMs: "Milliseconds that a run is kept after its end.",
   logBytes: "Bytes kept of all runs.",
+  memoryBytes: "Bytes of all threads and runs that are kept in memory.",
 };
 
 function toField(name: keyof Limits): z.ZodOptional<z.ZodNumber> {

@@ -15,7 +15,7 @@ redis.call('PEXPIRE', KEYS[1], ttl)
 
 /**
  * KEYS: session, lease. ARGV: ttlMs, leaseMs, version it must have ('0': none), new version, JSON, token,
- * last activity, run and fence of the lease it is written with ('': none). Answers 'ok', 'conflict' or 'lost'.
+ * last activity, run and fence of the lease it is written with ('': none), JSON for lists. Answers 'ok', 'conflict' or 'lost'.
  */
 export const writeScript: RedisScript = {
   name: "write",
@@ -28,7 +28,8 @@ if ARGV[9] ~= '' then
   if held[1] ~= ARGV[8] or held[2] ~= ARGV[9] or tonumber(held[3]) <= now then return 'lost' end
 end
 if (current[1] or '0') ~= ARGV[3] then return 'conflict' end
-redis.call('HSET', KEYS[1], 'v', ARGV[4], 'd', ARGV[5], 'w', ARGV[6], 'a', ARGV[7])
+redis.call('HSET', KEYS[1], 'v', ARGV[4], 'd', ARGV[5], 'w', ARGV[6], 'a', ARGV[7],
+  'h', ARGV[10])
 ${ttl}
 return 'ok'
 `,

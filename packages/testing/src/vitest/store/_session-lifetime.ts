@@ -1,5 +1,5 @@
 // Longer than our usual file: the list of cases is the contract of how long a session lives, on one page.
-import type { RunLog, Session, SessionStore } from "@holodeck/agui-core";
+import type { ListedSession, RunLog, SessionStore } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
 import { watchLease } from "./_lease-watch.ts";
 import { hour, init, key, run, ttlMs, user } from "./_session-kit.ts";
@@ -9,7 +9,7 @@ import { codeOf, numbersTo, ending, mark, openBenchRun, playRun, watch } from ".
 /** Which threads there are, for how long, and what goes with them. */
 export function testSessionLifetime({ bench, define }: SessionKit): void {
   describe("a list", () => {
-    const threadsOf = (items: readonly Session[]): string[] =>
+    const threadsOf = (items: readonly ListedSession[]): string[] =>
       items.map(({ threadId }) => threadId);
 
     async function listAll(store: SessionStore, limit: number): Promise<string[]> {
@@ -281,6 +281,18 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       await store.delete(key);
       await store.create(fourth, init);
       expect(await codeOf(() => store.create(key, init))).toBe("capacity-exceeded");
+    });
+
+    define("takes a lower limit of sessions with each new one", async () => {
+      const store = await bench.open({ maxSessions: 3 });
+      const make = (threadId: string, maxSessions: number): unknown =>
+        store.create({ ...key, threadId }, { ...init, maxSessions });
+      await make("t1", 2);
+      await make("t2", 2);
+      expect(await codeOf(() => make("t3", 2))).toBe("capacity-exceeded");
+      expect(await store.get({ ...key, threadId: "t3" })).toBeUndefined();
+      await make("t3", 9);
+      expect(await codeOf(() => make("t4", 9))).toBe("capacity-exceeded");
     });
 
     define("counts no session that has expired", async () => {

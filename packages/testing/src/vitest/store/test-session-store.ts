@@ -1,5 +1,6 @@
 import { afterEach, describe } from "vitest";
 import { testSessionBlobs } from "./_session-blobs.ts";
+import { testSessionBytes } from "./_session-bytes.ts";
 import { testSessionClaims } from "./_session-claims.ts";
 import { testSessionLeases } from "./_session-leases.ts";
 import { testSessionLifetime } from "./_session-lifetime.ts";
@@ -32,6 +33,7 @@ export function testSessionStore(
     testSessionRecords({ bench, define });
     testSessionTimes({ bench, define });
     testSessionPruning({ bench, define });
+    testSessionBytes({ bench, define });
     testSessionPast({ bench, define });
     testSessionClaims({ bench, define });
     testSessionLeases({ bench, define });
