@@ -110,7 +110,7 @@ describe.runIf(redis)("redisSessions", () => {
   });
 
   test("refuses what is not a client, and a prefix that would choose the slot", async () => {
-    expect(() => redisSessions({ client: {} as RedisClient })).toThrow(/`redis` or of `ioredis`/);
+    expect(() => redisSessions({ client: {} as RedisClient })).toThrow(/createSentinel.*`ioredis`/);
     const client = await redis!.nodeRedis();
     expect(() => redisSessions({ client, prefix: "{a}" })).toThrow(/braces/);
   });

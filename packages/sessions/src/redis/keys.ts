@@ -20,8 +20,8 @@ export interface Keys {
   run(key: RunKey): RunKeys;
   /** Stores the thread of a principal's run. */
   pointer(principal: string, runId: string): string;
-  /** A principal's threads by their last activity. */
-  list(principal: string): string;
+  /** A principal's threads, all or those of one agent, by their last activity. */
+  list(principal: string, agentId?: string): string;
   bucket(name: string): string;
   blob(key: BlobKey): string;
   /** Wakes a blocked reader of one process; with a tag, one of that slot. */
@@ -54,7 +54,10 @@ export function createKeys(prefix: string): Keys {
       };
     },
     pointer: (principal, runId) => `${prefix}:run:${encodePart(principal)}:${encodePart(runId)}`,
-    list: (principal) => `${prefix}:list:${encodePart(principal)}`,
+    list: (principal, agentId) =>
+      agentId === undefined
+        ? `${prefix}:list:${encodePart(principal)}`
+        : `${prefix}:agent:${encodePart(principal)}:${encodePart(agentId)}`,
     blob: ({ principal, id }) => `${prefix}:blob:${encodePart(principal)}:${encodePart(id)}`,
     bucket: (name) => `${prefix}:bucket:${encodePart(name)}`,
     wake: (process, tag) => `${prefix}:${tag === undefined ? "" : `{${tag}}:`}wake:${process}`,

@@ -81,7 +81,12 @@ export function createOpening(
 
   return async (key, init) => {
     const held = await hold(key, init);
-    if ("busy" in held) return held;
+    if ("busy" in held) {
+      const { busy } = held;
+      // Its process may have died before it set the pointer: who is refused for a run can find it.
+      if (busy.last === 0 && isRunning(busy)) await claim(busy);
+      return held;
+    }
     try {
       const busy = await claim(key);
       if (!busy) return held;

@@ -26,6 +26,10 @@ interface LogPage {
 export interface LogReader {
   /** A run that claims to be running does. */
   peek(key: RunKey): Promise<FoundRun | undefined>;
+  /**
+   * Entries after an offset: at least so many if there are, to the end of what was written together. Throws
+   * `replay-gone` when some are missing.
+   */
   page(key: RunKey, after: number, limit: number): Promise<LogPage | undefined>;
   /** Ends the run if its lease ran out; answers how long it still holds. */
   lose(key: RunKey, fence: string): Promise<number>;
@@ -89,10 +93,12 @@ export function createLogReader(options: LogReaderOptions): LogReader {
       ];
       const [fence, status, first, last, packs] = answer;
       if (!fence) return undefined;
-      if (after < Number(first) - 1) {
-        throw replayGone(key.runId, Number(first), after);
+      const entries = unpackEntries(packs!, after);
+      // Trimmed; or Redis has evicted the log, and what was written since begins later.
+      const next = entries[0]?.from ?? Number(last) + 1;
+      if (after < Number(first) - 1 || next > after + 1) {
+        throw replayGone(key.runId, Math.max(Number(first), next), after);
       }
-      const entries = unpackEntries(packs!, after).slice(0, limit);
       return { fence, status: status!, last: Number(last), entries };
     },
   };

@@ -210,7 +210,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
         if (!page) throw runNotFound(key.runId);
         entries.push(...page.entries);
         const isAll = page.entries.length === 0 || entries.at(-1)!.to >= page.last;
-        if (isAll || entries.length >= limit) return entries;
+        if (isAll || entries.length >= limit) return entries.slice(0, limit);
       }
     },
     follow: followers.follow,

@@ -1,5 +1,5 @@
 import { AgentError, ulid } from "@holodeck/agui-core";
-import type { Lease, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
+import type { Lease, Logger, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { changeSession, newSession } from "../kit/session-record.ts";
 import { sessionExists, sessionNotFound, tooManySessions } from "../kit/store-errors.ts";
 import { toStoreSettings } from "../kit/store-settings.ts";
@@ -7,6 +7,7 @@ import type { StoreOptions } from "../kit/store-settings.ts";
 import { toCommands } from "./client/commands.ts";
 import type { RedisClient } from "./client/commands.ts";
 import { createConnection } from "./client/connection.ts";
+import { checkEvictionPolicy } from "./eviction-policy.ts";
 import { createRedisBlobs } from "./redis-blobs.ts";
 import { createKeys, decodePart, encodePart } from "./keys.ts";
 import { createRedisLog } from "./redis-log.ts";
@@ -29,6 +30,8 @@ export interface RedisSessionsOptions extends StoreOptions {
   readonly prefix?: string;
   /** How long a command may take before the store is unavailable. By default 2 s. */
   readonly commandMs?: number;
+  /** Receives a warning when Redis may evict keys. By default it is printed. */
+  readonly logger?: Pick<Logger, "warn">;
 }
 
 // With one writer per thread a conflict is rare; so many in a row mean that something is wrong.
@@ -59,6 +62,7 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     commandMs,
     onRenew: (key) => count(key, ttlMs + leaseMs),
   });
+  void checkEvictionPolicy(connection, options.logger);
   const turns = createTurns();
   const threads = createSessionList({ connection, keys, ttlMs });
 
@@ -74,8 +78,9 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     const { version, lastActivity } = session;
     const json = toStored(session);
     const holder = by ? [encodePart(by.runId), by.fence] : ["", ""];
-    const head = toStoredHead(session);
-    const args = [ttlMs, leaseMs, before, version, json, ulid(), lastActivity, ...holder, head];
+    const fields = [version, json, ulid(), lastActivity];
+    const listed = [toStoredHead(session), session.agentId];
+    const args = [ttlMs, leaseMs, before, ...fields, ...holder, ...listed];
     const answer = await connection.run(writeScript, { keys: [name, lease], args });
     if (by && answer === "lost") throw runs.lose(by);
     if (answer !== "ok") return false;
@@ -153,8 +158,9 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
       const { session, lease } = keys.thread(key);
       const now = clock.now();
       const call = { keys: [session, lease], args: [ttlMs, leaseMs, now] };
-      if ((await connection.run(touchScript, call)) !== 1) return;
-      await Promise.all([threads.add(key, now), count(key, ttlMs)]);
+      const agentId = (await connection.run(touchScript, call)) as string | null;
+      if (agentId === null) return;
+      await Promise.all([threads.add({ ...key, agentId }, now), count(key, ttlMs)]);
     },
     list: threads.list,
     cleanupExpired,
@@ -165,7 +171,10 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
       const call = { keys: [keys.bucket(bucket)], args: [cost, tokens, perMs] };
       return Number(await connection.run(takeScript, call));
     },
-    close: () => runs.shutdown(),
+    close() {
+      runs.shutdown();
+      commands.release();
+    },
   };
 }
 

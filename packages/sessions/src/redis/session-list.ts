@@ -7,7 +7,8 @@ import { toListed } from "../kit/session-list.ts";
 
 /** A principal's threads, the latest first. */
 export interface SessionList {
-  add(key: ThreadKey, lastActivity: number): Promise<void>;
+  add(session: ThreadKey & { readonly agentId: string }, lastActivity: number): Promise<unknown>;
+  /** From the list of all; that of its agent is corrected when it is read. */
   remove(key: ThreadKey): Promise<unknown>;
   list: SessionStore["list"];
 }
@@ -21,7 +22,7 @@ export interface SessionListOptions {
 // A run may keep its thread alive without a word for so long before the list forgets it.
 const idleMs = 24 * 60 * 60_000;
 
-/** An index of the sessions: its entries for expired ones are removed when it is read. */
+/** Indexes of the sessions: entries for those that are gone are removed when an index is read. */
 export function createSessionList(options: SessionListOptions): SessionList {
   const { connection, keys, ttlMs } = options;
 
@@ -36,19 +37,22 @@ export function createSessionList(options: SessionListOptions): SessionList {
   }
 
   return {
-    async add(key, lastActivity) {
-      const index = keys.list(key.principal);
+    async add({ principal, threadId, agentId }, lastActivity) {
       const oldest = lastActivity - ttlMs - idleMs;
+      const indexes = [keys.list(principal), keys.list(principal, agentId)];
       // The latest has the lowest score: Redis sorts names upwards too.
-      await Promise.all([
-        connection.call("ZADD", index, "LT", -lastActivity, encodePart(key.threadId)),
-        connection.call("ZREMRANGEBYSCORE", index, `(${-oldest}`, "+inf"),
-        connection.call("PEXPIRE", index, ttlMs + idleMs),
-      ]);
+      await Promise.all(
+        indexes.flatMap((index) => [
+          connection.call("ZADD", index, "LT", -lastActivity, encodePart(threadId)),
+          connection.call("ZREMRANGEBYSCORE", index, `(${-oldest}`, "+inf"),
+          connection.call("PEXPIRE", index, ttlMs + idleMs),
+        ]),
+      );
     },
     remove: (key) => connection.call("ZREM", keys.list(key.principal), encodePart(key.threadId)),
-    async list({ principal, agentId, limit, cursor }) {
-      const index = keys.list(principal);
+    async list({ principal, agentId: agent, limit, cursor }) {
+      const agentId = agent || undefined;
+      const index = keys.list(principal, agentId);
       const after = parseCursor(cursor);
       const items: ListedSession[] = [];
       const gone: string[] = [];
@@ -62,9 +66,12 @@ export function createSessionList(options: SessionListOptions): SessionList {
         );
         for (const [place, row] of rows.entries()) {
           const session = found[place];
-          if (!session) gone.push(row.thread);
-          if (!session || !isAfter(row, after) || (agentId && session.agentId !== agentId))
+          // A thread that was deleted and made again may have another agent.
+          if (!session || (agentId !== undefined && session.agentId !== agentId)) {
+            gone.push(row.thread);
             continue;
+          }
+          if (!isAfter(row, after)) continue;
           if (items.length === limit) {
             next = last && `${last.score}:${last.thread}`;
             break;

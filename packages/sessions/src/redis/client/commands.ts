@@ -1,10 +1,15 @@
 import { wrapIoRedis, wrapIoRedisCluster } from "./ioredis.ts";
 import type { IoRedisClient, IoRedisCluster } from "./ioredis.ts";
-import { wrapNodeRedis, wrapNodeRedisCluster } from "./node-redis.ts";
-import type { NodeRedisClient, NodeRedisCluster } from "./node-redis.ts";
+import { wrapNodeRedis, wrapNodeRedisCluster, wrapNodeRedisSentinel } from "./node-redis.ts";
+import type { NodeRedisClient, NodeRedisCluster, NodeRedisSentinel } from "./node-redis.ts";
 
-/** A connected client or cluster of `redis` (node-redis) 5 and 6, or of `ioredis` 5 and 6. */
-export type RedisClient = NodeRedisClient | NodeRedisCluster | IoRedisClient | IoRedisCluster;
+/** A connected client, cluster or sentinel of `redis` (node-redis) 5 and 6, or a client or cluster of `ioredis` 5 and 6. */
+export type RedisClient =
+  | NodeRedisClient
+  | NodeRedisCluster
+  | NodeRedisSentinel
+  | IoRedisClient
+  | IoRedisCluster;
 
 /** All we need of a client. */
 export interface RedisCommands {
@@ -18,6 +23,9 @@ export interface RedisCommands {
   call(command: readonly string[]): Promise<unknown>;
   /** A separate connection to the node of a key. It connects by itself. */
   duplicate(key: string): Promise<RedisCommands>;
+  /** Takes every listener off the client, which stays connected. */
+  release(): void;
+  /** Ends a separate connection. */
   close(): void;
 }
 
@@ -26,8 +34,11 @@ export interface RedisCommands {
  */
 export function toCommands(client: RedisClient): RedisCommands {
   if ("nodeClient" in client) return wrapNodeRedisCluster(client);
+  if ("getMasterNode" in client) return wrapNodeRedisSentinel(client);
   if ("nodes" in client) return wrapIoRedisCluster(client);
   if ("isReady" in client) return wrapNodeRedis(client);
   if ("call" in client) return wrapIoRedis(client);
-  throw new TypeError("redisSessions takes a client or a cluster of `redis` or of `ioredis`.");
+  throw new TypeError(
+    "redisSessions takes a client of `redis` (createClient, createCluster, createSentinel) or of `ioredis` (Redis, Cluster).",
+  );
 }

@@ -1,18 +1,19 @@
 import type { RedisCommands } from "./commands.ts";
+import { listenTo } from "./listeners.ts";
+import type { ClientEvents } from "./listeners.ts";
 import { slotOf } from "./slot.ts";
 
 /** What is used of a client of `ioredis`. */
-export interface IoRedisClient {
+export interface IoRedisClient extends ClientEvents {
   readonly status: string;
   readonly options: { readonly keyPrefix?: string | undefined };
   call(command: string, ...args: string[]): Promise<unknown>;
   duplicate(override?: object): IoRedisClient;
   disconnect(): void;
-  on(event: string, listener: () => void): unknown;
 }
 
 /** What is used of a cluster of `ioredis`. */
-export interface IoRedisCluster {
+export interface IoRedisCluster extends ClientEvents {
   readonly isCluster: boolean;
   readonly status: string;
   readonly options: { readonly keyPrefix?: string | undefined };
@@ -23,7 +24,6 @@ export interface IoRedisCluster {
   })[];
   call(command: string, ...args: string[]): Promise<unknown>;
   disconnect(): void;
-  on(event: string, listener: () => void): unknown;
 }
 
 // A blocking read takes its time. It fails with its connection, instead of being sent again as it was.
@@ -62,21 +62,17 @@ export function wrapIoRedisCluster(cluster: IoRedisCluster): RedisCommands {
 function wrap(
   client: Omit<IoRedisClient, "duplicate">,
 ): Omit<RedisCommands, "isCluster" | "duplicate"> {
-  const waiting = new Set<() => void>();
-  // Every failure reaches a caller through its command.
-  client.on("error", () => undefined);
-  client.on("ready", () => {
-    for (const listener of waiting) listener();
-  });
+  const { onReady, release } = listenTo(client, ["ready"]);
   return {
     keyPrefix: client.options.keyPrefix ?? "",
     // `wait`: a lazy client connects with its first command.
     isReady: () => client.status === "ready" || client.status === "wait",
-    onReady(listener) {
-      waiting.add(listener);
-      return () => void waiting.delete(listener);
-    },
+    onReady,
     call: ([name = "", ...args]) => client.call(name, ...args),
-    close: () => client.disconnect(),
+    release,
+    close() {
+      client.disconnect();
+      release();
+    },
   };
 }

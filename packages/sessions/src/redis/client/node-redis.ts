@@ -1,83 +1,100 @@
 import type { RedisCommands } from "./commands.ts";
+import { listenTo } from "./listeners.ts";
+import type { ClientEvents } from "./listeners.ts";
 import { keyOfCommand, slotOf } from "./slot.ts";
 
 /** What is used of a client of `redis`. */
-export interface NodeRedisClient {
+export interface NodeRedisClient extends ClientEvents {
   readonly isReady: boolean;
   sendCommand(command: readonly string[]): Promise<unknown>;
   duplicate(): NodeRedisClient;
   connect(): Promise<unknown>;
   destroy(): void;
-  on(event: string, listener: () => void): unknown;
 }
 
 /** What is used of a cluster of `redis`. */
-export interface NodeRedisCluster {
+export interface NodeRedisCluster extends ClientEvents {
   readonly isOpen: boolean;
   readonly slots: readonly { readonly master: object }[];
   sendCommand(key: string, isReadonly: boolean, command: string[]): Promise<unknown>;
   nodeClient(node: never): Promise<NodeRedisClient> | NodeRedisClient;
   destroy(): void;
-  on(event: string, listener: () => void): unknown;
+}
+
+/** What is used of a client of `redis` that asks sentinels for its server. */
+export interface NodeRedisSentinel extends ClientEvents {
+  readonly isReady: boolean;
+  sendCommand(isReadonly: boolean, command: string[], options?: object): Promise<unknown>;
+  getMasterNode(): unknown;
+  duplicate(overrides?: object): NodeRedisSentinel;
+  connect(): Promise<unknown>;
+  destroy(): unknown;
 }
 
 export function wrapNodeRedis(client: NodeRedisClient): RedisCommands {
+  const { onReady, release } = listenTo(client, ["ready"]);
   return {
     keyPrefix: "",
     isCluster: false,
     isReady: () => client.isReady,
-    onReady: listen(client, ["ready"]),
+    onReady,
     call: (command) => client.sendCommand(command),
-    duplicate: async () => connectCopy(client),
-    close: () => destroy(client),
+    duplicate: async () => connectCopy(wrapNodeRedis, client.duplicate()),
+    release,
+    close: () => destroy(client, release),
   };
 }
 
 export function wrapNodeRedisCluster(cluster: NodeRedisCluster): RedisCommands {
+  const { onReady, release } = listenTo(cluster, ["connect", "node-ready"]);
   return {
     keyPrefix: "",
     isCluster: true,
     isReady: () => cluster.isOpen,
-    onReady: listen(cluster, ["connect", "node-ready"]),
+    onReady,
     call: (command) => cluster.sendCommand(keyOfCommand(command), false, [...command]),
     async duplicate(key) {
       const { master } = cluster.slots[slotOf(key)]!;
-      return connectCopy(await cluster.nodeClient(master as never));
+      const node = await cluster.nodeClient(master as never);
+      return connectCopy(wrapNodeRedis, node.duplicate());
     },
-    close: () => destroy(cluster),
+    release,
+    close: () => destroy(cluster, release),
   };
 }
 
-function connectCopy(client: NodeRedisClient): RedisCommands {
-  const copy = client.duplicate();
-  const wrapped = wrapNodeRedis(copy);
+// A blocking read takes as long as the client's own limit for a command.
+const unlimited = { timeout: undefined };
+
+export function wrapNodeRedisSentinel(sentinel: NodeRedisSentinel): RedisCommands {
+  const { onReady, release } = listenTo(sentinel, ["ready", "topology-change"]);
+  return {
+    keyPrefix: "",
+    isCluster: false,
+    isReady: () => sentinel.isReady,
+    onReady,
+    call: (command) => sentinel.sendCommand(false, [...command], unlimited),
+    duplicate: async () => connectCopy(wrapNodeRedisSentinel, sentinel.duplicate()),
+    release,
+    close: () => destroy(sentinel, release),
+  };
+}
+
+function connectCopy<T extends { connect(): Promise<unknown> }>(
+  wrap: (client: T) => RedisCommands,
+  copy: T,
+): RedisCommands {
+  const wrapped = wrap(copy);
   copy.connect().catch(() => undefined);
   return wrapped;
 }
 
-/** One listener of the client's for all of ours. */
-function listen(
-  client: Pick<NodeRedisClient, "on">,
-  events: readonly string[],
-): RedisCommands["onReady"] {
-  const waiting = new Set<() => void>();
-  // Every failure reaches a caller through its command; without a listener it would end the process.
-  client.on("error", () => undefined);
-  for (const event of events) {
-    client.on(event, () => {
-      for (const listener of waiting) listener();
-    });
-  }
-  return (listener) => {
-    waiting.add(listener);
-    return () => void waiting.delete(listener);
-  };
-}
-
-function destroy(client: Pick<NodeRedisClient, "destroy">): void {
+function destroy(client: { destroy(): unknown }, release: () => void): void {
   try {
-    client.destroy();
+    // What it reports while it closes is of no interest, and must have a listener.
+    void Promise.resolve(client.destroy()).then(release, release);
   } catch {
     // It was closed already.
+    release();
   }
 }

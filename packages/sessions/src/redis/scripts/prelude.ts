@@ -41,7 +41,19 @@ end
 
 /** Writes the fields of a record together with what is left of its log. */
 export const trim = `
+local function recount(record, log, size, fields)
+  local oldest = redis.call('XRANGE', log, '-', '+', 'COUNT', 1)[1]
+  local first = oldest and string.match(oldest[1], '^%d+')
+  if first == redis.call('HGET', record, 'first') then return end
+  -- Redis has evicted the log: what counts is what was written since.
+  size.count, size.bytes, fields.first = 0, 0, first
+  for _, row in ipairs(redis.call('XRANGE', log, '-', '+')) do
+    size.count = size.count + tonumber(row[2][4])
+    size.bytes = size.bytes + #row[2][2]
+  end
+end
 local function trim(record, log, size, fields)
+  if size.count > size.max_count or size.bytes > size.max_bytes then recount(record, log, size, fields) end
   while size.count > size.max_count or size.bytes > size.max_bytes do
     local rows = redis.call('XRANGE', log, '-', '+', 'COUNT', 2)
     if #rows < 2 then break end

@@ -28,7 +28,10 @@ return 0
 `,
 };
 
-/** KEYS: record, log. ARGV: after, packs at most. Answers fence, status, first, last and the packs. */
+/**
+ * KEYS: record, log. ARGV: after, entries. Answers fence, status, first, last and packs with that many entries, or
+ * with 1 MB.
+ */
 export const readScript: RedisScript = {
   name: "read",
   lua: `
@@ -42,9 +45,17 @@ end
 local next = string.format('%.0f', after + 1) .. '-0'
 local start = redis.call('XREVRANGE', KEYS[2], next, '-', 'COUNT', 1)
 local from = start[1] and start[1][1] or '-'
-local packs = {}
-for at, row in ipairs(redis.call('XRANGE', KEYS[2], from, '+', 'COUNT', ARGV[2])) do
-  packs[at] = row[2][2]
+local packs, count, bytes = {}, 0, 0
+while count < tonumber(ARGV[2]) and bytes < 1000000 do
+  local rows = redis.call('XRANGE', KEYS[2], from, '+', 'COUNT', 16)
+  for _, row in ipairs(rows) do
+    if count >= tonumber(ARGV[2]) or bytes >= 1000000 then break end
+    packs[#packs + 1] = row[2][2]
+    count = count + tonumber(row[2][4])
+    bytes = bytes + #row[2][2]
+  end
+  if #rows < 16 then break end
+  from = '(' .. rows[16][1]
 end
 record[5] = packs
 return record

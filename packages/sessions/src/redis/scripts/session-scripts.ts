@@ -15,7 +15,8 @@ redis.call('PEXPIRE', KEYS[1], ttl)
 
 /**
  * KEYS: session, lease. ARGV: ttlMs, leaseMs, version it must have ('0': none), new version, JSON, token,
- * last activity, run and fence of the lease it is written with ('': none), JSON for lists. Answers 'ok', 'conflict' or 'lost'.
+ * last activity, run and fence of the lease it is written with ('': none), JSON for lists, agent. Answers 'ok',
+ * 'conflict' or 'lost'.
  */
 export const writeScript: RedisScript = {
   name: "write",
@@ -29,21 +30,21 @@ if ARGV[9] ~= '' then
 end
 if (current[1] or '0') ~= ARGV[3] then return 'conflict' end
 redis.call('HSET', KEYS[1], 'v', ARGV[4], 'd', ARGV[5], 'w', ARGV[6], 'a', ARGV[7],
-  'h', ARGV[10])
+  'h', ARGV[10], 'g', ARGV[11])
 ${ttl}
 return 'ok'
 `,
 };
 
-/** KEYS: session, lease. ARGV: ttlMs, leaseMs, last activity. */
+/** KEYS: session, lease. ARGV: ttlMs, leaseMs, last activity. Answers the agent, or nil when there is no session. */
 export const touchScript: RedisScript = {
   name: "touch",
   lua: `${prelude}
-local before = redis.call('HGET', KEYS[1], 'a')
-if not before then return 0 end
+local before, agent = unpack(redis.call('HMGET', KEYS[1], 'a', 'g'))
+if not before then return false end
 if tonumber(before) < tonumber(ARGV[3]) then redis.call('HSET', KEYS[1], 'a', ARGV[3]) end
 ${ttl}
-return 1
+return agent or ''
 `,
 };
 

@@ -154,7 +154,8 @@ export function createFollowers(options: FollowersOptions): TailFollowers {
     signal.addEventListener("abort", onAbort);
     armWatch();
     try {
-      await watch(run);
+      // A full Redis takes no watcher, and can still be read.
+      await watch(run).catch(() => undefined);
       yield* entriesOf({ run, follower, after, signal });
     } finally {
       signal.removeEventListener("abort", onAbort);

@@ -44,7 +44,8 @@ export function createTail(options: TailOptions): Tail {
   let isClosed = false;
   let isRunning = false;
   let isReading = false;
-  let isWaking = false;
+  // The read that is on its way was woken: it ends, and the next one takes all keys.
+  let isWoken = false;
   let failures = 0;
 
   async function loop(): Promise<void> {
@@ -65,6 +66,7 @@ export function createTail(options: TailOptions): Tail {
       failures = 0;
       onRestored();
     }
+    isWoken = false;
     const names = [...streams.keys()];
     const ids = names.map((name) => streams.get(name)!.id);
     const read = ["XREAD", "COUNT", String(rowsPerRead), "BLOCK", String(blockMs), "STREAMS"];
@@ -113,11 +115,10 @@ export function createTail(options: TailOptions): Tail {
   }
 
   function wake(): void {
-    if (!isReading || isWaking) return;
-    isWaking = true;
-    const woken = (): void => void (isWaking = false);
+    if (!isReading || isWoken) return;
+    isWoken = true;
     // If this fails the read has failed too, or ends by itself.
-    connection.call("XADD", wakeKey, "MAXLEN", 1, "*", "w", "").then(woken, woken);
+    connection.call("XADD", wakeKey, "MAXLEN", 1, "*", "w", "").catch(() => (isWoken = false));
     connection.call("PEXPIRE", wakeKey, 60_000).catch(() => undefined);
   }
 
