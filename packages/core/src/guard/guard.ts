@@ -176,8 +176,8 @@ class RunGuard implements Guard, EndingRun, EventSink, ReaderHost {
   send(event: LooseEvent): void {
     if (this.ended) return;
     // What closes the run adds nothing to it.
-    if (this.#budget && !this.#closing) this.#budget.take(event, this.#state);
-    this.#emit(event);
+    const size = this.#closing ? undefined : this.#budget?.take(event, this.#state);
+    this.#emit(event, false, size);
   }
 
   #sendIf(event: LooseEvent | undefined): void {

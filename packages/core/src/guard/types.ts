@@ -11,8 +11,11 @@ export interface GuardOptions {
   readonly runId: string;
   /** The run this one goes on from, sent with the start. */
   readonly parentRunId?: string | undefined;
-  /** Receives the valid run, event by event, synchronously. A delta has its part, its text and nothing else. */
-  readonly emit: (event: BaseEvent, isDelta?: boolean) => void;
+  /**
+   * Receives the valid run, event by event, synchronously. A delta has its part, its text and nothing else. `size`
+   * is given where the event was measured (`sizeOfEvent`). `ended` is true before the terminal event is emitted.
+   */
+  readonly emit: (event: BaseEvent, isDelta?: boolean, size?: number) => void;
   /** Follows the state events that pass. */
   readonly state: StateTracker;
   readonly ending: RunEnding;
@@ -41,6 +44,7 @@ export interface Guard {
   fail(error: { message: string; code: string }): void;
   /** Closes what is open and ends with RUN_FINISHED, outcome `cancelled`. */
   cancel(): void;
+  /** Whether the terminal event is emitted; true during that call, too. */
   readonly ended: boolean;
   /** The calls of this run that are for the client to answer, in order, however the run ends. */
   pendingCalls(): readonly string[];

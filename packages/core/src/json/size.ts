@@ -1,6 +1,6 @@
 const maxDepth = 256;
 const enough = 64 * 1024 * 1024;
-/** The size of what JSON cannot write. */
+/** At least the size of what JSON cannot write: a circle, depth without end, a getter that throws. */
 export const tooMuch: number = 1024 * 1024 * 1024;
 
 /**
@@ -15,11 +15,6 @@ export function sizeOf(value: unknown): number {
     // A getter or a proxy of the author's.
     return tooMuch;
   }
-}
-
-/** True for the size of what JSON cannot write: a circle, depth without end, a getter that throws. */
-export function isEndless(size: number): boolean {
-  return size >= tooMuch;
 }
 
 /**
@@ -42,7 +37,7 @@ export function withoutEndless(value: unknown): unknown {
 function finiteMember(value: object, key: string): unknown {
   try {
     const member: unknown = Reflect.get(value, key);
-    return isEndless(sizeOf(member)) ? 0n : member;
+    return sizeOf(member) >= tooMuch ? 0n : member;
   } catch {
     return 0n;
   }

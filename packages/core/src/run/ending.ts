@@ -29,7 +29,7 @@ export interface EndingHost {
   /** The store failed: nothing more is appended. */
   abandon(): void;
   /** Sends the end to the clients. */
-  deliverEnd(terminal: SizedEntry): void;
+  deliverEnd(terminal: SizedEntry, now: number): void;
   /** The result is known. */
   finished(): void;
 }
@@ -146,7 +146,8 @@ export class Ending {
     const run = this.#run;
     if (run.isEndDelivered) return;
     this.storingSince = undefined;
-    run.deliverEnd(terminal);
+    const now = run.settings.clock.now();
+    run.deliverEnd(terminal, now);
     const agent = this.#agent;
     const intake = this.#intake;
     const stage = agent.begun ? "middleware" : "agent";
@@ -154,18 +155,18 @@ export class Ending {
     if (this.status === "finished") agent.reportUnmade();
     const error = this.#storeError ?? intake.failure ?? errorOf(terminal.event);
     agent.finish(this.status === "failed" ? error : undefined);
-    this.#finish(terminal.event, error);
+    this.#finish(terminal.event, error, now - run.began);
   }
 
-  #finish(terminal: BaseEvent, error: AgentError | undefined): void {
+  #finish(terminal: BaseEvent, error: AgentError | undefined, ms: number): void {
     const run = this.#run;
-    const { view, settings } = run;
+    const { view } = run;
     this.#result = {
       messages: view.messages,
       state: view.state,
       error,
       usage: (terminal.usage as RunResult["usage"] | undefined) ?? [],
-      ms: settings.clock.now() - run.began,
+      ms,
     };
     this.#resolveDone?.(this.#result);
     run.finished();

@@ -13,8 +13,7 @@ import type { Guard } from "../guard/guard.ts";
 import { HistoryBudget } from "../guard/history/history-budget.ts";
 import type { BudgetedRun } from "../guard/history/history-budget.ts";
 import { copyJson } from "../json/copy.ts";
-import { isEndless, withoutEndless } from "../json/size.ts";
-import { isTerminal } from "../view/is-terminal.ts";
+import { tooMuch, withoutEndless } from "../json/size.ts";
 import type { RunView } from "../view/run-view.ts";
 import type { Followers } from "./clients/followers.ts";
 import type { HostedAgent } from "./hosted-agent.ts";
@@ -77,7 +76,7 @@ export class Intake implements OutputListener, BudgetedRun {
       threadId: context.threadId,
       runId: context.runId,
       parentRunId: init.input.parentRunId,
-      emit: (event, isDelta = false) => this.#accept(event, isDelta),
+      emit: (event, isDelta = false, size) => this.#accept(event, isDelta, size),
       state: this.output.tracker,
       ending: this.output.ending,
       calls: agent,
@@ -113,10 +112,10 @@ export class Intake implements OutputListener, BudgetedRun {
     const { tail } = this.#turns;
     if (tail && this.#prolong(tail, sent)) return;
     let value = sent;
-    let size = measure(value);
-    if (isEndless(size)) {
+    let size = typeof sent === "string" ? sent.length : sizeOfEvent(sent);
+    if (size >= tooMuch) {
       value = withoutEndless(sent);
-      size = measure(value);
+      size = sizeOfEvent(value);
     }
     const { eventBytes } = this.#run.settings.limits;
     if (size > eventBytes) this.abort(tooLarge(value, eventBytes));
@@ -182,21 +181,22 @@ export class Intake implements OutputListener, BudgetedRun {
 
   // ── What the guard emits ─────────────────────────────────────────────────────────────────────
 
-  #accept(sent: BaseEvent, isDelta: boolean): void {
+  #accept(sent: BaseEvent, isDelta: boolean, known?: number): void {
     // The agent's own object, which it may change or use again while ours waits to be sent.
     const isForeign = sent === this.#current;
     const { tail } = this.#turns;
     if (isDelta && tail && continuesPart(tail.event, sent)) {
       const { delta } = sent;
-      const size = isForeign ? this.#currentSize : sizeOfEvent(sent);
+      const size = isForeign ? this.#currentSize : (known ?? sizeOfEvent(sent));
       if (typeof delta === "string" && this.#turns.prolong(tail, delta, size)) return;
     }
     // Events that the guard makes of a string hold no object of the agent.
     const event = typeof this.#current === "string" ? sent : copyEvent(sent, isForeign);
     // A getter of the agent that returns another value each time: such a delta cannot be merged or stored.
     if (isDelta && typeof event.delta !== "string") return;
-    const size = isForeign ? this.#currentSize : sizeOfEvent(event);
-    if (isTerminal(event)) this.#run.finish(event, size);
+    const measured = isForeign ? this.#currentSize : event === sent ? known : undefined;
+    const size = measured ?? sizeOfEvent(event);
+    if (this.#guard.ended) this.#run.finish(event, size);
     else this.#turns.add(event, size, isDelta);
   }
 
@@ -293,15 +293,6 @@ function copyEvent(event: BaseEvent, isForeign: boolean): BaseEvent {
     if (typeof member === "object" && member !== null) return copyJson(event) as BaseEvent;
   }
   return isForeign ? { ...event } : event;
-}
-
-// A value that cannot be read is no event, and the guard reports it.
-function measure(value: unknown): number {
-  try {
-    return sizeOfEvent(value);
-  } catch {
-    return 0;
-  }
 }
 
 function tooLarge(value: unknown, limit: number): AgentError {

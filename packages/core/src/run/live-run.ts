@@ -112,10 +112,10 @@ export class LiveRun {
     this.#turns.abandon();
   }
 
-  deliverEnd(terminal: SizedEntry): void {
+  deliverEnd(terminal: SizedEntry, now: number): void {
     this.#enter("delivering");
-    this.stored([terminal]);
-    this.clients.close();
+    this.stored([terminal], now);
+    this.clients.close(now);
   }
 
   /** The end was delivered, and the result is known. */
@@ -211,10 +211,10 @@ export class LiveRun {
   }
 
   /** Entries are stored, or cannot be: the clients may receive them. */
-  stored(batch: readonly SizedEntry[]): void {
+  stored(batch: readonly SizedEntry[], now: number): void {
     this.delivered = Math.max(this.delivered, batch.at(-1)!.to);
     for (const { event, at } of batch) this.view.apply(event, at);
-    this.clients.deliver(batch);
+    this.clients.deliver(batch, now);
   }
 
   left(): void {

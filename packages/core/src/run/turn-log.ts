@@ -15,8 +15,8 @@ export interface TurnLogHost extends TrimmedRun {
   /** Made when it is asked for. */
   readonly ending: Pick<Ending, "close" | "storeFailed">;
   readonly clients: Pick<Followers, "isQuiet">;
-  /** These entries are stored. */
-  stored(batch: readonly SizedEntry[]): void;
+  /** These entries are stored. `now` is the time of their turn, or when the store acknowledged them. */
+  stored(batch: readonly SizedEntry[], now: number): void;
   /** Fewer bytes wait for the store. */
   paceChanged(): void;
   abort(reason: AgentError): void;
@@ -62,8 +62,7 @@ export class TurnLog implements TurnMember {
   /** Takes an event. `isDelta`: it is a delta with nothing else in it, so that others can be merged into it. */
   add(event: BaseEvent, size: number, isDelta: boolean): void {
     if (this.#state === "closed" || this.#terminal) return;
-    // For deltas the clock is read once per turn, which lasts a few milliseconds at most.
-    if (!this.#turnOpen || !isDelta) this.#turnAt = this.#run.settings.clock.now();
+    this.#readClock();
     const entry = this.#number(event, size);
     this.unacknowledged += size;
     if (!this.#turnOpen) this.#openTurn(entry);
@@ -82,7 +81,7 @@ export class TurnLog implements TurnMember {
 
   /** Takes the last event of the run. It is closed with it as soon as all others are stored. */
   finish(terminal: BaseEvent, size: number): void {
-    this.#turnAt = this.#run.settings.clock.now();
+    this.#readClock();
     this.#terminal = this.#number(terminal, size);
     this.tail = undefined;
     this.#flush();
@@ -114,6 +113,11 @@ export class TurnLog implements TurnMember {
   endTurn(): void {
     this.#turnOpen = false;
     this.#flush();
+  }
+
+  // Once per turn, which lasts a few milliseconds at most.
+  #readClock(): void {
+    if (!this.#turnOpen) this.#turnAt = this.#run.settings.clock.now();
   }
 
   #number(event: BaseEvent, size: number): OpenEntry {
@@ -165,14 +169,14 @@ export class TurnLog implements TurnMember {
 
   #store(batch: readonly SizedEntry[]): void {
     const lease = this.#lease;
-    if (!lease) return this.#acknowledged(batch);
+    if (!lease) return this.#acknowledged(batch, this.#turnAt);
     let storing: void | Promise<void>;
     try {
       storing = lease.runs.append(lease.lease, batch);
     } catch (error) {
       return this.#run.ending.storeFailed(error);
     }
-    if (!storing) return this.#acknowledged(batch);
+    if (!storing) return this.#acknowledged(batch, this.#turnAt);
     if (this.#state === "open") {
       this.#state = "busy";
       this.#stored = batch;
@@ -187,16 +191,16 @@ export class TurnLog implements TurnMember {
   #appended(batch: readonly SizedEntry[]): void {
     this.#stored = undefined;
     this.storingSince = undefined;
-    this.#acknowledged(batch);
+    this.#acknowledged(batch, this.#run.settings.clock.now());
   }
 
-  #acknowledged(batch: readonly SizedEntry[]): void {
+  #acknowledged(batch: readonly SizedEntry[], now: number): void {
     if (this.#state === "closed") return;
     for (const { size } of batch) {
       this.unacknowledged -= size;
       this.#sinceCheckpoint += size;
     }
-    this.#deliver(batch);
+    this.#deliver(batch, now);
     if (this.#sinceCheckpoint > this.#run.settings.limits.runLogBytes / 4) {
       this.#sinceCheckpoint = 0;
       storeCheckpoint(this.#run);
@@ -206,10 +210,10 @@ export class TurnLog implements TurnMember {
   }
 
   // An encoder or a sink may make the agent emit: those events wait until every client has this batch.
-  #deliver(batch: readonly SizedEntry[]): void {
+  #deliver(batch: readonly SizedEntry[], now: number): void {
     this.#state = "busy";
     try {
-      this.#run.stored(batch);
+      this.#run.stored(batch, now);
     } finally {
       this.#reopen();
     }

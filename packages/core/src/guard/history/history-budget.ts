@@ -117,9 +117,12 @@ export class HistoryBudget {
     this.#awaited--;
   }
 
-  /** Anything but a delta that was spent. Throws when the client could not send it back. */
-  take(event: BaseEvent, state: { readonly value: unknown }): void {
-    if (!kept.has(event.type) && !(this.#keepsData && asData.has(event.type))) return;
+  /**
+   * Anything but a delta that was spent. Returns its size if it was measured. Throws when the client could not
+   * send it back.
+   */
+  take(event: BaseEvent, state: { readonly value: unknown }): number | undefined {
+    if (!kept.has(event.type) && !(this.#keepsData && asData.has(event.type))) return undefined;
     const { jsonDepth } = this.#limits;
     if (isNestedTooDeep(event, { jsonDepth, keepsData: this.#keepsData, state })) {
       throw tooDeep(event.type, jsonDepth);
@@ -128,16 +131,17 @@ export class HistoryBudget {
     if (isSnapshot) this.#recount(event.messages as Message[]);
     // A snapshot replaces nothing in a client that has it as parts, so what it has is counted before.
     if (!this.#exact && !(isSnapshot && this.#keepsData)) {
-      const chars = this.#room - sizeOfEvent(event);
-      if (chars >= 0) {
-        this.#room = chars;
+      const size = sizeOfEvent(event);
+      if (size <= this.#room) {
+        this.#room -= size;
         if (asData.has(event.type)) this.#data += dataBytes(event);
-        return;
+        return size;
       }
     }
     this.#exact ??= this.#countExactly(state.value);
     this.#room = -1;
     this.#takeExactly(this.#exact, event, state);
+    return undefined;
   }
 
   #takeExactly(exact: ExactCount, event: BaseEvent, state: { readonly value: unknown }): void {

@@ -76,18 +76,18 @@ export class Follower {
   }
 
   /** Entries in order. `chunk` holds their bytes when another follower has encoded them already. */
-  deliver(entries: readonly SizedEntry[], chunk?: Chunk): void {
+  deliver(entries: readonly SizedEntry[], now: number = this.#host.now(), chunk?: Chunk): void {
     if (this.isGone) return;
     const last = entries.at(-1)!.to;
     // Read from the log before the run knew that the log has it.
     if (entries[0]!.from <= this.#last && last !== noOffset) {
       const rest = restAfter(entries, this.#last);
-      if (rest.length > 0) this.deliver(rest);
+      if (rest.length > 0) this.deliver(rest, now);
       return;
     }
     if (last !== noOffset) this.#last = last;
     if (entries[0]!.from > this.#after || entries[0]!.to === noOffset) {
-      this.#deliverAll(entries, chunk);
+      this.#deliverAll(entries, now, chunk);
       return;
     }
     // An encoder with memory has to encode what its client has seen.
@@ -98,13 +98,13 @@ export class Follower {
       }
     }
     const unseen = restAfter(entries, this.#after);
-    if (unseen.length > 0) this.#deliverAll(unseen);
+    if (unseen.length > 0) this.#deliverAll(unseen, now);
   }
 
-  #deliverAll(entries: readonly SizedEntry[], chunk?: Chunk): void {
+  #deliverAll(entries: readonly SizedEntry[], now?: number, chunk?: Chunk): void {
     this.#begun = true;
     if (!this.blocked && !this.#backlog) {
-      this.#write(chunk ?? encodeAll(this.encoder, entries));
+      this.#write(chunk ?? encodeAll(this.encoder, entries), now);
       return;
     }
     const backlog = (this.#backlog ??= []);
@@ -116,9 +116,9 @@ export class Follower {
   }
 
   /** Nothing more will come: ends the sink when everything owed is out. */
-  close(): void {
+  close(now: number = this.#host.now()): void {
     this.#closing = true;
-    if (!this.blocked) this.#finish();
+    if (!this.blocked) this.#finish(now);
   }
 
   /** Drops the client and what it is owed. */
@@ -146,7 +146,7 @@ export class Follower {
       return;
     }
     if (now - this.#lastWrite >= heartbeatMs && this.encoder.keepAlive) {
-      this.#attempt((encoder) => this.#write(encoder.keepAlive!(this.#begun)));
+      this.#attempt((encoder) => this.#write(encoder.keepAlive!(this.#begun), now));
     }
   }
 
@@ -160,9 +160,9 @@ export class Follower {
     }
   }
 
-  #write(chunk: Chunk): void {
+  #write(chunk: Chunk, now: number = this.#host.now()): void {
     if (chunk.length === 0) return;
-    this.#lastWrite = this.#host.now();
+    this.#lastWrite = now;
     if (this.#sink.write(chunk) || this.isGone) return;
     this.blocked = true;
     // Most clients are never behind.
@@ -191,7 +191,7 @@ export class Follower {
       }
     });
     if (this.blocked || this.isGone) return;
-    if (this.#closing) this.#finish();
+    if (this.#closing) this.#finish(this.#host.now());
     this.#paceChanged();
   }
 
@@ -205,7 +205,7 @@ export class Follower {
     return backlog;
   }
 
-  #finish(): void {
+  #finish(now: number): void {
     if (this.ended || this.isGone) return;
     const sink = this.#sink;
     this.#attempt((encoder) => {
@@ -214,7 +214,7 @@ export class Follower {
     });
     if (this.isGone) return;
     this.ended = true;
-    this.#lastWrite = this.#host.now();
+    this.#lastWrite = now;
     this.#attempt(() => sink.end());
     if (sink.pending === 0) this.#leave(true);
   }

@@ -108,31 +108,35 @@ export class Followers implements FollowerHost, CollectorHost {
     collector.watch(client);
   }
 
-  deliver(batch: readonly SizedEntry[]): void {
+  /** Sends entries to every client that is not catching up, and cuts one that fails. */
+  deliver(batch: readonly SizedEntry[], now: number): void {
     for (const collector of this.#collectors) collector.deliver(batch);
     const followers = this.#followers;
-    if (followers.length === 1) return this.#hand(followers[0]!, batch);
     // Followers with the same encoding share the bytes.
     let key: string | undefined;
     let chunk: Chunk | undefined;
     for (const follower of followers) {
       const { encoder } = follower;
-      if (encoder.key === undefined || follower.isCatchingUp) this.#hand(follower, batch);
-      else {
-        if (encoder.key !== key) {
+      if (follower.isCatchingUp) continue;
+      try {
+        if (followers.length === 1 || encoder.key === undefined) follower.deliver(batch, now);
+        else {
+          if (encoder.key !== key) chunk = undefined;
           key = encoder.key;
-          chunk = this.#encode(encoder, batch);
+          chunk ??= encodeAll(encoder, batch);
+          follower.deliver(batch, now, chunk);
         }
-        if (chunk === undefined) follower.cut();
-        else this.#hand(follower, batch, chunk);
+      } catch (error) {
+        this.failed(error);
+        follower.cut();
       }
     }
   }
 
   /** Nothing more will come. A client that is catching up is closed when it has everything. */
-  close(): void {
+  close(now: number): void {
     for (const collector of this.#collectors) collector.leave(true);
-    for (const follower of this.#followers) if (!follower.isCatchingUp) follower.close();
+    for (const follower of this.#followers) if (!follower.isCatchingUp) follower.close(now);
   }
 
   /** Drops every client. */
@@ -143,25 +147,6 @@ export class Followers implements FollowerHost, CollectorHost {
 
   tick(now: number): void {
     for (const follower of this.#followers) follower.tick(now);
-  }
-
-  #hand(follower: Follower, batch: readonly SizedEntry[], chunk?: Chunk): void {
-    if (follower.isCatchingUp) return;
-    try {
-      follower.deliver(batch, chunk);
-    } catch (error) {
-      this.failed(error);
-      follower.cut();
-    }
-  }
-
-  #encode(encoder: Encoder, batch: readonly SizedEntry[]): Chunk | undefined {
-    try {
-      return encodeAll(encoder, batch);
-    } catch (error) {
-      this.failed(error);
-      return undefined;
-    }
   }
 
   // ── What its clients ask ───────────────────────────────────────────────────────────────────────
