@@ -71,9 +71,8 @@ const rooms = {
   },
   agui: {
     options: [],
-    history: [],
     http: [],
-    runs: ["options", "history", "http"],
+    runs: ["options", "http"],
     describe: ["options", "http"],
   },
 };

@@ -72,9 +72,8 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
   },
   agui: {
     options: [],
-    history: [],
     http: [],
-    runs: ["options", "history", "http"],
+    runs: ["options", "http"],
     describe: ["options", "http"],
   },
 };

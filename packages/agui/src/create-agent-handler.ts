@@ -24,8 +24,8 @@ import type { RunDirectory } from "./runs/run-directory.ts";
 import { healthRoutes } from "./describe/health.ts";
 import { describeHandler } from "./describe/info.ts";
 import { describeApi, openApiRoute } from "./describe/openapi.ts";
-import { createLifecycle } from "./lifecycle.ts";
-import type { HandlerState } from "./lifecycle.ts";
+import { createLifecycle } from "./runs/lifecycle.ts";
+import type { HandlerState } from "./runs/lifecycle.ts";
 import { resolveOptions } from "./options/options.ts";
 import type { AgentHandlerOptions, Settings } from "./options/options.ts";
 

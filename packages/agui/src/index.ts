@@ -10,7 +10,7 @@ export { jsonLogger } from "./options/json-logger.ts";
 export type { JsonLoggerOptions, LogLevel } from "./options/json-logger.ts";
 export type { BusyPolicy } from "./runs/acquire.ts";
 export type { CreateSession, SessionResources } from "./runs/resources.ts";
-export type { HandlerState } from "./lifecycle.ts";
+export type { HandlerState } from "./runs/lifecycle.ts";
 export type { OpenApiOptions } from "./describe/openapi.ts";
 export type { AgentHandlerOptions } from "./options/options.ts";
 export { presets } from "./options/presets.ts";

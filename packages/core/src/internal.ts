@@ -51,6 +51,8 @@ export { toLostCallError } from "./agent/settle-answers.ts";
 export { assertOwnForm } from "./http/same-origin.ts";
 export { assertTools, serverToolsOf, toDefinition } from "./tools/definitions.ts";
 export { continuesPart, isPlainDelta } from "./delta/bare-delta.ts";
+export { mergeInto } from "./delta/merge-into.ts";
+export type { StoredEntry } from "./delta/merge-into.ts";
 export type { PlainDelta } from "./delta/bare-delta.ts";
 export { sizeOfEvent } from "./delta/event-size.ts";
 export { createStateTracker } from "./guard/state-tracker.ts";

@@ -1,7 +1,7 @@
 import type { Awaitable, Json, Reply } from "@holodeck/agui-core";
 import type { Agents } from "../runs/agents.ts";
 import { healthSchema, readySchema, toOperation } from "./health-schemas.ts";
-import type { Lifecycle } from "../lifecycle.ts";
+import type { Lifecycle } from "../runs/lifecycle.ts";
 import type { Settings } from "../options/options.ts";
 import type { RunRegistry } from "../runs/registry.ts";
 import type { MountedRoute } from "../http/router.ts";
@@ -117,7 +117,7 @@ export function healthRoutes(parts: {
 
   async function tell(): Promise<Json & { status: HealthStatus }> {
     const results = await checkAll();
-    const { id, info } = agents.get(undefined);
+    const { id, info } = agents.first;
     return {
       status: statusOf(results),
       state: lifecycle.state,

@@ -30,7 +30,7 @@ export function describeHandler(parts: HandlerParts): Json {
     version,
     ...settings.info,
     agents: Object.fromEntries(agents.all.map((one) => [one.id, describe(one)])),
-    defaultAgent: agents.get(undefined).id,
+    defaultAgent: agents.first.id,
     ...rest,
     ...(isRecord(rest.protocols) && { protocols: withBase(rest.protocols, basePath) }),
     // Protocols that can distinguish their bodies may share a route.

@@ -5,6 +5,7 @@ import type { RequestFindings } from "./call.ts";
 import { notAllowed, notUnderstood } from "./choose-route.ts";
 import { toAgentError } from "./problem.ts";
 import { isMultipart, readJson } from "./read-json.ts";
+import type { ReadBody } from "./read-json.ts";
 import type { MountedRoute, RouteMatch } from "./router.ts";
 import type { Settings } from "../options/options.ts";
 
@@ -42,9 +43,17 @@ export async function answerRequest(asked: AskedRequest, options: AnswerOptions)
     }
     const isPublic = !settings.authenticate || routes.every(({ route }) => route.public);
     const principal = isPublic ? undefined : await authenticate(exchange.request, settings);
-    const body = hasBody(routes) ? await readBody(exchange, routes, settings) : undefined;
+    const read = hasBody(routes) ? await readBody(exchange, routes, settings) : undefined;
+    const body = read?.value;
     const { params } = match;
-    call = toCall(exchange, { params, body, principal, requestId, findings: asked });
+    call = toCall(exchange, {
+      params,
+      body,
+      bodyBytes: read?.bytes,
+      principal,
+      requestId,
+      findings: asked,
+    });
     chosen ??= routes.find(({ route }) => route.claims?.(body) ?? true);
     if (!chosen) throw notUnderstood(exchange, routes);
     asked.protocol = chosen.owner;
@@ -66,7 +75,7 @@ function readBody(
   exchange: Exchange,
   routes: readonly MountedRoute[],
   { limits }: Settings,
-): Awaitable<unknown> {
+): Awaitable<ReadBody | undefined> {
   let takesMultipart = false;
   let isOptional = false;
   for (const { route } of routes) {

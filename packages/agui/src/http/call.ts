@@ -6,6 +6,8 @@ export type RequestFindings = { -readonly [Name in keyof RequestSubject]: Reques
 
 type CallInit = Pick<Call, "params" | "body" | "principal" | "requestId"> & {
   readonly findings: RequestFindings;
+  /** How long the body was, where it was read here. */
+  readonly bodyBytes?: number | undefined;
 };
 
 /** What a route is given of a request; its URL is parsed only when asked for. */
@@ -31,6 +33,11 @@ export function requestOf(call: Call): { readonly request: AgentRequest } {
   return isOurs ? (call as unknown as { exchange: Exchange }).exchange : call;
 }
 
+/** How many bytes the body of a call had, where this handler has read it. */
+export function bodyBytesOf(call: Call): number | undefined {
+  return call instanceof ExchangeCall ? (call as unknown as CallInit).bodyBytes : undefined;
+}
+
 // A class: an object literal with getters gets a unique hidden class, which keeps its request alive
 // until the next full collection.
 class ExchangeCall implements Call {
@@ -41,6 +48,7 @@ class ExchangeCall implements Call {
   // Not `#`: a derived call inherits from this one.
   private readonly exchange: Exchange;
   private readonly findings: RequestFindings;
+  private readonly bodyBytes: number | undefined;
   /** This call itself, also for the calls derived from it: what is made on first use is made once. */
   private readonly root: ExchangeCall = this;
   private madeQuery: URLSearchParams | undefined = undefined;
@@ -53,6 +61,7 @@ class ExchangeCall implements Call {
     this.requestId = rest.requestId;
     this.exchange = exchange;
     this.findings = rest.findings;
+    this.bodyBytes = rest.bodyBytes;
   }
 
   get request(): AgentRequest {

@@ -6,12 +6,19 @@ const plainType = "application/json";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
+/** A body that was read. */
+export interface ReadBody {
+  readonly value: unknown;
+  /** Absent when a body parser in front of the handler has read it. */
+  readonly bytes?: number;
+}
+
 /** The JSON body of a request, read no further than the limit. */
 export async function readJson(
   exchange: Exchange,
   limits: Limits,
   isOptional = false,
-): Promise<unknown> {
+): Promise<ReadBody> {
   const type = exchange.header("content-type");
   const declared = Number(exchange.header("content-length") ?? Number.NaN);
   if (declared > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
@@ -19,16 +26,16 @@ export async function readJson(
     // A form parser in front must not let through what we would refuse ourselves.
     if (type !== undefined) assertJsonType(type);
     cleanParsed(exchange.parsedBody, limits.jsonDepth);
-    return exchange.parsedBody;
+    return { value: exchange.parsedBody };
   }
   if (declared > 0) assertJsonType(type);
   const bytes = await readBytes(exchange, limits.bodyBytes);
   if (bytes.length === 0) {
-    if (isOptional) return undefined;
+    if (isOptional) return { value: undefined };
     throw new AgentError("invalid-request", emptiness(exchange));
   }
   assertJsonType(type);
-  return parse(bytes, limits.jsonDepth);
+  return { value: parse(bytes, limits.jsonDepth), bytes: bytes.length };
 }
 
 // What was announced and is not there, something else has read.

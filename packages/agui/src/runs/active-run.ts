@@ -8,7 +8,8 @@ export function toActive(record: RunRecord, run: LiveRun, call: Call): ActiveRun
   return {
     record,
     stream(encoder: Encoder, from, headers): Reply {
-      if (from !== "join") {
+      // Only from a log that was trimmed is anything gone.
+      if (from !== "join" && record.first > 1) {
         const after = from === "start" || encoder.key === undefined ? 0 : from;
         assertReadable(record, after);
       }

@@ -20,8 +20,10 @@ export interface LoadedAgent {
 
 export interface Agents {
   readonly all: readonly LoadedAgent[];
-  /** Absent or `default`: the default agent. Throws `agent-not-found`. */
-  get(id: string | undefined): LoadedAgent;
+  /** The one for requests that name none. */
+  readonly first: LoadedAgent;
+  /** Absent or `default`: the default agent. Returns undefined when there is no such agent. */
+  find(id: string | undefined): LoadedAgent | undefined;
 }
 
 /** One agent or a map of them, in one form. */
@@ -39,13 +41,16 @@ export function loadAgents(source: AgentLike | AgentMap, defaultAgent: string | 
   }
   return {
     all,
-    get(id) {
+    first,
+    find(id) {
       if (id === undefined) return first;
-      const found = byId.get(id) ?? (id === "default" ? first : undefined);
-      if (found) return found;
-      throw new AgentError("agent-not-found", `Agent '${id}' is not loaded on this server`);
+      return byId.get(id) ?? (id === "default" ? first : undefined);
     },
   };
+}
+
+export function agentNotFound(id: string | undefined): AgentError {
+  return new AgentError("agent-not-found", `Agent '${id}' is not loaded on this server`);
 }
 
 // An object whose `run` is a function is an agent, so no agent of a map can be called "run".

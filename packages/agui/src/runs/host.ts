@@ -11,6 +11,7 @@ import type {
 } from "@holodeck/agui-core";
 import type { LiveRun, RunContextInit } from "@holodeck/agui-core/internal";
 import { acquire, threadBusy } from "./acquire.ts";
+import { agentNotFound } from "./agents.ts";
 import { toActive } from "./active-run.ts";
 import { answerQuestion } from "./client-tool-answers.ts";
 import { toForeign } from "./foreign-run.ts";
@@ -18,7 +19,7 @@ import { createLauncher } from "./launch.ts";
 import type { Launch } from "./launch.ts";
 import { toLaunch } from "./to-launch.ts";
 import { isPromise } from "../http/is-promise.ts";
-import { assertNewMessages } from "../history/new-messages.ts";
+import { assertNewMessages } from "./history/new-messages.ts";
 import { createQueue } from "./queue.ts";
 import { runExists } from "./past-run.ts";
 import { readFiles } from "./read-files.ts";
@@ -52,9 +53,10 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
 
   // With a store in this process only the last step waits, and for nothing.
   async function start(protocol: Protocol, call: Call, request: RunRequest): Promise<ActiveRun> {
-    noteSubject(call, { threadId: request.input.threadId, runId: request.input.runId });
-    const loaded = agents.get(request.agentId);
-    noteSubject(call, { agentId: loaded.id });
+    const { threadId, runId } = request.input;
+    const loaded = agents.find(request.agentId);
+    noteSubject(call, { threadId, runId, agentId: loaded?.id });
+    if (!loaded) throw agentNotFound(request.agentId);
     if (runs.live.size + starting >= limits.maxConcurrentRuns) {
       throw new AgentError(
         "capacity-exceeded",
@@ -72,7 +74,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       if (asserting) await asserting;
       if (admitting.length > 0) await admit(request, { ...launch.context, logger });
       const checking = request.ephemeral ? undefined : launcher.check(launch);
-      if (isPromise(checking)) await checking;
+      if (checking) await checking;
       if (launch.past) {
         const known = await repeat({ launch, call }, repeating);
         if (known) return known;

@@ -15,14 +15,14 @@ import type {
 import type { RunContextInit } from "@holodeck/agui-core/internal";
 import type { LoadedAgent } from "./agents.ts";
 import { createQuestions } from "./client-tool-answers.ts";
-import { asRead, asStored, isAddedTo, prepareInput } from "../history/trust.ts";
-import type { HistoryOptions, PreparedInput } from "../history/trust.ts";
+import { asRead, asStored, isAddedTo, prepareInput } from "./history/trust.ts";
+import type { HistoryOptions, PreparedInput } from "./history/trust.ts";
 import { findThread } from "./find-thread.ts";
 import { isPromise } from "../http/is-promise.ts";
 import { findPast, fingerprintOf, givenBack, runExists } from "./past-run.ts";
 import { ephemeralId } from "./registry.ts";
-import { takenBy } from "../history/taken-calls.ts";
-import { emptySession } from "../history/thread-record.ts";
+import { takenBy } from "./history/taken-calls.ts";
+import { emptySession } from "./history/thread-record.ts";
 import { isCutShort, recoverThread } from "./recover-thread.ts";
 import type { HostOptions } from "./registry.ts";
 import { keepUntilDrained, ThreadRun } from "./thread-run.ts";
@@ -68,7 +68,7 @@ export interface Launcher {
    * Throws what is known before the thread is taken: an unknown thread, a forged approval. Notes in `past`
    * that the thread has accepted a run of this id, and then looks no further.
    */
-  check(launch: Launch): Awaitable<void>;
+  check(launch: Launch): PromiseLike<void> | undefined;
   /** Throws `run-exists` when the thread has accepted a run of this id since it was checked. */
   confirm(launch: Launch): Promise<void>;
   /** Takes the thread's session along and makes the run. A failure gives the lease back. */
@@ -87,8 +87,7 @@ export function createLauncher(options: HostOptions): Launcher {
   );
 
   function toolsWith(agent: AgentLike): ReadonlySet<string> {
-    const declared = serverToolsOf(agent);
-    return declared.length === 0 ? ownTools : new Set([...ownTools, ...declared]);
+    return "serverTools" in agent ? new Set([...ownTools, ...serverToolsOf(agent)]) : ownTools;
   }
 
   function historyOf({ owner, isWhole }: Launch, agent: AgentLike): HistoryOptions {
@@ -230,7 +229,9 @@ export function createLauncher(options: HostOptions): Launcher {
         asked.checked = { session, prepared };
       };
       const found = findThread(asked, sessions);
-      return isPromise(found) ? found.then(note) : note(found);
+      if (isPromise(found)) return found.then(note);
+      note(found);
+      return undefined;
     },
     async confirm(asked) {
       if (isRepeated(asked, await sessions.get(asked.key))) throw runExists(asked.key.runId);

@@ -1,7 +1,7 @@
 import { foldRun, toPendingAfterLoss } from "@holodeck/agui-core/internal";
 import type { Lease, RunKey, Session, TakenCall } from "@holodeck/agui-core";
-import { withLosses } from "../history/taken-calls.ts";
-import { markIncomplete } from "../history/thread-record.ts";
+import { withLosses } from "./history/taken-calls.ts";
+import { markIncomplete } from "./history/thread-record.ts";
 import type { Settings } from "../options/options.ts";
 
 /** A thread whose last run was cut short, and the calls of that run that have no result. */

@@ -18,7 +18,7 @@ import type {
 } from "@holodeck/agui-core/internal";
 import { liveId } from "./registry.ts";
 import type { RunRegistry } from "./registry.ts";
-import { markIncomplete } from "../history/thread-record.ts";
+import { markIncomplete } from "./history/thread-record.ts";
 
 /** What a run on a thread begins with. */
 export interface ThreadRunInit {
@@ -41,6 +41,7 @@ export interface ThreadRunInit {
  */
 export class ThreadRun implements RunPersistence, RunLease {
   readonly lease: Lease;
+  readonly runs: RunLog;
   readonly #sessions: SessionStore;
   readonly #registry: RunRegistry;
   readonly #history: readonly Message[];
@@ -55,6 +56,7 @@ export class ThreadRun implements RunPersistence, RunLease {
 
   constructor(init: ThreadRunInit, sessions: SessionStore, registry: RunRegistry) {
     this.lease = init.lease;
+    this.runs = sessions.runs;
     this.#sessions = sessions;
     this.#registry = registry;
     this.#history = init.history;
@@ -62,11 +64,7 @@ export class ThreadRun implements RunPersistence, RunLease {
     this.#pending = init.pending;
     this.#maxMessages = init.maxMessages;
     this.#taken = init.taken;
-    this.#unsubscribe = sessions.runs.commands(init.lease, (command) => this.#onCommand(command));
-  }
-
-  get runs(): RunLog {
-    return this.#sessions.runs;
+    this.#unsubscribe = this.runs.commands(init.lease, (command) => this.#onCommand(command));
   }
 
   /** Takes the run that this is about. */

@@ -2,7 +2,7 @@ import { jsonBytes } from "@holodeck/agui-core/internal";
 import type { Call, InputFile, Protocol, RunRequest } from "@holodeck/agui-core";
 import type { LoadedAgent } from "./agents.ts";
 import type { Launch } from "./launch.ts";
-import { requestOf } from "../http/call.ts";
+import { bodyBytesOf, requestOf } from "../http/call.ts";
 import type { Settings } from "../options/options.ts";
 
 interface AskedRun {
@@ -45,13 +45,17 @@ export function toLaunch(asked: AskedRun, settings: Settings): Launch {
   };
 }
 
-// Known from its length as a rule: counting takes a look at all of it.
 function sentHistoryOf({ protocol, call, request }: AskedRun): Launch["sentHistory"] {
   const { clientKeeps, input, ephemeral } = request;
   const keeps = clientKeeps ?? (protocol.history === "server" ? "nothing" : "messages");
   if (keeps === "nothing" || ephemeral) return undefined;
+  const bytes = bodyBytesOf(call) ?? bytesOf(call);
+  return { bytes, messages: input.messages.length, keepsData: keeps === "data" };
+}
+
+// Of a body that a parser has read. Its length is known as a rule: counting takes a look at all of it.
+function bytesOf(call: Call): number {
   const length = call.header("content-encoding") ? undefined : call.header("content-length");
   const declared = Number(length ?? Number.NaN);
-  const bytes = declared > 0 ? declared : jsonBytes(call.body);
-  return { bytes, messages: input.messages.length, keepsData: keeps === "data" };
+  return declared > 0 ? declared : jsonBytes(call.body);
 }

@@ -126,7 +126,7 @@ export class HostedAgent implements RunMode, CallOrigins {
   // What middleware itself emits does not pass the middleware again.
   #call({ agent, middleware }: RunInit): unknown {
     const { context } = this.#run;
-    this.knowTools(serverToolsOf(agent));
+    if ("serverTools" in agent) this.knowTools(serverToolsOf(agent));
     return middleware.length > 0
       ? chain(toRun(agent), middleware)(this.#input, context)
       : startAgent(agent, this.#input, context);
@@ -202,7 +202,8 @@ export class HostedAgent implements RunMode, CallOrigins {
 
   reportUnmade(): void {
     const { context, view } = this.#run;
-    reportUnmade(context, this.#desk, view.messages);
+    const { answers } = context.session;
+    if (answers.length > 0) reportUnmade(context, this.#desk, view.messages);
   }
 
   knowTools(names: readonly string[]): void {

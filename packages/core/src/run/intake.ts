@@ -13,7 +13,7 @@ import type { Guard } from "../guard/guard.ts";
 import { HistoryBudget } from "../guard/history/history-budget.ts";
 import type { BudgetedRun } from "../guard/history/history-budget.ts";
 import { copyJson } from "../json/copy.ts";
-import { tooMuch, withoutEndless } from "../json/size.ts";
+import { sizeOf, tooMuch, withoutEndless } from "../json/size.ts";
 import type { RunView } from "../view/run-view.ts";
 import type { Followers } from "./clients/followers.ts";
 import type { HostedAgent } from "./hosted-agent.ts";
@@ -195,7 +195,7 @@ export class Intake implements OutputListener, BudgetedRun {
     // A getter of the agent that returns another value each time: such a delta cannot be merged or stored.
     if (isDelta && typeof event.delta !== "string") return;
     const measured = isForeign ? this.#currentSize : event === sent ? known : undefined;
-    const size = measured ?? sizeOfEvent(event);
+    const size = measured ?? (isDelta ? sizeOfEvent(event) : sizeOf(event));
     if (this.#guard.ended) this.#run.finish(event, size);
     else this.#turns.add(event, size, isDelta);
   }

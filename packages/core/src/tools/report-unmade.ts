@@ -13,7 +13,6 @@ export function reportUnmade(
   messages: readonly Message[],
 ): void {
   const { session, logger, threadId, runId, agentId } = context;
-  if (session.answers.length === 0) return;
   const tools = session.answers.flatMap((answer) => unmadeTool(answer, desk, messages) ?? []);
   if (tools.length === 0) return;
   const names = tools.map((name) => `"${name}"`).join(", ");

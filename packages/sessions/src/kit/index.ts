@@ -4,7 +4,7 @@ export { answerWithin, createDeadline } from "./deadline.ts";
 export type { Deadline } from "./deadline.ts";
 export { isUsedRun, lostEntry, lostEvent } from "./lost-run.ts";
 export { addEntry } from "./merge-deltas.ts";
-export type { StoredEntry } from "./merge-deltas.ts";
+export type { StoredEntry } from "@holodeck/agui-core/internal";
 export { mergeEntries } from "./merge-entries.ts";
 export { createOwnLease } from "./own-lease.ts";
 export type { OwnLease } from "./own-lease.ts";

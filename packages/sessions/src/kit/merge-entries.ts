@@ -1,6 +1,6 @@
 import type { LogEntry } from "@holodeck/agui-core";
-import { mergeInto } from "./merge-deltas.ts";
-import type { StoredEntry } from "./merge-deltas.ts";
+import { mergeInto } from "@holodeck/agui-core/internal";
+import type { StoredEntry } from "@holodeck/agui-core/internal";
 
 /** The entries of one batch, neighbouring deltas merged. What the caller passed stays as it was. */
 export function mergeEntries(entries: readonly LogEntry[]): StoredEntry[] {

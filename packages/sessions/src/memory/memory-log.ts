@@ -8,7 +8,6 @@ import type {
   RunLog,
   ThreadKey,
 } from "@holodeck/agui-core";
-import { assertFollows } from "../kit/assert-follows.ts";
 import { slice, StoredRun, recordOf, woken } from "./memory-run.ts";
 
 export interface MemoryLogOptions {
@@ -78,19 +77,21 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   }
 
   function write(run: StoredRun, entries: readonly LogEntry[]): void {
-    totalBytes -= run.bytes;
+    const before = run.bytes;
     run.write(entries);
     if (run.entries.length > runLogEvents || run.bytes > runLogBytes) {
       run.trim(runLogEvents, runLogBytes);
     }
-    totalBytes += run.bytes;
-    if (totalBytes > logBytes) {
-      for (const oldest of finished) {
-        if (totalBytes <= logBytes) break;
-        drop(oldest);
-      }
-    }
+    totalBytes += run.bytes - before;
     run.wake();
+  }
+
+  function makeRoom(): void {
+    if (totalBytes <= logBytes) return;
+    for (const oldest of finished) {
+      if (totalBytes <= logBytes) break;
+      drop(oldest);
+    }
   }
 
   // Our own lease is the run: no name is put together for every append.
@@ -157,16 +158,17 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       return run;
     },
     append(lease, entries) {
-      if (entries.length > 0) write(held(lease), entries);
+      if (entries.length === 0) return;
+      write(held(lease), entries);
+      makeRoom();
     },
     close(lease, terminal, status) {
-      const entries = [terminal];
       const run = held(lease);
-      assertFollows(lease.runId, run.last, entries);
+      write(run, [terminal]);
       run.status = status;
       run.closedAt = clock.now();
       finished.add(run);
-      write(run, entries);
+      makeRoom();
       run.release();
       arm();
     },

@@ -1,4 +1,5 @@
 import { AgentError, cutAfter } from "@holodeck/agui-core";
+import { mergeInto } from "@holodeck/agui-core/internal";
 import type {
   Lease,
   LogEntry,
@@ -7,9 +8,8 @@ import type {
   RunRecord,
   RunStatus,
 } from "@holodeck/agui-core";
+import type { StoredEntry } from "@holodeck/agui-core/internal";
 import { assertFollows } from "../kit/assert-follows.ts";
-import { mergeInto } from "../kit/merge-deltas.ts";
-import type { StoredEntry } from "../kit/merge-deltas.ts";
 import { both } from "../kit/own-lease.ts";
 
 export type CommandListener = (command: RunCommand) => void;
@@ -136,7 +136,8 @@ export class StoredRun implements Lease {
     assertFollows(this.runId, this.last, entries);
     let newest = this.entries.at(-1);
     for (const entry of entries) {
-      if (newest !== undefined && mergeInto(newest, entry)) {
+      // Most entries that are not deltas differ in their type from the one before.
+      if (newest?.event.type === entry.event.type && mergeInto(newest, entry)) {
         const more = (entry.event.delta as string).length * 2 + (entry.cuts?.length ?? 1) * 8;
         newest.bytes += more;
         this.bytes += more;

@@ -93,7 +93,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
   }
 
   function isExpired(session: Session): boolean {
-    return clock.now() - session.lastActivity >= ttlMs && !runs.isActive(session);
+    return !runs.isActive(session) && clock.now() - session.lastActivity >= ttlMs;
   }
 
   function remove(key: ThreadKey): boolean {

@@ -4,7 +4,7 @@ import { tooDeep, tooLarge, tooMany } from "./budget-error.ts";
 import { asData, dataBytes, ExactCount } from "./exact-count.ts";
 import { isNestedTooDeep } from "./nested-too-deep.ts";
 import { jsonBytes } from "../../json/bytes.ts";
-import { sizeOfEvent } from "../../delta/event-size.ts";
+import { sizeOf } from "../../json/size.ts";
 import type { Limits } from "../../contract/limits.ts";
 
 /** What a client sends with every request, so that the next one fits the same limits. */
@@ -131,7 +131,7 @@ export class HistoryBudget {
     if (isSnapshot) this.#recount(event.messages as Message[]);
     // A snapshot replaces nothing in a client that has it as parts, so what it has is counted before.
     if (!this.#exact && !(isSnapshot && this.#keepsData)) {
-      const size = sizeOfEvent(event);
+      const size = sizeOf(event);
       if (size <= this.#room) {
         this.#room -= size;
         if (asData.has(event.type)) this.#data += dataBytes(event);

@@ -20,7 +20,7 @@ export function isNestedTooDeep(event: BaseEvent, rules: NestingRules): boolean 
   const { jsonDepth, keepsData, state } = rules;
   const stateDepth = jsonDepth - (keepsData ? dataLevels : stateLevels);
   const dataDepth = jsonDepth - dataLevels;
-  if (isDeeperThan(event.metadata, dataDepth)) return true;
+  if (isDeep(event.metadata, dataDepth)) return true;
   switch (event.type) {
     case EventType.STATE_SNAPSHOT:
       return isDeeperThan(event.snapshot, stateDepth);
@@ -37,8 +37,13 @@ export function isNestedTooDeep(event: BaseEvent, rules: NestingRules): boolean 
     case EventType.CUSTOM:
       return isDeeperThan(event.value, dataDepth);
     default:
-      return isDeeperThan(event.content, dataDepth) || isDeeperThan(event.result, dataDepth - 1);
+      return isDeep(event.content, dataDepth) || isDeep(event.result, dataDepth - 1);
   }
+}
+
+// Most events have no such member, or a text.
+function isDeep(value: unknown, levels: number): boolean {
+  return typeof value === "object" && isDeeperThan(value, levels);
 }
 
 function isPatchDeep(patch: readonly JsonPatchOperation[], levels: number): boolean {

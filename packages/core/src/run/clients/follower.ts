@@ -75,8 +75,11 @@ export class Follower {
     this.#attempt(() => this.#deliverAll(entries));
   }
 
-  /** Entries in order. `chunk` holds their bytes when another follower has encoded them already. */
-  deliver(entries: readonly SizedEntry[], now: number = this.#host.now(), chunk?: Chunk): void {
+  /**
+   * Entries in order. `now` is the time, where the caller knows it; `chunk` holds the bytes of the entries when
+   * another follower has encoded them already.
+   */
+  deliver(entries: readonly SizedEntry[], now?: number, chunk?: Chunk): void {
     if (this.isGone) return;
     const last = entries.at(-1)!.to;
     // Read from the log before the run knew that the log has it.
@@ -116,7 +119,7 @@ export class Follower {
   }
 
   /** Nothing more will come: ends the sink when everything owed is out. */
-  close(now: number = this.#host.now()): void {
+  close(now?: number): void {
     this.#closing = true;
     if (!this.blocked) this.#finish(now);
   }
@@ -160,9 +163,9 @@ export class Follower {
     }
   }
 
-  #write(chunk: Chunk, now: number = this.#host.now()): void {
+  #write(chunk: Chunk, now?: number): void {
     if (chunk.length === 0) return;
-    this.#lastWrite = now;
+    this.#lastWrite = now ?? this.#host.now();
     if (this.#sink.write(chunk) || this.isGone) return;
     this.blocked = true;
     // Most clients are never behind.
@@ -191,7 +194,7 @@ export class Follower {
       }
     });
     if (this.blocked || this.isGone) return;
-    if (this.#closing) this.#finish(this.#host.now());
+    if (this.#closing) this.#finish();
     this.#paceChanged();
   }
 
@@ -205,7 +208,7 @@ export class Follower {
     return backlog;
   }
 
-  #finish(now: number): void {
+  #finish(now?: number): void {
     if (this.ended || this.isGone) return;
     const sink = this.#sink;
     this.#attempt((encoder) => {
@@ -214,7 +217,7 @@ export class Follower {
     });
     if (this.isGone) return;
     this.ended = true;
-    this.#lastWrite = now;
+    this.#lastWrite = now ?? this.#host.now();
     this.#attempt(() => sink.end());
     if (sink.pending === 0) this.#leave(true);
   }

@@ -1,11 +1,11 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { AgentObject } from "@holodeck/agui-core";
-import type { Agents } from "./runs/agents.ts";
-import { isProduction } from "./options/environment.ts";
-import type { RunRegistry } from "./runs/registry.ts";
-import { shuttingDown } from "./runs/launch.ts";
-import type { Settings } from "./options/options.ts";
-import type { Resources } from "./runs/resources.ts";
+import type { Agents } from "./agents.ts";
+import { isProduction } from "../options/environment.ts";
+import type { RunRegistry } from "./registry.ts";
+import { shuttingDown } from "./launch.ts";
+import type { Settings } from "../options/options.ts";
+import type { Resources } from "./resources.ts";
 
 export type HandlerState = "initializing" | "ready" | "running" | "shutting_down" | "stopped";
 
