@@ -79,7 +79,7 @@ export class ThreadRun implements RunPersistence, RunLease {
     const { status, messages, state, times, metadata, hasBegun } = summary;
     const history = this.#history;
     const pending = hasBegun
-      ? toPending(lease.runId, summary, this.#pending)
+      ? this.#pendingAfter(summary)
       : [...this.#asked.filter(isQuestion), ...this.#pending.filter((one) => !isQuestion(one))];
     const storing = this.#sessions.update(
       lease,
@@ -96,6 +96,14 @@ export class ThreadRun implements RunPersistence, RunLease {
       { lease },
     );
     await storing;
+  }
+
+  // Most runs leave nothing for their client or for a person to answer.
+  #pendingAfter(summary: RunSummary): readonly Pending[] {
+    const { terminal, pendingCalls } = summary;
+    const isDone = terminal.outcome === undefined && pendingCalls.length === 0;
+    if (isDone && this.#pending.length === 0) return this.#pending;
+    return toPending(this.lease.runId, summary, this.#pending);
   }
 
   checkpoint({ messages, state, times, offset, open }: RunFold): unknown {

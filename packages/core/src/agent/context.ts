@@ -2,6 +2,7 @@ import type { RunAgentInput } from "@ag-ui/core";
 import { handOut } from "./calls/begun-calls.ts";
 import { ContextSession } from "./context-session.ts";
 import type { RequestSource, RunContextInit, RunMode } from "./context-types.ts";
+import { hasClientTools } from "../base/has-client-tools.ts";
 import { ulid } from "../base/ids.ts";
 import { GivenSignal, LazyAbortController } from "../base/lazy-abort-controller.ts";
 import type { Stopping } from "../base/lazy-abort-controller.ts";
@@ -46,6 +47,7 @@ interface Inside {
 const inside: unique symbol = Symbol("inside");
 const freeMode: RunMode = { ready: () => undefined, strict: false };
 const noFiles: readonly InputFile[] = Object.freeze([]);
+const noTools: readonly ServerTool[] = Object.freeze([]);
 
 /** The run that a context is made for. */
 interface ContextOwner {
@@ -61,13 +63,19 @@ export function createRunContext(init: RunContextInit, owner?: ContextOwner): Ru
   const { threadId, runId, agentId = "default", principal, request } = init;
   const { logger = silentLogger, requestId = runId, files = noFiles } = init;
   const session = new ContextSession(init, stopping, mode);
-  const { server: tools, client: declared } = splitTools(init.tools);
+  const { server: tools, client: declared } = toolsOf(init);
   const desk = mode.desk ? undefined : new RunTools(init, session.answers);
   const input = output?.input;
   return new Context(
     { threadId, runId, agentId, principal, session, logger, requestId, files, tools },
     { mode, stopping, calling: stopping, desk, declared, request, input, output, calls: undefined },
   );
+}
+
+// A list of its own for each run: the handler's is not to be changed.
+function toolsOf({ tools = noTools }: RunContextInit): ReturnType<typeof splitTools> {
+  if (hasClientTools(tools)) return splitTools(tools);
+  return { server: tools.length > 0 ? tools.slice() : noTools, client: noTools };
 }
 
 function stoppingOf({ signal }: RunContextInit): Stopping {

@@ -1,4 +1,5 @@
 import type { BaseEvent } from "@ag-ui/core";
+import { hasClientTools } from "../base/has-client-tools.ts";
 import type { RunContext } from "../contract/context.ts";
 import { AgentError } from "../contract/errors.ts";
 import type { Encoder, Sink } from "../contract/exchange.ts";
@@ -19,6 +20,8 @@ import type { RunPhase } from "./phase.ts";
 import { onLost } from "./run-parts.ts";
 import { TurnLog } from "./turn-log.ts";
 import type { RunInit, RunLease, RunPersistence, RunSettings } from "./types.ts";
+
+const none: readonly never[] = Object.freeze([]);
 
 /**
  * A run. The values of its agent (HostedAgent) become valid events (Intake), which are numbered and stored
@@ -50,8 +53,10 @@ export class LiveRun {
   /** `keeper` stores the run, where that is not `init` itself. */
   constructor(init: RunInit, settings: RunSettings, keeper: RunPersistence = init) {
     const { logger, limits, clock, ticker } = settings;
-    const { runId, tools } = init.context;
-    const input = settleTools(init.input, { runId, tools, logger });
+    const { runId, tools = none } = init.context;
+    // Without tools of the client there is nothing to settle.
+    const hasTools = init.input.tools.length > 0 || hasClientTools(tools);
+    const input = hasTools ? settleTools(init.input, { runId, tools, logger }) : init.input;
     this.settings = settings;
     this.keeper = keeper;
     this.lease = init.log;
