@@ -3,7 +3,6 @@ import { isMessageId } from "@holodeck/agui-core/internal";
 import type { Json, Message, RunAgentInput, Tool } from "@holodeck/agui-core";
 import type { DecodedRunInput } from "./decode-run-input.ts";
 import type { InputLimits } from "./normalise-input.ts";
-import { isRecord } from "../shared/records.ts";
 
 /**
  * Fast path for input as our own clients write it, which is nearly every one: every member of AG-UI 1.0 in
@@ -111,4 +110,8 @@ function countMembers(value: Json): number {
   let count = 0;
   for (const _ in value) count++;
   return count;
+}
+
+function isRecord(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
