@@ -72,7 +72,7 @@ export function createRunContext(init: RunContextInit, owner?: ContextOwner): Ru
   );
 }
 
-// A list of its own for each run: the handler's is not to be changed.
+// A separate list for each run: the handler's is not to be changed.
 function toolsOf({ tools = noTools }: RunContextInit): ReturnType<typeof splitTools> {
   if (hasClientTools(tools)) return splitTools(tools);
   return { server: tools.length > 0 ? tools.slice() : noTools, client: noTools };
