@@ -239,6 +239,21 @@ describe("jsonLogger", () => {
     for (const { time } of records) expect(new Date(time as string).toJSON()).toBe(time);
   });
 
+  test("writes the code of an error and what caused it", () => {
+    const cause = new Error("connect ECONNREFUSED 127.0.0.1:6379");
+    const error = new AgentError("store-unavailable", "The store is not reachable.", { cause });
+    const circular = new Error("both");
+    circular.cause = circular;
+    const records = written(() => {
+      jsonLogger().error({ error });
+      jsonLogger().error({ error: circular });
+    });
+    expect(records).toMatchObject([
+      { error: { code: "store-unavailable", cause: { message: cause.message } } },
+      { error: { message: "both", cause: "[again]" } },
+    ]);
+  });
+
   test("writes debug records only when asked", () => {
     const say = (debug: boolean) => () => jsonLogger({ debug }).debug({ n: 1 }, "Event.");
     expect(written(say(false))).toEqual([]);

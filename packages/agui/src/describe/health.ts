@@ -6,6 +6,7 @@ import type { Settings } from "../options/options.ts";
 import type { RunRegistry } from "../runs/registry.ts";
 import type { MountedRoute } from "../http/router.ts";
 import { serviceOf } from "./service.ts";
+import { createStoreCheck } from "./store-check.ts";
 
 export type HealthStatus = "healthy" | "degraded" | "unhealthy";
 
@@ -20,7 +21,8 @@ export interface HealthOptions {
    */
   path?: string | false;
   /**
-   * Whether to send it requests: 503 until it is ready and while it shuts down.
+   * Whether to send it requests: 503 until it is ready, while it shuts down, and while the store cannot be
+   * reached or refuses writes.
    * @default "/ready"
    */
   readyPath?: string | false;
@@ -54,8 +56,8 @@ export function healthRoutes(parts: {
   const { path = "/health", readyPath = "/ready", agentPath = "/health/agent" } = health;
   const checks = Object.entries(health.checks ?? {});
   const since = clock.now();
-  let sessionCount = 0;
-  let counting: Promise<CheckResult> | undefined;
+  const store = createStoreCheck({ sessions, clock, fallback: () => runs.live.size });
+  let looking: Promise<CheckResult> | undefined;
 
   async function look(name: string, check: HealthCheck): Promise<CheckResult> {
     let timer: unknown;
@@ -77,24 +79,14 @@ export function healthRoutes(parts: {
 
   // A store in this process answers at once and needs no timer; a remote one is asked once at a time.
   function lookAtSessions(): Awaitable<CheckResult | undefined> {
-    if (counting) return counting;
-    const counted = countSessions();
-    if (typeof counted !== "number") return (counting ??= waitForCount(counted));
-    sessionCount = counted;
-    return undefined;
+    if (looking) return looking;
+    const asked = store.look();
+    return asked && (looking = waitForStore(asked));
   }
 
-  function countSessions(): Awaitable<number> {
-    try {
-      return sessions.count?.() ?? runs.live.size;
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
-  async function waitForCount(counted: Promise<number>): Promise<CheckResult> {
-    const { status } = await look(storeCheck, async () => void (sessionCount = await counted));
-    counting = undefined;
+  async function waitForStore(asked: Promise<void>): Promise<CheckResult> {
+    const { status } = await look(storeCheck, () => asked);
+    looking = undefined;
     // Restarting this process does not bring a store back, so the process stays healthy.
     return { name: storeCheck, status: status === "healthy" ? "healthy" : "degraded" };
   }
@@ -124,8 +116,8 @@ export function healthRoutes(parts: {
       version: serviceOf(settings.info).version,
       agent_name: info.name,
       agent_ready: isReady(id),
-      active_sessions: sessionCount,
-      thread_count: sessionCount,
+      active_sessions: store.count,
+      thread_count: store.count,
       active_runs: runs.live.size,
       uptime_seconds: Math.max(0, (clock.now() - since) / 1000),
       checks: results,

@@ -37,14 +37,12 @@ function toLine(record: object): string {
   const seen = new Set<unknown>();
   try {
     return JSON.stringify(record, (_key, value: unknown) => {
-      if (value instanceof Error)
-        return { name: value.name, message: value.message, stack: value.stack };
       if (typeof value === "bigint") return String(value);
       if (typeof value === "object" && value !== null) {
         if (seen.has(value)) return "[again]";
         seen.add(value);
       }
-      return value;
+      return value instanceof Error ? toFields(value) : value;
     });
   } catch (error) {
     return JSON.stringify({
@@ -52,4 +50,11 @@ function toLine(record: object): string {
       message: `A log record is not JSON: ${String(error)}`,
     });
   }
+}
+
+// The members of an error that JSON leaves out.
+function toFields(error: Error): object {
+  const { name, message, stack, cause } = error;
+  const { code } = error as { code?: unknown };
+  return { name, code, message, stack, cause };
 }

@@ -1,0 +1,124 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { memorySessions } from "@holodeck/agui-sessions";
+import { redisSessions } from "@holodeck/agui-sessions/redis";
+import { fakeClock } from "@holodeck/agui-testing";
+import { expect, onTestFinished, test } from "vitest";
+import { startRedis } from "../../sessions/test/_redis.ts";
+import { createAgentHandler } from "../src/index.ts";
+import { memoryLogger, post, say } from "./_helpers.ts";
+
+type Redis = NonNullable<Awaited<ReturnType<typeof startRedis>>>;
+type Configure = (name: string, ...rest: string[]) => Promise<unknown>;
+
+const faults = {
+  async "that is full"(config: Configure) {
+    await config("CONFIG", "SET", "maxmemory-policy", "noeviction");
+    await config("CONFIG", "SET", "maxmemory", "1");
+    return () => config("CONFIG", "SET", "maxmemory", "0");
+  },
+  async "whose replicas are away"(config: Configure) {
+    await config("CONFIG", "SET", "min-replicas-to-write", "1");
+    return () => config("CONFIG", "SET", "min-replicas-to-write", "0");
+  },
+  async "that became a replica"(config: Configure, primary: Redis) {
+    await config("REPLICAOF", "127.0.0.1", String(primary.port));
+    return () => config("REPLICAOF", "NO", "ONE");
+  },
+};
+
+test.for(Object.keys(faults) as (keyof typeof faults)[])(
+  "a Redis %s is not ready, while the process is healthy",
+  { timeout: 30_000 },
+  async (fault, { skip }) => {
+    const redis = await startRedis("stores that refuse writes");
+    const primary = await startRedis("stores that refuse writes");
+    if (!redis || !primary) return skip();
+    onTestFinished(() => redis.stop());
+    onTestFinished(() => primary.stop());
+    const client = await redis.ioRedis();
+    const config: Configure = (name, ...rest) => client.call(name, ...rest);
+    const sessions = redisSessions({ client: await redis.nodeRedis(), commandMs: 500 });
+    const logger = memoryLogger();
+    const handler = createAgentHandler(async () => "hello", { sessions, logger });
+    onTestFinished(() => handler.close({ timeoutMs: 100 }));
+    const ask = async (path: string): Promise<[number, unknown]> => {
+      const response = await handler.fetch(new Request(`http://test.local${path}`));
+      return [response.status, await response.json()];
+    };
+    const isReady = async (): Promise<unknown> => (await ask("/ready"))[0];
+    expect(await isReady()).toBe(200);
+    // What the probe wrote is gone by itself.
+    await expect.poll(() => config("KEYS", "*")).toEqual([]);
+
+    const repair = await faults[fault](config, primary);
+    await expect.poll(isReady, { timeout: 10_000, interval: 200 }).toBe(503);
+    expect(await ask("/health")).toMatchObject([
+      200,
+      { status: "degraded", checks: [{ name: "sessions", status: "degraded" }] },
+    ]);
+    const warnings = logger.records.filter(({ message }) => message === "A health check failed.");
+    expect(warnings[0]).toMatchObject({
+      check: "sessions",
+      error: { cause: { message: expect.stringMatching(/OOM|NOREPLICAS|READONLY|respond/) } },
+    });
+    expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(503);
+
+    await repair();
+    await expect.poll(isReady, { timeout: 10_000, interval: 200 }).toBe(200);
+    expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(200);
+  },
+);
+
+test("a SQLite file that cannot grow is not ready", { timeout: 30_000 }, async ({ skip }) => {
+  if (process.platform !== "linux") return skip("prlimit is a command of Linux");
+  const folder = mkdtempSync(join(tmpdir(), "agui-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const script = fileURLToPath(new URL("_draining-child.ts", import.meta.url));
+  const flags = ["--import", "tsx", "--conditions=@holodeck/source", script];
+  const child = spawn(process.execPath, [...flags, "SQLite", join(folder, "threads.db")], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let out = "";
+  while (!out.includes("port")) out += String((await once(child.stdout, "data"))[0]);
+  const url = `http://127.0.0.1:${/port (\d+)/.exec(out)![1]}`;
+  const isReady = async (): Promise<number> => (await fetch(`${url}/ready`)).status;
+  expect(await isReady()).toBe(200);
+  // As on a full disk, writes past the limit fail.
+  const limit = (size: string): unknown =>
+    spawnSync("prlimit", ["--pid", String(child.pid), `--fsize=${size}:unlimited`]);
+  limit("1");
+  await expect.poll(isReady, { timeout: 10_000, interval: 200 }).toBe(503);
+  limit("unlimited");
+  await expect.poll(isReady, { timeout: 10_000, interval: 200 }).toBe(200);
+});
+
+test("is written to once in two seconds, however often health is asked for", async () => {
+  const clock = fakeClock();
+  let probes = 0;
+  const sessions = Object.assign(memorySessions(), {
+    count: async () => 1,
+    async take() {
+      probes++;
+      return 0;
+    },
+  });
+  const handler = createAgentHandler(async () => "hello", { sessions, clock });
+  onTestFinished(() => handler.close({ timeoutMs: 0 }));
+  const poll = async (): Promise<void> => {
+    for (let count = 0; count < 50; count++) {
+      const { status } = await handler.fetch(new Request("http://test.local/ready"));
+      expect(status).toBe(200);
+    }
+  };
+  await poll();
+  expect(probes).toBe(1);
+  await clock.advance(2_000);
+  await poll();
+  expect(probes).toBe(2);
+});
