@@ -61,7 +61,7 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     http: ["contract", "base", "json"],
   },
   sessions: { kit: [], memory: ["kit"], sqlite: ["kit"], redis: ["kit"] },
-  protocol: { shared: [], decode: ["shared"], encode: ["shared"] },
+  protocol: { decode: [], encode: [] },
   vercel: { shared: [], decode: ["shared"], "ui-stream": ["shared"], "data-stream": ["shared"] },
   rest: { shared: [], rest: ["shared"], threads: ["shared"] },
   files: {

@@ -1,5 +1,5 @@
 import { toFetch } from "@holodeck/agui-core";
-import { createTicker } from "@holodeck/agui-core/internal";
+import { createTicker, isPromise } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
   Awaitable,
@@ -13,7 +13,6 @@ import type { AgentMap } from "./runs/agents.ts";
 import { createCapabilities } from "./describe/capabilities.ts";
 import { yieldTo } from "./http/choose-route.ts";
 import { createHandle } from "./http/create-handle.ts";
-import { isPromise } from "./http/is-promise.ts";
 import { createRouter } from "./http/router.ts";
 import type { MountedRoute } from "./http/router.ts";
 import { createHost } from "./runs/host.ts";

@@ -4,6 +4,7 @@
  */
 export { assertOptions, describeValue, unknownName } from "./base/options.ts";
 export { after, isPromise } from "./base/awaitable.ts";
+export { clip, concatBytes, flattenText, quoteText } from "./base/text-and-bytes.ts";
 export { createHandleSet } from "./base/handle-set.ts";
 export type { HandleSet } from "./base/handle-set.ts";
 export { describeCall, withCalls, withoutClaims } from "./tools/claims.ts";
@@ -27,6 +28,7 @@ export { fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "./http/upload/
 export { isEqualJson } from "./json/copy.ts";
 export { isDeeperThan, jsonBytes } from "./json/bytes.ts";
 export { needsEscape } from "./json/escape.ts";
+export { asText, isRecord, own } from "./json/record.ts";
 export { foldRun } from "./view/fold-run.ts";
 export type { FoldedRun } from "./view/fold-run.ts";
 export { createRunView } from "./view/run-view.ts";

@@ -15,7 +15,7 @@ import { infoRoute } from "./info-route.ts";
 import { negotiate } from "./encode/negotiate.ts";
 import { describeAttach, describeRun, describeStop } from "./operations.ts";
 import { loadProtoEncoder, protoMediaType } from "./encode/proto-encoder.ts";
-import { loadSchemas } from "./shared/schemas.ts";
+import { loadSchemas } from "./schemas.ts";
 import { aguiSseEncoder } from "./encode/sse-encoder.ts";
 import type { AguiSseEncoderOptions, WireCase } from "./encode/sse-encoder.ts";
 

@@ -7,6 +7,6 @@ export { infoRoute } from "./info-route.ts";
 export { negotiate } from "./encode/negotiate.ts";
 export type { InputLimits } from "./decode/normalise-input.ts";
 export { aguiProtoEncoder, loadProtoEncoder, protoMediaType } from "./encode/proto-encoder.ts";
-export { loadSchemas } from "./shared/schemas.ts";
+export { loadSchemas } from "./schemas.ts";
 export { aguiSseEncoder } from "./encode/sse-encoder.ts";
 export type { AguiSseEncoderOptions, WireCase } from "./encode/sse-encoder.ts";

@@ -1,7 +1,7 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
 import { protoMediaType } from "./encode/proto-encoder.ts";
-import { isRecord } from "./shared/records.ts";
-import { loadSchemas } from "./shared/schemas.ts";
+import { loadSchemas } from "./schemas.ts";
 import type { WireCase } from "./encode/sse-encoder.ts";
 
 /** The OpenAPI operation of `POST {path}`. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toFaults } from "../src/shared/faults.ts";
+import { toFaults } from "../src/decode/faults.ts";
 
 // As zod 3.25 reports it, which an app with `@ag-ui/client` 1.0.0 installs beside us.
 const issue = (...path: PropertyKey[]): Parameters<typeof toFaults>[0][number] => ({

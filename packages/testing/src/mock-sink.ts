@@ -77,7 +77,7 @@ export function mockSink(options: MockSinkOptions = {}): MockSink {
     },
     write(chunk) {
       if (gone) return true;
-      for (const line of toText(chunk).split("\n")) {
+      for (const line of decodeChunk(chunk).split("\n")) {
         if (line === "") continue;
         unread.push(line);
         pending += line.length;
@@ -157,6 +157,6 @@ function toLine({ event }: { event: BaseEvent }): string {
   return `${JSON.stringify(event)}\n`;
 }
 
-function toText(chunk: Chunk): string {
+function decodeChunk(chunk: Chunk): string {
   return typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk);
 }

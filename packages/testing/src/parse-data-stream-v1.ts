@@ -1,3 +1,4 @@
+import { quoteText } from "@holodeck/agui-core/internal";
 import { readText } from "./read-text.ts";
 import type { TextSource } from "./read-text.ts";
 
@@ -171,6 +172,5 @@ function isCode(code: string): code is keyof typeof names {
 }
 
 function refusal(line: string, why: string, cause?: unknown): SyntaxError {
-  const shown = JSON.stringify(line.length > 80 ? `${line.slice(0, 80)}…` : line);
-  return new SyntaxError(`Not data stream v1: ${shown} ${why}.`, { cause });
+  return new SyntaxError(`Not data stream v1: ${quoteText(line, 80)} ${why}.`, { cause });
 }

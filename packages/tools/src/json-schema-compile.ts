@@ -1,4 +1,4 @@
-import { describeValue } from "@holodeck/agui-core/internal";
+import { describeValue, isRecord } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
 
 /** A schema as the validator reads it: keywords that decide about values, and nothing else. */
@@ -223,8 +223,4 @@ function notSupported(path: string, where = ""): TypeError {
 
 function wrong(path: string, rule: string): TypeError {
   return new TypeError(`parameters${path === "" ? "" : `/${path}`} ${rule}.`);
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import type { OutputUnit } from "@cfworker/json-schema";
-import { describeValue } from "@holodeck/agui-core/internal";
+import { describeValue, isRecord } from "@holodeck/agui-core/internal";
 import type { Fault, Json } from "@holodeck/agui-core";
 import { decodeFragment } from "./json-schema-compile.ts";
 import type { CompiledSchema } from "./json-schema-compile.ts";
@@ -203,8 +203,4 @@ function parentOf({ keywordLocation }: OutputUnit): string {
 
 function idOf(unit: OutputUnit): string {
   return `${unit.instanceLocation} ${parentOf(unit)}`;
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -25,7 +25,7 @@ export function toResults(outcomes: readonly ToolCallOutcome[]): Message[] {
     toolCallId: id,
     content: error
       ? JSON.stringify({ error: { code: error.code, message: error.message } })
-      : toText(result),
+      : toContent(result),
   }));
 }
 
@@ -39,6 +39,6 @@ function unanswered(toolCallId: string): Message {
   };
 }
 
-function toText(result: unknown): string {
+function toContent(result: unknown): string {
   return typeof result === "string" ? result : (JSON.stringify(result) ?? "null");
 }

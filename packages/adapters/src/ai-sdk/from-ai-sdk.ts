@@ -1,7 +1,7 @@
 import { AgentError, isAgentError } from "@holodeck/agui-core";
-import { assertOptions } from "@holodeck/agui-core/internal";
+import { asText, assertOptions, isRecord } from "@holodeck/agui-core/internal";
 import type { AgentFunction, BaseEvent, Json } from "@holodeck/agui-core";
-import { isRecord, toRecord, toText } from "../_json.ts";
+import { toRecord } from "../_json.ts";
 import { assertStream, toAgentFunction } from "../_source.ts";
 import type { AdapterContext, Ask } from "../_source.ts";
 import { createTurn } from "../_turn.ts";
@@ -98,22 +98,22 @@ function createReader(
   const unstreamed = new Set<string>();
 
   return (part) => {
-    const id = toText(part.toolCallId) ?? toText(part.id) ?? "";
-    const name = toText(part.toolName) ?? "";
+    const id = asText(part.toolCallId) ?? asText(part.id) ?? "";
+    const name = asText(part.toolName) ?? "";
     switch (part.type) {
       case "text-delta":
-        return turn.text(id, toText(part.text) ?? "");
+        return turn.text(id, asText(part.text) ?? "");
       case "text-end":
         return turn.endText(id);
       case "reasoning-delta":
-        return turn.reasoning(id, toText(part.text) ?? "");
+        return turn.reasoning(id, asText(part.text) ?? "");
       case "reasoning-end":
         return turn.endReasoning(id);
       case "tool-input-start":
         if (part.inputEncoding === "text") unstreamed.add(id);
         return unstreamed.has(id) ? [] : turn.startCall(id, name);
       case "tool-input-delta":
-        return turn.args(id, toText(part.delta) ?? "");
+        return turn.args(id, asText(part.delta) ?? "");
       case "tool-call":
         if (part.invalid === true) refusals.add(id, { name, cause: part.error });
         return turn.call(id, name, JSON.stringify(part.input) ?? "");

@@ -1,8 +1,8 @@
-import { assertOptions } from "@holodeck/agui-core/internal";
+import { asText, assertOptions } from "@holodeck/agui-core/internal";
 import type { InterruptAnswer, Message } from "@holodeck/agui-core";
 import { fileNameOf, textOf, toModelHistory, toolNames, urlOf } from "../_history.ts";
 import type { AssistantMessage, HistoryPart, ToolMessage } from "../_history.ts";
-import { parseArgs, toRecord, toText } from "../_json.ts";
+import { parseArgs, toRecord } from "../_json.ts";
 
 export type AiSdkUserPart =
   | { type: "text"; text: string }
@@ -131,7 +131,7 @@ function toAssistantParts(
 }
 
 function toRequest(toolCallId: string, { interrupt }: InterruptAnswer): AiSdkApprovalRequest {
-  const signature = toText(toRecord(interrupt.metadata).signature);
+  const signature = asText(toRecord(interrupt.metadata).signature);
   const signed = signature === undefined ? {} : { signature };
   return { type: "tool-approval-request", approvalId: interrupt.id, toolCallId, ...signed };
 }

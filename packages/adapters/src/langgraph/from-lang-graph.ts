@@ -1,5 +1,5 @@
 import { AgentError, ulid } from "@holodeck/agui-core";
-import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
+import { asText, assertOptions, describeValue, isRecord } from "@holodeck/agui-core/internal";
 import type {
   AgentFunction,
   Awaitable,
@@ -8,7 +8,7 @@ import type {
   RunAgentInput,
   RunContext,
 } from "@holodeck/agui-core";
-import { isRecord, toRecord, toText } from "../_json.ts";
+import { toRecord } from "../_json.ts";
 import { createTurn } from "../_turn.ts";
 import type { Turn } from "../_turn.ts";
 import { toUsage } from "../_usage.ts";
@@ -151,13 +151,13 @@ function readMessage(heard: Said): BaseEvent[] {
     typeof message.getType === "function" ? (message.getType() as unknown) : message.type;
   if (type === "tool") return readResult(message, turn, context);
   if (type !== "ai") return [];
-  const id = toText(message.id) ?? ulid();
+  const id = asText(message.id) ?? ulid();
   open.set(id, node);
   spend(message, context);
   const blocks = typeof message.content === "string" ? [] : list(message.content);
   const text = typeof message.content === "string" ? message.content : "";
   const thinks =
-    toText(toRecord(message.additional_kwargs).reasoning_content) ?? textIn(blocks, "reasoning");
+    asText(toRecord(message.additional_kwargs).reasoning_content) ?? textIn(blocks, "reasoning");
   const said = text + textIn(blocks, "text");
   return [
     ...turn.reasoning(thoughtOf(id), thinks || textIn(blocks, "thinking")),
@@ -171,24 +171,24 @@ function readCalls({ message, calls, turn }: Said, messageId: string): BaseEvent
   const pieces = list(message.tool_call_chunks);
   if (pieces.length === 0) {
     return list(message.tool_calls).flatMap(({ id, name, args }) => {
-      const callId = toText(id) ?? `${messageId}-${String(name)}`;
+      const callId = asText(id) ?? `${messageId}-${String(name)}`;
       const start = turn.startCall(callId, String(name), messageId);
       return start.length === 0 ? [] : [...start, ...turn.call(callId, "", JSON.stringify(args))];
     });
   }
   return pieces.flatMap(({ index, id, name, args }) => {
     const key = `${messageId}:${String(index)}`;
-    const given = toText(id) ?? calls.get(key) ?? key;
+    const given = asText(id) ?? calls.get(key) ?? key;
     calls.set(key, given);
-    const start = turn.startCall(given, toText(name) ?? "", messageId);
-    return [...start, ...turn.args(given, toText(args) ?? "")];
+    const start = turn.startCall(given, asText(name) ?? "", messageId);
+    return [...start, ...turn.args(given, asText(args) ?? "")];
   });
 }
 
 function readResult(message: Json, turn: Turn, { logger }: RunContext): BaseEvent[] {
   const { tool_call_id: callId, status, content, name } = message;
   if (typeof callId !== "string") return [];
-  if (status !== "error") return turn.result(callId, content, toText(message.id));
+  if (status !== "error") return turn.result(callId, content, asText(message.id));
   // It holds what was thrown.
   logger.error({ tool: name, error: content }, "A tool failed.");
   return turn.failure(callId, new AgentError("tool-error", `The tool "${String(name)}" failed.`));
@@ -218,7 +218,7 @@ function spend({ usage_metadata, response_metadata }: Json, { emit }: RunContext
 const thoughtOf = (id: string): string => `${id}-thought`;
 
 function textIn(blocks: readonly Json[], type: string): string {
-  return blocks.map((block) => (block.type === type ? (toText(block[type]) ?? "") : "")).join("");
+  return blocks.map((block) => (block.type === type ? (asText(block[type]) ?? "") : "")).join("");
 }
 
 function list(value: unknown): Json[] {

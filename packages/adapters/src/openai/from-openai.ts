@@ -1,6 +1,6 @@
+import { asText, isRecord } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { AgentFunction, BaseEvent, Json } from "@holodeck/agui-core";
-import { isRecord, toText } from "../_json.ts";
 import { assertStream, toAgentFunction } from "../_source.ts";
 import type { AdapterContext, Ask } from "../_source.ts";
 import { createTurn } from "../_turn.ts";
@@ -66,5 +66,5 @@ function assertNoError(chunk: Json): void {
   if (type !== "error" && !failed) return;
   const { message, code } = isRecord(failed) ? failed : chunk;
   // The service's message is for the log; clients of the run do not receive it.
-  throw new Error(`The model failed: ${toText(message) ?? toText(code) ?? "no reason given"}`);
+  throw new Error(`The model failed: ${asText(message) ?? asText(code) ?? "no reason given"}`);
 }

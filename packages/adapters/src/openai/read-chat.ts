@@ -1,6 +1,7 @@
+import { asText, isRecord } from "@holodeck/agui-core/internal";
 import { ulid } from "@holodeck/agui-core";
 import type { BaseEvent, Json } from "@holodeck/agui-core";
-import { isRecord, toRecord, toText } from "../_json.ts";
+import { toRecord } from "../_json.ts";
 import type { Turn } from "../_turn.ts";
 import { toUsage } from "../_usage.ts";
 import type { Usage } from "../_usage.ts";
@@ -23,9 +24,9 @@ export function readChat(turn: Turn): ChunkReader {
   let usage: Usage | undefined;
 
   function readDelta(delta: Json): BaseEvent[] {
-    const said = (toText(delta.content) ?? "") + (toText(delta.refusal) ?? "");
+    const said = (asText(delta.content) ?? "") + (asText(delta.refusal) ?? "");
     // OpenAI does not send reasoning; these are the fields that other services use for it.
-    const thinks = toText(delta.reasoning_content) ?? toText(delta.reasoning) ?? "";
+    const thinks = asText(delta.reasoning_content) ?? asText(delta.reasoning) ?? "";
     const pieces = list(delta.tool_calls);
     return [
       ...turn.reasoning(thought, thinks),
@@ -39,7 +40,7 @@ export function readChat(turn: Turn): ChunkReader {
 
   function readCall(piece: Json): BaseEvent[] {
     const { name, arguments: args } = toRecord(piece.function);
-    const given = toText(piece.id) || undefined;
+    const given = asText(piece.id) || undefined;
     let id = calls.get(piece.index);
     // Some number every call 0; what has a name and another id is another call.
     const isNew = id === undefined || (!!name && given !== undefined && given !== id);
@@ -48,8 +49,8 @@ export function readChat(turn: Turn): ChunkReader {
       id = given ?? ulid();
       calls.set(piece.index, id);
     }
-    const start = turn.startCall(id, toText(name) ?? "");
-    return [...before, ...start, ...turn.args(id, toText(args) ?? "")];
+    const start = turn.startCall(id, asText(name) ?? "");
+    return [...before, ...start, ...turn.args(id, asText(args) ?? "")];
   }
 
   return {

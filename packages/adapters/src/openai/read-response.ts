@@ -1,5 +1,6 @@
+import { asText } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Json } from "@holodeck/agui-core";
-import { toRecord, toText } from "../_json.ts";
+import { toRecord } from "../_json.ts";
 import type { Turn } from "../_turn.ts";
 import { toUsage } from "../_usage.ts";
 import type { Usage } from "../_usage.ts";
@@ -23,13 +24,13 @@ export function readResponse(turn: Turn): ChunkReader {
     } = toRecord(item);
     if (kind === "function_call" && typeof id === "string") {
       calls.set(index, id);
-      const start = turn.startCall(id, toText(name) ?? "");
+      const start = turn.startCall(id, asText(name) ?? "");
       return type === "response.output_item.added"
         ? start
-        : [...start, ...turn.call(id, "", toText(args) ?? "")];
+        : [...start, ...turn.call(id, "", asText(args) ?? "")];
     }
     if (kind === "image_generation_call" && typeof result === "string") {
-      const mediaType = `image/${toText(output_format) ?? "png"}`;
+      const mediaType = `image/${asText(output_format) ?? "png"}`;
       return turn.custom("file", { url: `data:${mediaType};base64,${result}`, mediaType });
     }
     return [];
@@ -37,7 +38,7 @@ export function readResponse(turn: Turn): ChunkReader {
 
   return {
     read(event) {
-      const delta = toText(event.delta) ?? "";
+      const delta = asText(event.delta) ?? "";
       switch (event.type) {
         case "response.output_text.delta":
         case "response.refusal.delta":

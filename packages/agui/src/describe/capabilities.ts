@@ -1,4 +1,4 @@
-import { describeValue } from "@holodeck/agui-core/internal";
+import { describeValue, isRecord } from "@holodeck/agui-core/internal";
 import type { AgentObject, Awaitable, Clock, Json, Logger } from "@holodeck/agui-core";
 import type { Agents, LoadedAgent } from "../runs/agents.ts";
 
@@ -86,6 +86,6 @@ export function createCapabilities(
 // As it goes over the wire: what JSON cannot hold would fail the whole of discovery.
 function toJson(value: unknown): Json {
   const json: unknown = JSON.parse(JSON.stringify(value) ?? "null");
-  if (typeof json === "object" && json !== null && !Array.isArray(json)) return json as Json;
+  if (isRecord(json)) return json;
   throw new TypeError(`getCapabilities must return an object, not ${describeValue(value)}.`);
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { Json, ProtocolHost, ServerTool } from "@holodeck/agui-core";
 import type { Agents, LoadedAgent } from "../runs/agents.ts";
 import type { Capabilities } from "./capabilities.ts";
@@ -101,8 +102,4 @@ function merge(all: readonly Json[]): Json {
     }
   }
   return merged;
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

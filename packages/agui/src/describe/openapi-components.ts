@@ -1,3 +1,4 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
 
 export interface Components {
@@ -90,8 +91,4 @@ function renameRefs(value: unknown, rename: (ref: string) => string): unknown {
         : [key, renameRefs(inner, rename)],
     ),
   );
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
-import { describeValue } from "@holodeck/agui-core/internal";
+import { describeValue, isPromise } from "@holodeck/agui-core/internal";
 import type { AgentRequest, Principal } from "@holodeck/agui-core";
-import { isPromise } from "./is-promise.ts";
 import type { Settings } from "../options/options.ts";
 
 type AuthenticateSettings = Pick<Settings, "authenticate" | "clock" | "limits">;

@@ -1,3 +1,4 @@
+import { clip, concatBytes } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Exchange, Limits } from "@holodeck/agui-core";
 
@@ -73,17 +74,7 @@ async function readBytes(exchange: Exchange, limit: number): Promise<Uint8Array>
     if (first === undefined) first = chunk;
     else (more ??= [first]).push(chunk);
   }
-  return more ? concat(more, length) : (first ?? new Uint8Array());
-}
-
-function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
+  return more ? concatBytes(more) : (first ?? new Uint8Array());
 }
 
 function tooLarge(limit: number): AgentError {
@@ -114,7 +105,7 @@ function parse(bytes: Uint8Array, depth: number): unknown {
     return JSON.parse(text, mayHoldProto.test(text) ? withoutProto : undefined) as unknown;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : "";
-    throw new AgentError("invalid-request", `The body is not valid JSON: ${clip(reason)}`, {
+    throw new AgentError("invalid-request", `The body is not valid JSON: ${toSentence(reason)}`, {
       cause,
     });
   }
@@ -174,7 +165,7 @@ function tooDeep(limit: number): AgentError {
 }
 
 // V8 quotes the body in its message; sending all of it back is not useful.
-function clip(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ");
-  return line.length > 120 ? `${line.slice(0, 120)}…` : line.endsWith(".") ? line : `${line}.`;
+function toSentence(text: string): string {
+  const line = clip(text.replaceAll(/\s+/g, " "), 120);
+  return /[.…]$/.test(line) ? line : `${line}.`;
 }

@@ -3,6 +3,7 @@ import {
   assertOptions,
   assertTools,
   describeValue,
+  isRecord,
   unknownName,
 } from "@holodeck/agui-core/internal";
 import type { HealthOptions } from "../describe/health.ts";
@@ -191,8 +192,4 @@ function assertPositive(value: unknown, name: string): void {
 
 function wrong(name: string, expected: string, value: unknown): TypeError {
   return new TypeError(`${name} must be ${expected}, not ${describeValue(value)}.`);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
+import { isPromise } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Awaitable, Clock, Lease, RunLog, RunRecord } from "@holodeck/agui-core";
-import { isPromise } from "../http/is-promise.ts";
 import type { Launch } from "./launch.ts";
 
 /** What happens to a second run on a thread. */

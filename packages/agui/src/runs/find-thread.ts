@@ -1,7 +1,7 @@
+import { isPromise } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Awaitable, RunKey, Session, SessionStore } from "@holodeck/agui-core";
 import type { Launch } from "./launch.ts";
-import { isPromise } from "../http/is-promise.ts";
 
 /** The session of the thread of a run. It is made when there is none, unless the protocol or an option forbids that. */
 export function findThread(asked: Launch, sessions: SessionStore): Awaitable<Session> {

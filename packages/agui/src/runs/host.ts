@@ -1,5 +1,5 @@
 import { AgentError } from "@holodeck/agui-core";
-import { createRunContext } from "@holodeck/agui-core/internal";
+import { createRunContext, isPromise } from "@holodeck/agui-core/internal";
 import type {
   ActiveRun,
   Call,
@@ -18,7 +18,6 @@ import { toForeign } from "./foreign-run.ts";
 import { createLauncher } from "./launch.ts";
 import type { Launch } from "./launch.ts";
 import { toLaunch } from "./to-launch.ts";
-import { isPromise } from "../http/is-promise.ts";
 import { assertNewMessages } from "./history/new-messages.ts";
 import { createQueue } from "./queue.ts";
 import { runExists } from "./past-run.ts";

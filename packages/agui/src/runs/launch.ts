@@ -1,5 +1,5 @@
 import { AgentError, EventType, isAgentError } from "@holodeck/agui-core";
-import { LiveRun, serverToolsOf } from "@holodeck/agui-core/internal";
+import { LiveRun, isPromise, serverToolsOf } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
   Awaitable,
@@ -18,7 +18,6 @@ import { createQuestions } from "./client-tool-answers.ts";
 import { asRead, asStored, isAddedTo, prepareInput } from "./history/trust.ts";
 import type { HistoryOptions, PreparedInput } from "./history/trust.ts";
 import { findThread } from "./find-thread.ts";
-import { isPromise } from "../http/is-promise.ts";
 import { findPast, fingerprintOf, givenBack, runExists } from "./past-run.ts";
 import { ephemeralId } from "./registry.ts";
 import { takenBy } from "./history/taken-calls.ts";

@@ -18,6 +18,7 @@ export interface CheckReport {
   break(id: CheckId, seen: string): void;
 }
 
+/** As core's. `check` imports nothing of what it checks, so that it tests servers of any origin alike. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -73,13 +73,13 @@ function withMedia(
     const content = message.content.map((part) => {
       const parts = part.type === "tool-result" ? media.get(part.toolCallId) : undefined;
       if (part.type !== "tool-result" || !parts) return part;
-      return { ...part, output: takesImages ? toContent(parts) : toText(parts) };
+      return { ...part, output: takesImages ? toContent(parts) : toTextOutput(parts) };
     });
     return { ...message, content };
   });
 }
 
-function toText(parts: readonly McpContentPart[]): { type: "text"; value: string } {
+function toTextOutput(parts: readonly McpContentPart[]): { type: "text"; value: string } {
   return { type: "text", value: inWords(parts) };
 }
 

@@ -1,3 +1,5 @@
+import { isRecord } from "@holodeck/agui-core/internal";
+
 /** The JSON Schema of a tool's parameters, from either form a file may give them in. */
 export function toYamlParameters(
   given: Readonly<Record<string, unknown>> | undefined,
@@ -5,7 +7,7 @@ export function toYamlParameters(
   if (given === undefined || given.type === "object") return given;
   const entries = Object.entries(given);
   for (const [name, schema] of entries) {
-    if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) continue;
+    if (isRecord(schema)) continue;
     throw new TypeError(
       `parameters must be a JSON Schema of type object, or have a schema for each name, like ` +
         `"${name}: { type: string }".`,

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { AgentHandlerOptions } from "@holodeck/agui";
-import { toDefinition } from "@holodeck/agui-core/internal";
+import { isRecord, toDefinition } from "@holodeck/agui-core/internal";
 import type { Limits, ServerTool, Tool } from "@holodeck/agui-core";
 import type { AgentModule } from "../shared/loaded-agent.ts";
 import { AgentFileError } from "./faults/agent-file-error.ts";
@@ -104,8 +104,4 @@ async function readText(path: string): Promise<string> {
     const why = code === "ENOENT" ? "There is no such file" : `The file cannot be read (${code})`;
     throw new AgentFileError(path, [{ line: 1, column: 1, message: `${why}.` }]);
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isPromise } from "../base/awaitable.ts";
 import { awaiter } from "../base/find-awaiter.ts";
 import { nextTurn } from "../base/turns.ts";
 import type { Subscribable } from "../contract/agent.ts";
@@ -218,8 +219,4 @@ function isIterable(value: unknown): value is Iterable<unknown> {
 
 function isIterator(value: unknown): value is IterableIterator<unknown> {
   return isIterable(value) && "next" in value && typeof value.next === "function";
-}
-
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return isObject(value) && "then" in value && typeof value.then === "function";
 }

@@ -1,10 +1,11 @@
+import { clip, quoteText } from "./text-and-bytes.ts";
 import type { ExchangeHandler } from "../contract/exchange.ts";
 
 /** Describes a value without its content. */
 export function describeValue(value: unknown): string {
   if (typeof value === "function")
     return isClass(value) ? `a class ${value.name}`.trim() : "a function";
-  if (typeof value === "string") return JSON.stringify(clip(value));
+  if (typeof value === "string") return quoteText(value);
   if (typeof value !== "object" || value === null) return String(value);
   if (Array.isArray(value)) return "an array";
   if (has(value, "then")) return "a promise";
@@ -34,7 +35,7 @@ export function unknownName(what: string, name: string, known: readonly string[]
   const near = nearest(name.slice(name.lastIndexOf(".") + 1), known);
   const hint = near === undefined ? "" : ` Did you mean ${near}?`;
   return new TypeError(
-    `${clip(name)} is not ${what}.${hint} Expected one of: ${known.join(", ")}.`,
+    `${clip(name, 40)} is not ${what}.${hint} Expected one of: ${known.join(", ")}.`,
   );
 }
 
@@ -55,7 +56,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let fewest = Number.POSITIVE_INFINITY;
   for (const one of known) {
-    const changes = distance(clip(name).toLowerCase(), one.toLowerCase());
+    const changes = distance(clip(name, 40).toLowerCase(), one.toLowerCase());
     const isNear = changes <= Math.max(name.length, one.length) / 2;
     if (isNear && changes < fewest) [best, fewest] = [one, changes];
   }
@@ -78,8 +79,4 @@ function distance(from: string, to: string): number {
 
 function has(value: object, method: string): boolean {
   return typeof (value as Record<string, unknown>)[method] === "function";
-}
-
-function clip(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }

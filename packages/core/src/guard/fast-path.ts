@@ -1,6 +1,6 @@
+import { isRecord } from "../json/record.ts";
 import { EventType } from "@ag-ui/core";
 import { hasMembers, hasOnlyText } from "../delta/bare-delta.ts";
-import { isRecord } from "./fields.ts";
 import type { LooseEvent } from "./shapes.ts";
 import type { Owner } from "./parts/known.ts";
 import type { Json } from "../contract/agent.ts";

@@ -1,3 +1,4 @@
+import { isRecord } from "../json/record.ts";
 import { notJson, toJson } from "../json/to-json.ts";
 import { isMessageId, toSentId } from "../base/ids.ts";
 import type { Repairer } from "./repairs.ts";
@@ -171,8 +172,4 @@ export function plain(check: Check): Check {
     const data = toJson(value);
     return data === notJson ? notJson : check(data, repairer);
   };
-}
-
-export function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

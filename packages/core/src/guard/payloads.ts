@@ -1,8 +1,8 @@
+import { isRecord } from "../json/record.ts";
 import {
   bad,
   count,
   id,
-  isRecord,
   list,
   listOf,
   object,

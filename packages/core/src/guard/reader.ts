@@ -1,6 +1,7 @@
+import { isRecord } from "../json/record.ts";
 import { EventType } from "@ag-ui/core";
 import { describeValue } from "../base/options.ts";
-import { bad, id, isRecord } from "./fields.ts";
+import { bad, id } from "./fields.ts";
 import { checkEvent, isKnown } from "./shapes.ts";
 import type { LooseEvent } from "./shapes.ts";
 import { isPlainObject, notJson, toJson } from "../json/to-json.ts";

@@ -1,3 +1,4 @@
+import { own } from "./record.ts";
 import type { JsonPatch } from "@ag-ui/core";
 import { copyMember, isPlain } from "./copy.ts";
 
@@ -53,7 +54,7 @@ class Comparison {
     for (let i = names.length - 1; i >= 0; i--) {
       const name = names[i]!;
       // Members mostly keep their order, and then nothing has to be looked up.
-      const after = others[i] === name ? afters[i] : ownMember(to, name);
+      const after = others[i] === name ? afters[i] : own(to, name);
       if (after === befores[i]) continue;
       if (after === undefined) {
         this.#remove(name);
@@ -106,10 +107,6 @@ class Comparison {
 export function isSameKind(left: unknown, right: unknown): left is Container {
   if (typeof left !== "object" || typeof right !== "object" || !left || !right) return false;
   return Array.isArray(left) === Array.isArray(right);
-}
-
-function ownMember(members: Record<string, unknown>, name: string): unknown {
-  return Object.hasOwn(members, name) ? members[name] : undefined;
 }
 
 function toValue(value: unknown): unknown {

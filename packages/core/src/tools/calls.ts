@@ -3,7 +3,7 @@ import type { ClientToolCall } from "./client-tools.ts";
 import { AgentError, isAgentError } from "../contract/errors.ts";
 import { nextTurn } from "../base/turns.ts";
 import { toSentId, ulid } from "../base/ids.ts";
-import { inParallel } from "../base/in-parallel.ts";
+import { inParallel } from "../base/awaitable.ts";
 import { cloneJson } from "../json/copy.ts";
 import { ToolAnswers } from "./answers.ts";
 import type { SettledCall } from "./answers.ts";

@@ -1,7 +1,8 @@
+import { quoteText } from "@holodeck/agui-core/internal";
 import { Worker } from "node:worker_threads";
 import type { WorkerOptions } from "node:worker_threads";
 import { AgentError } from "@holodeck/agui-core";
-import { FileError, quote } from "../shared/file-error.ts";
+import { FileError } from "../shared/file-error.ts";
 import type { FileFault } from "../shared/file-error.ts";
 import type { ExtractAnswer, ExtractJob } from "./job.ts";
 
@@ -175,14 +176,15 @@ const words: Partial<Record<FileFault, string>> = {
 };
 
 function refuse(name: string, fault: FileFault): FileError {
-  return new FileError(name, fault, `${quote(name)} ${words[fault] ?? "cannot be read"}.`);
+  return new FileError(name, fault, `${quoteText(name, 100)} ${words[fault] ?? "cannot be read"}.`);
 }
 
 function toError(name: string, answer: Exclude<ExtractAnswer, { text: string }>): Error {
   if ("fault" in answer) return refuse(name, answer.fault);
-  if ("error" in answer) return new Error(`${quote(name)} could not be read: ${answer.error}`);
+  if ("error" in answer)
+    return new Error(`${quoteText(name, 100)} could not be read: ${answer.error}`);
   const { missing } = answer;
   return new Error(
-    `Reading ${quote(name)} requires the package ${missing}, which is not installed: npm install ${missing}.`,
+    `Reading ${quoteText(name, 100)} requires the package ${missing}, which is not installed: npm install ${missing}.`,
   );
 }

@@ -1,6 +1,6 @@
 import { SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
-import { essenceOf, typeOfUpload } from "@holodeck/agui-core/internal";
-import { FileError, quote } from "../shared/file-error.ts";
+import { essenceOf, quoteText, typeOfUpload } from "@holodeck/agui-core/internal";
+import { FileError } from "../shared/file-error.ts";
 import { listZip } from "./zip.ts";
 
 const [, , , , , docx, xlsx, pptx] = SUPPORTED_MIME_TYPES as readonly [
@@ -67,7 +67,8 @@ export interface Claim {
 
 /** The type of a file: the declared one, unless the bytes contradict it. */
 export function typeOf({ name, mimeType }: Claim, bytes: Uint8Array): string {
-  if (bytes.byteLength === 0) throw new FileError(name, "empty", `${quote(name)} is empty.`);
+  if (bytes.byteLength === 0)
+    throw new FileError(name, "empty", `${quoteText(name, 100)} is empty.`);
   const found = sniffType(bytes);
   if (found === ole) throw oldOffice(name, bytes);
   const essence = essenceOf(mimeType);
@@ -78,7 +79,7 @@ export function typeOf({ name, mimeType }: Claim, bytes: Uint8Array): string {
   const isTrue =
     isText(bytes) && claimed.startsWith("text/") ? !isBinary(found) : found === claimed;
   if (!isKnown || isTrue) return claimed;
-  const message = `${quote(name)} is declared as ${claimed}, but its content is ${describe(found)}.`;
+  const message = `${quoteText(name, 100)} is declared as ${claimed}, but its content is ${describe(found)}.`;
   throw new FileError(name, "mismatch", message);
 }
 
@@ -102,11 +103,11 @@ function oldOffice(name: string, bytes: Uint8Array): FileError {
     Buffer.from("EncryptedPackage", "utf16le"),
   );
   return isLocked
-    ? new FileError(name, "encrypted", `${quote(name)} is protected by a password.`)
+    ? new FileError(name, "encrypted", `${quoteText(name, 100)} is protected by a password.`)
     : new FileError(
         name,
         "unsupported",
-        `${quote(name)} has an old Office format; save it as .docx, .xlsx or .pptx.`,
+        `${quoteText(name, 100)} has an old Office format; save it as .docx, .xlsx or .pptx.`,
       );
 }
 

@@ -1,5 +1,5 @@
 import { AgentError, SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
-import { essenceOf } from "@holodeck/agui-core/internal";
+import { essenceOf, quoteText } from "@holodeck/agui-core/internal";
 import type {
   Awaitable,
   FileJob,
@@ -13,7 +13,7 @@ import { composeUserMessage } from "./compose.ts";
 import type { ReadFile, UserMessage } from "./compose.ts";
 import { decodeText } from "../extract/decode-text.ts";
 import { createExtractor } from "../extract/extractor.ts";
-import { FileError, quote } from "../shared/file-error.ts";
+import { FileError } from "../shared/file-error.ts";
 import type { ExtractKind } from "../extract/job.ts";
 import { resolveFilesOptions } from "./options.ts";
 import type { ExtractFilesOptions } from "./options.ts";
@@ -65,7 +65,7 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
     const mimeType = typeOf(file, isContainer(head) ? await file.bytes() : head);
     if (mimeTypes.has(mimeType)) return mimeType;
     const message = `Unsupported MIME type: ${declared === "" ? mimeType : declared.slice(0, 100)}`;
-    throw new FileError(name, "unsupported", `${message} (${quote(name)})`);
+    throw new FileError(name, "unsupported", `${message} (${quoteText(name, 100)})`);
   }
 
   async function read(file: InputFile, job: FileJob): Promise<string | undefined> {
@@ -145,7 +145,7 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
     async function readOne(file: InputFile, part: ReadFile["part"]): Promise<ReadFile> {
       if (file.size > limits.fileBytes) {
         const { name } = file;
-        const detail = `${quote(name)} is larger than ${limits.fileBytes} bytes.`;
+        const detail = `${quoteText(name, 100)} is larger than ${limits.fileBytes} bytes.`;
         throw new FileError(name, "too-large", detail);
       }
       const known = await checked(file);

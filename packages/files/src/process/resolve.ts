@@ -1,10 +1,10 @@
 import { createInputFile } from "@holodeck/agui-core";
-import { sanitiseName, sizeOfBase64 } from "@holodeck/agui-core/internal";
+import { quoteText, sanitiseName, sizeOfBase64 } from "@holodeck/agui-core/internal";
 import type { FileJob, FileSpool, InputFile } from "@holodeck/agui-core";
 import type { ComposedPart } from "./compose.ts";
 import { fetchUrl } from "./fetch-url.ts";
 import type { FetchedFile } from "./fetch-url.ts";
-import { FileError, quote } from "../shared/file-error.ts";
+import { FileError } from "../shared/file-error.ts";
 import type { FilesSettings, ResolveContext } from "./options.ts";
 import type { UploadStore } from "../uploads/upload-store.ts";
 
@@ -39,7 +39,10 @@ export async function resolvePart(
     case "url": {
       const fetched = await byUrl(source.value, settings, { ...context, job });
       if (!fetched)
-        throw unresolved(name, `this server does not fetch the address ${quote(source.value)}`);
+        throw unresolved(
+          name,
+          `this server does not fetch the address ${quoteText(source.value, 100)}`,
+        );
       return keep(fetched, { name: given === undefined ? undefined : name, ...source }, job);
     }
     default: {
@@ -48,7 +51,7 @@ export async function resolvePart(
       const found =
         (await uploads?.get(principal?.id ?? "", id, spool)) ??
         (await settings.resolveFileId?.(id, { ...context, provider }));
-      if (!found) throw unresolved(name, `there is no file ${quote(id)}`);
+      if (!found) throw unresolved(name, `there is no file ${quoteText(id, 100)}`);
       return isInputFile(found) ? found : keep(found, { name, ...source }, job);
     }
   }
@@ -59,7 +62,7 @@ function toFile(source: { value: string; mimeType: string }, name: string): Inpu
   const { value, mimeType } = source;
   const size = sizeOfBase64(value);
   if (size === undefined) {
-    throw new FileError(name, "not-base64", `${quote(name)} is not valid base64.`);
+    throw new FileError(name, "not-base64", `${quoteText(name, 100)} is not valid base64.`);
   }
   const file = (): InputFile =>
     createInputFile({ name, mimeType }, new Uint8Array(Buffer.from(value, "base64")));
@@ -98,7 +101,7 @@ function keep(
 ): InputFile {
   const known = claim.name ?? sanitiseName(name, fallback);
   if (bytes.byteLength > limits.fileBytes) {
-    const message = `${quote(known)} is larger than ${limits.fileBytes} bytes.`;
+    const message = `${quoteText(known, 100)} is larger than ${limits.fileBytes} bytes.`;
     throw new FileError(known, "too-large", message);
   }
   const type = mimeType ?? claim.mimeType ?? "";
@@ -110,5 +113,5 @@ function isInputFile(found: InputFile | FetchedFile): found is InputFile {
 }
 
 function unresolved(name: string, reason: string): FileError {
-  return new FileError(name, "unresolved", `${quote(name)} cannot be read: ${reason}.`);
+  return new FileError(name, "unresolved", `${quoteText(name, 100)} cannot be read: ${reason}.`);
 }

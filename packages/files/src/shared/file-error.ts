@@ -38,8 +38,3 @@ export class FileError extends AgentError {
     this.fault = fault;
   }
 }
-
-/** A client's word in a message of ours: whole, but not endless. */
-export function quote(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
-}

@@ -1,12 +1,6 @@
+import { isRecord } from "@holodeck/agui-core/internal";
+
 export type Json = Record<string, unknown>;
-
-export function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function asText(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
 
 /** A JSON object out of text; nothing when it is something else. */
 export function parseRecord(text: string | undefined): Json | undefined {

@@ -1,4 +1,4 @@
-import { concat } from "./concat.ts";
+import { concatBytes } from "@holodeck/agui-core/internal";
 
 const headBytes = 4;
 
@@ -6,7 +6,7 @@ const headBytes = 4;
 export async function* protoFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest = new Uint8Array();
   for await (const chunk of chunks) {
-    rest = concat(rest, chunk);
+    rest = concatBytes([rest, chunk]);
     let start = 0;
     while (rest.length - start >= headBytes) {
       const length = new DataView(rest.buffer, rest.byteOffset + start).getUint32(0);

@@ -1,9 +1,10 @@
+import { asText, isRecord } from "@holodeck/agui-core/internal";
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
 import type { SentRequest } from "../model.ts";
 import type { Decoded, Sent } from "./exchange.ts";
 import { send } from "./exchange.ts";
-import { asText, isRecord, parseRecord } from "./json.ts";
+import { parseRecord } from "./json.ts";
 import type { Json } from "./json.ts";
 import { sseFrames } from "./sse-frames.ts";
 import type { SendOptions } from "./types.ts";

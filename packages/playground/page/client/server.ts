@@ -1,5 +1,5 @@
+import { asText, isRecord } from "@holodeck/agui-core/internal";
 import { problemText } from "./problem.ts";
-import { asText, isRecord } from "./json.ts";
 import type { Json } from "./json.ts";
 import type { Wire } from "../model.ts";
 

@@ -1,5 +1,6 @@
+import { concatBytes } from "@holodeck/agui-core/internal";
+
 // Server-sent events with the bytes they came in. Libraries give the events and forget the bytes.
-import { concat } from "./concat.ts";
 
 /** One block up to its blank line, as it came and as it reads. */
 export interface SseFrame {
@@ -18,7 +19,7 @@ export async function* sseFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   let at = 0;
   let lineStart = 0;
   for await (const chunk of chunks) {
-    rest = concat(rest, chunk);
+    rest = concatBytes([rest, chunk]);
     let frameStart = 0;
     while (at < rest.length) {
       const byte = rest[at];

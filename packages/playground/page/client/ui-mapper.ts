@@ -1,6 +1,6 @@
+import { asText, isRecord } from "@holodeck/agui-core/internal";
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
-import { asText, isRecord } from "./json.ts";
 import type { Json } from "./json.ts";
 import { createUiDataMapper } from "./ui-data-mapper.ts";
 

@@ -1,5 +1,5 @@
 import { isOpaqueId } from "@holodeck/agui-core";
-import { isMessageId } from "@holodeck/agui-core/internal";
+import { isMessageId, isRecord } from "@holodeck/agui-core/internal";
 import type { Json, Message, RunAgentInput, Tool } from "@holodeck/agui-core";
 import type { DecodedRunInput } from "./decode-run-input.ts";
 import type { InputLimits } from "./normalise-input.ts";

@@ -1,12 +1,13 @@
+import { isRecord, quoteText } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Fault, RunAgentInput } from "@holodeck/agui-core";
 import { decodePlainInput } from "./decode-plain-input.ts";
-import { quoteText, toFaults } from "../shared/faults.ts";
+import { toFaults } from "./faults.ts";
 import { normaliseInput } from "./normalise-input.ts";
 import type { InputLimits } from "./normalise-input.ts";
-import { isRecord, warn } from "../shared/records.ts";
-import type { Notes } from "../shared/records.ts";
-import { loadSchemas } from "../shared/schemas.ts";
+import { warn } from "./shape.ts";
+import type { Notes } from "./shape.ts";
+import { loadSchemas } from "../schemas.ts";
 
 /** A request for a run, understood. */
 export interface DecodedRunInput {

@@ -1,7 +1,8 @@
+import { isRecord, own } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
-import { fault } from "../shared/faults.ts";
-import { isRecord, own, pick } from "../shared/records.ts";
-import type { Notes, Shape } from "../shared/records.ts";
+import { fault } from "./faults.ts";
+import { pick } from "./shape.ts";
+import type { Notes, Shape } from "./shape.ts";
 
 // No snake_case from here on: this is what users put there, not the envelope.
 const label = "messages[].content[]: ";

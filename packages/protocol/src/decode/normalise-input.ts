@@ -1,9 +1,10 @@
+import { isRecord, own } from "@holodeck/agui-core/internal";
 import { isOpaqueId, ulid } from "@holodeck/agui-core";
 import type { Json, Limits } from "@holodeck/agui-core";
-import { fault } from "../shared/faults.ts";
+import { fault } from "./faults.ts";
 import { normaliseMessage } from "./normalise-message.ts";
-import { each, isRecord, own, pick, warn } from "../shared/records.ts";
-import type { Notes, Shape } from "../shared/records.ts";
+import { each, pick, warn } from "./shape.ts";
+import type { Notes, Shape } from "./shape.ts";
 
 /** The limits that concern the input. */
 export type InputLimits = Partial<Pick<Limits, "messages" | "messageChars">>;

@@ -1,10 +1,10 @@
 import { ulid } from "@holodeck/agui-core";
-import { isMessageId } from "@holodeck/agui-core/internal";
+import { isMessageId, isRecord, own } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
-import { fault } from "../shared/faults.ts";
+import { fault } from "./faults.ts";
 import { normaliseContent } from "./normalise-content.ts";
-import { each, isRecord, own, pick } from "../shared/records.ts";
-import type { Notes, Shape } from "../shared/records.ts";
+import { each, pick } from "./shape.ts";
+import type { Notes, Shape } from "./shape.ts";
 
 const label = "messages[]: ";
 const common = ["subagentRunId", "encryptedValue", "metadata"];

@@ -1,6 +1,6 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent, Json } from "@holodeck/agui-core";
-import { isRecord } from "../shared/records.ts";
 
 /**
  * An event for a client older than AG-UI 1.0: the same one if such clients can read it, a reduced one,

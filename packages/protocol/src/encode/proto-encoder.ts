@@ -1,6 +1,6 @@
 import { AgentError, EventType } from "@holodeck/agui-core";
 import type { BaseEvent, Encoder } from "@holodeck/agui-core";
-import { loadSchemas } from "../shared/schemas.ts";
+import { loadSchemas } from "../schemas.ts";
 import { serialise, standIn } from "./serialise.ts";
 
 /** The media type of AG-UI's binary binding. */

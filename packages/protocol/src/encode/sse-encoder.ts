@@ -2,7 +2,7 @@ import { createDeltaFrames, EventType } from "@holodeck/agui-core";
 import type { DeltaFrame, Encoder, LogEntry } from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
 import { serialise } from "./serialise.ts";
-import { toSnakeEvent } from "../shared/snake-case.ts";
+import { toSnakeEvent } from "./snake-case.ts";
 
 /** Whom the frames are for. */
 export interface AguiSseEncoderOptions {

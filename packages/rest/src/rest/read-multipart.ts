@@ -1,9 +1,11 @@
 import { createInputFile } from "@holodeck/agui-core";
 import {
+  MultipartParser,
   boundaryOf,
+  concatBytes,
   decodeField,
   malformedForm,
-  MultipartParser,
+  quoteText,
   sanitiseName,
   typeOfUpload,
 } from "@holodeck/agui-core/internal";
@@ -60,11 +62,12 @@ export async function readMultipart(
     if (!filename && name === "files" && part.size === 0) return;
     if (filename === undefined) {
       if (name === "files") throw malformedForm('"files" must be files, with a filename each.');
-      if (fields.has(name)) throw malformedForm(`the field ${quote(name)} appears twice.`);
-      fields.set(name, decodeField(joined(part)));
+      if (fields.has(name)) throw malformedForm(`the field ${quoteText(name)} appears twice.`);
+      fields.set(name, decodeField(concatBytes(part.chunks)));
       return;
     }
-    if (name !== "files") throw malformedForm(`files must be sent as "files", not ${quote(name)}.`);
+    if (name !== "files")
+      throw malformedForm(`files must be sent as "files", not ${quoteText(name)}.`);
     const index = files.length;
     if (index === maxFiles) throw refusal([tooManyFiles(maxFiles)]);
     const file = {
@@ -76,7 +79,7 @@ export async function readMultipart(
       throw refusal([{ path: `files.${index}`, message, isMimeType: true }]);
     }
     await flush(part);
-    files.push(await (part.writer?.end(file) ?? createInputFile(file, joined(part))));
+    files.push(await (part.writer?.end(file) ?? createInputFile(file, concatBytes(part.chunks))));
   }
 
   async function flush(part: Part): Promise<void> {
@@ -134,20 +137,6 @@ interface Part extends PartHead {
   writer?: FileWriter;
 }
 
-function joined({ chunks, size }: Part): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return whole;
-}
-
 function uploadTooLarge({ uploadBytes }: MultipartLimits): AgentError {
   return tooLarge(`The upload is larger than ${uploadBytes} bytes.`);
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }

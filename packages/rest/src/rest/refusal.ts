@@ -1,3 +1,4 @@
+import { clip } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Fault } from "@holodeck/agui-core";
 
@@ -21,7 +22,7 @@ export function refusal(faults: readonly ChatFault[]): AgentError {
 
 /** The refusal of a file whose type is not among those that may be uploaded. */
 export function unsupportedType(mimeType: string): string {
-  return `Unsupported MIME type: ${clip(mimeType)}`;
+  return `Unsupported MIME type: ${clip(mimeType, 100)}`;
 }
 
 export function tooManyFiles(limit: number): ChatFault {
@@ -30,9 +31,4 @@ export function tooManyFiles(limit: number): ChatFault {
 
 export function tooLarge(message: string): AgentError {
   return new AgentError("payload-too-large", message);
-}
-
-// It is a client's own word, but need not come back in full.
-function clip(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

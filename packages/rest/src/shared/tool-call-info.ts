@@ -1,3 +1,4 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
 
 /** What became of a tool call. */
@@ -9,8 +10,7 @@ export function readArguments(text: string): Json | undefined {
   if (text.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(text);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Json) : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,11 +1,10 @@
 import { AgentError, ulid } from "@holodeck/agui-core";
-import { idHeader } from "@holodeck/agui-core/internal";
+import { idHeader, isRecord } from "@holodeck/agui-core/internal";
 import type { ActiveRun, Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { createSuggested } from "../shared/suggested-questions.ts";
 import { decodeThreadsChat, toTool } from "./threads-decode.ts";
 import type { DecodedThreadChat } from "./threads-decode.ts";
 import { threadsEncoder } from "./threads-encoder.ts";
-import { isRecord } from "./threads-events.ts";
 import { clientMetadata, toAnswer, toTokens } from "./threads-messages.ts";
 import { loadThreadSchemas } from "./threads-schemas.ts";
 import { invalid } from "./threads-settings.ts";

@@ -1,7 +1,7 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Fault, Tool } from "@holodeck/agui-core";
 import type { ZodType } from "zod";
-import { isRecord } from "./threads-events.ts";
 import type { ChatBody, ThreadTool, ThreadToolParameter } from "./threads-schemas.ts";
 import { invalid, toThreadId } from "./threads-settings.ts";
 import type { ThreadsSettings } from "./threads-settings.ts";

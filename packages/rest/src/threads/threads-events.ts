@@ -1,3 +1,4 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { Json, Message } from "@holodeck/agui-core";
 import { isFailure } from "../shared/tool-call-info.ts";
 
@@ -62,11 +63,6 @@ export function plainTextOf({ content }: Message): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");
-}
-
-/** True for a JSON object. */
-export function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function parse(text: string): unknown {

@@ -1,5 +1,6 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { Json, ListedSession, Message, RunResult, Session } from "@holodeck/agui-core";
-import { isRecord, plainTextOf, toArguments, toIso, toThreadsOutcome } from "./threads-events.ts";
+import { plainTextOf, toArguments, toIso, toThreadsOutcome } from "./threads-events.ts";
 import type { ThreadMessage, ThreadToolCall } from "./threads-events.ts";
 
 /** A thread as its client sees it. */

@@ -1,8 +1,8 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
 import type { z as zod, ZodType } from "zod";
 import { createAnswers } from "./threads-answers.ts";
 import type { AnswerSchemas } from "./threads-answers.ts";
-import { isRecord } from "./threads-events.ts";
 import { idFault, toThreadId } from "./threads-settings.ts";
 import type { ThreadIdFormat } from "./threads-settings.ts";
 
@@ -147,7 +147,7 @@ function createRequests(
     .refine((body) => body.stream || isEmpty(body.tools), {
       path: ["tools"],
       error: "tools need stream: true, because their calls are sent in the stream",
-      when: isObject,
+      when: hasRecord,
     });
 
   const toolResult = z
@@ -170,19 +170,19 @@ function createRequests(
     .refine((body) => typeof body.error === "string" || Object.hasOwn(body, "result"), {
       path: ["result"],
       error: "result or error must be given",
-      when: isObject,
+      when: hasRecord,
     })
     .refine((body) => typeof body.error !== "string" || (body.result ?? null) === null, {
       path: ["error"],
       error: "error must not be given together with a result",
-      when: isObject,
+      when: hasRecord,
     });
   return { chat, toolResult };
 }
 
 // Rules about several fields also apply when other fields are wrong: all faults are reported at
 // once.
-function isObject({ value }: { value: unknown }): boolean {
+function hasRecord({ value }: { value: unknown }): boolean {
   return isRecord(value);
 }
 

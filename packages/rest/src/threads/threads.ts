@@ -1,10 +1,9 @@
-import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
+import { assertOptions, describeValue, isRecord } from "@holodeck/agui-core/internal";
 import type { Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
 import { chat } from "./threads-chat.ts";
 import { toThreadsOperation } from "./threads-operations.ts";
 import type { ThreadOperation } from "./threads-operations.ts";
 import { abortThread, answerTool, deleteThread, getThread, listThreads } from "./threads-routes.ts";
-import { isRecord } from "./threads-events.ts";
 import { loadThreadSchemas } from "./threads-schemas.ts";
 import { toThreadId, toThreadsSettings } from "./threads-settings.ts";
 import type { ThreadIdFormat, ThreadsSettings } from "./threads-settings.ts";

@@ -1,3 +1,4 @@
+import { flattenText } from "@holodeck/agui-core/internal";
 import { AgentError, cutAfter } from "@holodeck/agui-core";
 import { mergeInto } from "@holodeck/agui-core/internal";
 import type {
@@ -234,7 +235,7 @@ function settle(entry: StoredEntry): void {
   const { event, cuts, joins } = entry;
   const { delta } = event;
   if (!cuts || typeof delta !== "string") return;
-  if (joins && delta.length < joins * 256) delta.charCodeAt(0);
+  if (joins && delta.length < joins * 256) flattenText(delta);
   // The list is complete: drop its spare capacity.
   entry.cuts = cuts.slice();
 }

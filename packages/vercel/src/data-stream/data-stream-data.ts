@@ -1,7 +1,7 @@
+import { asText, isRecord } from "@holodeck/agui-core/internal";
 import { applyPatch, EventType, PatchError } from "@holodeck/agui-core";
 import type { BaseEvent, Json } from "@holodeck/agui-core";
 import { convertData, toLine } from "./convert.ts";
-import { asText, isRecord } from "../shared/json.ts";
 
 /** What data parts depend on. */
 export interface DataStreamDataOptions {

@@ -1,3 +1,4 @@
+import { asText, isRecord } from "@holodeck/agui-core/internal";
 import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent, Message } from "@holodeck/agui-core";
 import { convertError, toLine } from "./convert.ts";
@@ -5,7 +6,7 @@ import { annotate, data, DataStreamData } from "./data-stream-data.ts";
 import type { DataStreamEncoderOptions } from "./data-stream-encoder.ts";
 import { DataStreamMessage, noUsage } from "./data-stream-message.ts";
 import type { DataStreamUsage } from "./data-stream-message.ts";
-import { asText, isRecord, parseStructure } from "../shared/json.ts";
+import { parseStructure } from "../shared/json.ts";
 import { failureIn, maskedFailure } from "../shared/run-failure.ts";
 import { finishReasonOf, totalUsage } from "../shared/run-ending.ts";
 import { UnsentMessages } from "../shared/unsent-messages.ts";

@@ -1,3 +1,4 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import { convertText, toLine } from "./convert.ts";
 import { parseStructure } from "../shared/json.ts";
 
@@ -224,7 +225,7 @@ function parseArguments(text: string, jsonDepth: number | undefined): object {
   if (parseStructure(text, jsonDepth) === text && /^\s*[[{]/.test(text)) return { raw: text };
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : { value };
+    return isRecord(value) ? value : { value };
   } catch {
     return { raw: text };
   }

@@ -1,8 +1,7 @@
 import { isOpaqueId } from "@holodeck/agui-core";
-import { isMessageId } from "@holodeck/agui-core/internal";
+import { isMessageId, isRecord } from "@holodeck/agui-core/internal";
 import type { Json, Message } from "@holodeck/agui-core";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
-import { isRecord } from "../shared/json.ts";
 import { onlyTextPart, readEach, readOwnMembers, toPlainChat } from "./plain-envelope.ts";
 
 /**

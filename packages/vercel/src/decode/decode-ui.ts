@@ -1,5 +1,5 @@
 import { ulid } from "@holodeck/agui-core";
-import { isMessageId } from "@holodeck/agui-core/internal";
+import { asText, isMessageId, isRecord, own } from "@holodeck/agui-core/internal";
 import type { Json, Message, RunAgentInput } from "@holodeck/agui-core";
 import { decodePlainUi } from "./decode-plain-ui.ts";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
@@ -8,7 +8,6 @@ import { addFault, addMessages, assertFaultless, createDecodeFaults } from "./fa
 import type { DecodeFaults } from "./faults.ts";
 import { decodeFile } from "./file-part.ts";
 import type { DecodedFile } from "./file-part.ts";
-import { asText, isRecord, own } from "../shared/json.ts";
 import { decodeAssistant } from "./ui-assistant.ts";
 import type { Approval } from "./ui-assistant.ts";
 

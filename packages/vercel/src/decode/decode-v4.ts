@@ -1,4 +1,4 @@
-import { describeValue, isMessageId } from "@holodeck/agui-core/internal";
+import { asText, describeValue, isMessageId, isRecord, own } from "@holodeck/agui-core/internal";
 import type { Json, Message } from "@holodeck/agui-core";
 import { decodePlainV4 } from "./decode-plain-v4.ts";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
@@ -6,7 +6,6 @@ import { readEnvelope } from "./envelope.ts";
 import { addFault, addMessages, assertFaultless, createDecodeFaults } from "./faults.ts";
 import type { DecodeFaults } from "./faults.ts";
 import { decodeFile } from "./file-part.ts";
-import { asText, isRecord, own } from "../shared/json.ts";
 import { decodeAssistantV4 } from "./v4-assistant.ts";
 
 type User = Extract<Message, { role: "user" }>;

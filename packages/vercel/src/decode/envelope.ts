@@ -1,8 +1,8 @@
+import { asText, isRecord, own } from "@holodeck/agui-core/internal";
 import { isOpaqueId } from "@holodeck/agui-core";
 import type { Json, RunAgentInput } from "@holodeck/agui-core";
 import { addFault } from "./faults.ts";
 import type { DecodeFaults } from "./faults.ts";
-import { asText, isRecord, own } from "../shared/json.ts";
 
 /** The members of a body besides its messages. */
 export interface Envelope extends Pick<RunAgentInput, "tools" | "context" | "state" | "resume"> {

@@ -1,4 +1,4 @@
-import { isRecord, own } from "../shared/json.ts";
+import { isRecord, own } from "@holodeck/agui-core/internal";
 
 /** Whether a body is a chat request of the AI SDK, of whichever generation. */
 export function isChatBody(body: unknown): boolean {

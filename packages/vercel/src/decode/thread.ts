@@ -1,6 +1,7 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { Call, Message, ProtocolHost, RunRecord, Session } from "@holodeck/agui-core";
 import type { DecodedChat } from "./decoded-chat.ts";
-import { isRecord, parseStructure } from "../shared/json.ts";
+import { parseStructure } from "../shared/json.ts";
 
 type Resume = NonNullable<DecodedChat["input"]["resume"]>;
 

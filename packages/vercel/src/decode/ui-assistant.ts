@@ -1,6 +1,5 @@
-import { isMessageId } from "@holodeck/agui-core/internal";
+import { asText, isMessageId, isRecord, own } from "@holodeck/agui-core/internal";
 import type { Json, Message } from "@holodeck/agui-core";
-import { asText, isRecord, own } from "../shared/json.ts";
 
 type Assistant = Extract<Message, { role: "assistant" }>;
 type ToolCall = NonNullable<Assistant["toolCalls"]>[number];

@@ -1,5 +1,5 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { Json, Message } from "@holodeck/agui-core";
-import { isRecord } from "../shared/json.ts";
 
 /** What is known of an assistant message besides itself. */
 export interface AssistantV4Options {

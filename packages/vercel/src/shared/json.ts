@@ -1,20 +1,5 @@
-import { isDeeperThan } from "@holodeck/agui-core/internal";
+import { isDeeperThan, isRecord } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
-
-/** True for a JSON object. */
-export function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** An own member. What is inherited was not in the body. */
-export function own(record: Json, key: string): unknown {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
-}
-
-/** The value if it is a string, else nothing. */
-export function asText(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
 
 /** Only what is there: clients refuse null where they know of an optional key. */
 export function defined(record: Json): Json {

@@ -1,5 +1,5 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
-import { isRecord } from "./json.ts";
 
 /** Why a run ended, in the AI SDK's terms. */
 export type FinishReason = "stop" | "tool-calls" | "other";

@@ -1,6 +1,7 @@
+import { asText, isRecord } from "@holodeck/agui-core/internal";
 import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent, Json, Message } from "@holodeck/agui-core";
-import { asText, defined, isRecord } from "../shared/json.ts";
+import { defined } from "../shared/json.ts";
 import { failureIn, maskedFailure } from "../shared/run-failure.ts";
 import { customChunk } from "./ui-custom.ts";
 import { UiData } from "./ui-data.ts";

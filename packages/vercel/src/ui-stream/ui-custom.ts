@@ -1,5 +1,5 @@
+import { asText, isRecord } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Json } from "@holodeck/agui-core";
-import { asText, isRecord } from "../shared/json.ts";
 
 /**
  * The part that a CUSTOM event becomes: `source-url`, `source-document` and `file` the parts of that

@@ -1,6 +1,7 @@
+import { asText, isRecord } from "@holodeck/agui-core/internal";
 import { applyPatch, EventType, PatchError } from "@holodeck/agui-core";
 import type { BaseEvent, Json } from "@holodeck/agui-core";
-import { asText, defined, isRecord } from "../shared/json.ts";
+import { defined } from "../shared/json.ts";
 import type { UiFrames } from "./ui-frames.ts";
 
 /** Sends the events that are data parts: state, activities, steps and subagents. */

@@ -1,5 +1,6 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
-import { isRecord, parseStructure, toSafeJson } from "../shared/json.ts";
+import { parseStructure, toSafeJson } from "../shared/json.ts";
 import type { UiFrames } from "./ui-frames.ts";
 import type { ToolOutput } from "./ui-tool-output.ts";
 

@@ -1,4 +1,5 @@
-import { isRecord, own, parseStructure } from "../shared/json.ts";
+import { isRecord, own } from "@holodeck/agui-core/internal";
+import { parseStructure } from "../shared/json.ts";
 
 /** What a client is shown of a tool's answer. */
 export type ToolOutput = { readonly output: unknown } | { readonly errorText: string };

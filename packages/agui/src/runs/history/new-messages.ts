@@ -1,5 +1,5 @@
 import { AgentError, SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
-import { isEqualJson, sizeOfBase64, typeOfUpload } from "@holodeck/agui-core/internal";
+import { clip, isEqualJson, sizeOfBase64, typeOfUpload } from "@holodeck/agui-core/internal";
 import type { Limits, Message, RunRequest, ThreadKey, SessionStore } from "@holodeck/agui-core";
 
 type UserMessage = Extract<Message, { role: "user" }>;
@@ -105,7 +105,7 @@ function checkFile(
   const { filename } = (metadata ?? {}) as { filename?: unknown };
   const name = typeof filename === "string" ? filename : "";
   if (mimeType !== undefined && !isAccepted(type, typeOfUpload(name, mimeType))) {
-    const message = `Unsupported MIME type: ${clip(mimeType)}`;
+    const message = `Unsupported MIME type: ${clip(mimeType, 100)}`;
     // 415 would be about the body itself; this is about one of the things in it.
     return new AgentError("unsupported-media-type", message, {
       status: 400,
@@ -113,7 +113,7 @@ function checkFile(
     });
   }
   if (source.type === "file") {
-    const message = `There is no file "${clip(source.value)}": this server stores no uploads.`;
+    const message = `There is no file "${clip(source.value, 100)}": this server stores no uploads.`;
     return new AgentError("file-not-found", message, { status: 400, errors: [{ path, message }] });
   }
   if (source.type !== "data") return undefined;
@@ -140,8 +140,4 @@ function inlineBytesOf({ content }: UserMessage): number {
 function invalid(path: string, text: string): AgentError {
   const message = `${path} ${text}`;
   return new AgentError("invalid-request", message, { errors: [{ path, message }] });
-}
-
-function clip(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

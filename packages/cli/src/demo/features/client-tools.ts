@@ -10,7 +10,7 @@ export const color: Feature = {
     const picked = await ask(talk, "pick_color", args);
     if (picked === undefined) return;
     await talk.remember("color", picked);
-    await talk.say(`**${toText(picked)}** it is. I have put it into the state.`);
+    await talk.say(`**${describeResult(picked)}** it is. I have put it into the state.`);
   },
 };
 
@@ -22,7 +22,7 @@ export const location: Feature = {
     const found = await ask(talk, "get_location", {});
     if (found === undefined) return;
     await talk.remember("location", found);
-    await talk.say(`You are here: ${toText(found)}.`);
+    await talk.say(`You are here: ${describeResult(found)}.`);
   },
 };
 
@@ -42,10 +42,10 @@ async function ask(talk: Talk, name: string, args: Record<string, unknown>): Pro
   return outcome.status === "done" ? (outcome.result ?? "nothing") : undefined;
 }
 
-function toText(value: unknown): string {
+function describeResult(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   // The playground's colours have a name and a number.
-  if ("name" in value) return toText(value.name);
-  return Object.values(value).map(toText).join(", ");
+  if ("name" in value) return describeResult(value.name);
+  return Object.values(value).map(describeResult).join(", ");
 }

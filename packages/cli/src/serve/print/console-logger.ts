@@ -1,3 +1,4 @@
+import { clip } from "@holodeck/agui-core/internal";
 import { isAgentError } from "@holodeck/agui";
 import type { Logger, LogLevel } from "@holodeck/agui";
 import { allFrames, ownFrames } from "../stack-frames.ts";
@@ -94,19 +95,15 @@ const longest = 300;
 function show(value: unknown): string {
   if (typeof value === "string") return /^[\w./:@+-]+$/.test(value) ? value : quote(value);
   try {
-    return shorten(clean(JSON.stringify(value) ?? String(value)));
+    return clip(clean(JSON.stringify(value) ?? String(value)), longest);
   } catch {
     // A circle, or a bigint.
-    return shorten(clean(String(value)));
+    return clip(clean(String(value)), longest);
   }
 }
 
 function quote(text: string): string {
-  return shorten(clean(JSON.stringify(text)));
-}
-
-function shorten(text: string): string {
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+  return clip(clean(JSON.stringify(text)), longest);
 }
 
 function oneLine(text: string): string {

@@ -1,3 +1,4 @@
+import { concatBytes } from "../../base/text-and-bytes.ts";
 import { AgentError } from "../../contract/errors.ts";
 
 /** The headers of a part. */
@@ -58,7 +59,7 @@ export class MultipartParser {
 
   write(chunk: Uint8Array): void {
     if (this.#state === "done") return;
-    const bytes = this.#rest.length === 0 ? chunk : concat(this.#rest, chunk);
+    const bytes = this.#rest.length === 0 ? chunk : concatBytes([this.#rest, chunk]);
     let at = 0;
     for (let next = this.#step(bytes, at); next !== undefined; next = this.#step(bytes, at)) {
       at = next;
@@ -235,11 +236,4 @@ function find(bytes: Uint8Array, wanted: Uint8Array, from: number): number {
 function startsWith(bytes: Uint8Array, wanted: Uint8Array, at: number): boolean {
   for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false;
   return true;
-}
-
-function concat(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(first.length + second.length);
-  whole.set(first);
-  whole.set(second, first.length);
-  return whole;
 }

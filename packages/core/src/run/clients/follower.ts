@@ -1,3 +1,4 @@
+import { concatBytes } from "../../base/text-and-bytes.ts";
 import { cutUpTo, noOffset, restAfter, entryOfDelta } from "../../delta/merged-entry.ts";
 import type { SizedEntry } from "../../delta/merged-entry.ts";
 import type { Chunk, Encoder, Sink } from "../../contract/exchange.ts";
@@ -253,17 +254,5 @@ function join<T>(items: readonly T[], encode: (item: T, index: number) => Chunk)
     if (typeof chunk === "string") text += chunk;
     else (parts ??= []).push(chunk);
   }
-  return parts ? concat(parts) : text;
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  let length = 0;
-  for (const part of parts) length += part.length;
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return parts ? concatBytes(parts) : text;
 }

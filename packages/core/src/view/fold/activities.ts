@@ -1,8 +1,8 @@
+import { isRecord } from "../../json/record.ts";
 import type { ActivityDeltaEvent, ActivityMessage, ActivitySnapshotEvent } from "@ag-ui/core";
 import { tag, truncate } from "./fold-target.ts";
 import type { FoldTarget } from "./fold-target.ts";
 import type { Slot } from "../message-list.ts";
-import { isRecord } from "../../guard/fields.ts";
 import { applyPatch, PatchError } from "../../json/patch.ts";
 import { sizeOf } from "../../json/size.ts";
 

@@ -1,3 +1,4 @@
+import { flattenText } from "../../base/text-and-bytes.ts";
 import { EventType, mergeMetadata } from "@ag-ui/core";
 import type {
   BaseEvent,
@@ -181,7 +182,7 @@ export class Fold implements Reducer, FoldTarget {
   #endText(event: { messageId: string; metadata?: Metadata }): void {
     const content = this.list.find(event.messageId)?.message.content;
     const isSmall = typeof content === "string" && content.length < this.#joins * 256;
-    if (isSmall && content.length < flatChars) flatten(content);
+    if (isSmall && content.length < flatChars) flattenText(content);
     this.#joins = 0;
     this.#describeText(event);
   }
@@ -233,9 +234,3 @@ export class Fold implements Reducer, FoldTarget {
 // Longer text than this is better shared with the deltas it was put together from, which the log has; and
 // so is text of long ones, as those of a turn are when they come here.
 const flatChars = 64 * 1024;
-
-// Text put together from deltas is a tree of them until a character is read: of 20 characters each
-// that is three times the memory, in objects that every collection has to visit.
-function flatten(text: string): void {
-  if (text.charCodeAt(0) === -1) throw new Error("Unreachable: a char code is never -1.");
-}

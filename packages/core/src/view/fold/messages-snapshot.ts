@@ -1,8 +1,8 @@
+import { isRecord, own } from "../../json/record.ts";
 import type { Message, MessagesSnapshotEvent } from "@ag-ui/core";
 import type { FoldTarget } from "./fold-target.ts";
 import type { Slot } from "../message-list.ts";
 import { callsIn } from "../../base/calls-in.ts";
-import { isRecord } from "../../guard/fields.ts";
 import { sizeOf } from "../../json/size.ts";
 
 /** Takes the messages of a snapshot, and charges for those of the run again. */
@@ -49,8 +49,8 @@ function toSlot(message: Message, isHistory: boolean): Slot {
 
 /** Which absent activities a snapshot removes; a producer may list them in its metadata. */
 function ownedActivities({ messages, metadata }: MessagesSnapshotEvent): (type: string) => boolean {
-  const note = own(metadata, "@ag-ui/client");
-  const types = own(note, "authoritativeActivityTypes");
+  const note = isRecord(metadata) ? own(metadata, "@ag-ui/client") : undefined;
+  const types = isRecord(note) ? own(note, "authoritativeActivityTypes") : undefined;
   if (types === null) return () => true;
   if (note === undefined || (types === undefined && isRecord(note))) {
     const hasActivity = messages.some(({ role }) => role === "activity");
@@ -58,10 +58,6 @@ function ownedActivities({ messages, metadata }: MessagesSnapshotEvent): (type: 
   }
   const isList = Array.isArray(types) && types.every((type) => typeof type === "string");
   return (type) => isList && types.includes(type);
-}
-
-function own(value: unknown, key: string): unknown {
-  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 /** The ids of a message and of its calls. */

@@ -1,4 +1,4 @@
-import { asText, isRecord } from "../../client/json.ts";
+import { asText, isRecord } from "@holodeck/agui-core/internal";
 
 /** An activity of the agent, in one line. */
 export function ActivityLine({ type, content }: { type: string; content: unknown }) {

@@ -1,6 +1,6 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { Interrupt } from "@ag-ui/core";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { isRecord } from "../../client/json.ts";
 import { focusComposer, focusOn } from "../composer/focus.ts";
 import { chat } from "../state/instance.ts";
 import { JsonForm } from "./json-form.tsx";

@@ -1,6 +1,7 @@
+import { asText } from "@holodeck/agui-core/internal";
 import type { ToolCall } from "@ag-ui/core";
 import { useEffect, useRef } from "preact/hooks";
-import { asText, parseRecord } from "../../client/json.ts";
+import { parseRecord } from "../../client/json.ts";
 import { focusComposer, focusOn } from "../composer/focus.ts";
 import { JsonForm } from "./json-form.tsx";
 import { LocationForm } from "./location-form.tsx";

@@ -1,5 +1,6 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { ToolCall } from "@ag-ui/core";
-import { isRecord, parseJson } from "../../client/json.ts";
+import { parseJson } from "../../client/json.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Approval } from "./approval.tsx";

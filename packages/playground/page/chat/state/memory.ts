@@ -1,5 +1,6 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { ThreadInfo } from "../../client/server.ts";
-import { isRecord, parseJson, parseRecord } from "../../client/json.ts";
+import { parseJson, parseRecord } from "../../client/json.ts";
 
 /** Where the page stores what it has to restore: `localStorage` and `sessionStorage`, or a fake. */
 export interface Storage {

@@ -1,4 +1,4 @@
-import { asText, isRecord } from "../../client/json.ts";
+import { asText, isRecord } from "@holodeck/agui-core/internal";
 
 interface PlanStep {
   readonly title: string;

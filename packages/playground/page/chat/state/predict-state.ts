@@ -1,5 +1,5 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { BaseEvent } from "@ag-ui/core";
-import { isRecord } from "../../client/json.ts";
 import type { SeenState } from "../../model.ts";
 import { parsePartialJson } from "./partial-json.ts";
 

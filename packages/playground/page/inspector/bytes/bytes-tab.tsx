@@ -42,7 +42,7 @@ export function BytesTab({ exchange, frames }: BytesTabProps): JSX.Element {
         <span class="count">
           {formatCount(frames.length, "frame")}, {formatBytes(total)}
         </span>
-        <CopyButton what="answer" text={() => toText(frames, wire)} />
+        <CopyButton what="answer" text={() => toFrameText(frames, wire)} />
       </div>
       <div class="list-frame">
         <VirtualList
@@ -58,7 +58,7 @@ export function BytesTab({ exchange, frames }: BytesTabProps): JSX.Element {
   );
 }
 
-function toText(frames: readonly Frame[], wire: Exchange["wire"]): string {
+function toFrameText(frames: readonly Frame[], wire: Exchange["wire"]): string {
   const decoder = new TextDecoder();
   return wire === "agui-proto"
     ? frames.map(({ bytes }) => toHexDump(bytes)).join("\n\n")

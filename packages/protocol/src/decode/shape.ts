@@ -1,5 +1,6 @@
+import { toSnake } from "../snake-name.ts";
+import { isRecord, quoteText } from "@holodeck/agui-core/internal";
 import type { Fault, Json } from "@holodeck/agui-core";
-import { quoteText } from "./faults.ts";
 
 /** What normalising finds on its way. */
 export interface Notes {
@@ -20,16 +21,6 @@ export interface Shape {
 const maxWarnings = 50;
 // Far above any real request, far below what would make a list of faults a denial of service.
 const maxEntries = 10_000;
-
-/** True for a JSON object. */
-export function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** An own member. What is inherited was not in the body. */
-export function own(record: Json, key: string): unknown {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
-}
 
 /**
  * A new object with only the known members of `value`: camelCase, without nulls where AG-UI
@@ -83,9 +74,4 @@ function namesOf(shape: Shape): ReadonlyMap<string, string> {
   }
   cache.set(shape, names);
   return names;
-}
-
-/** `threadId` as `thread_id`. */
-export function toSnake(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,3 +1,4 @@
+import { quoteText } from "@holodeck/agui-core/internal";
 import type { Fault } from "@holodeck/agui-core";
 
 /** One problem as zod reports it, in the parts that we read. */
@@ -90,11 +91,6 @@ function kindOf(value: unknown, expected: string): string {
   // Where a kind is expected, the value's kind is shown; otherwise the value, shortened.
   if (typeof value === "string" && !/^an? /.test(expected)) return quoteText(value);
   return withArticle(typeof value);
-}
-
-/** Text of a client's, safe and short enough for a message or a log. */
-export function quoteText(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
 
 function withArticle(noun: string): string {

@@ -1,6 +1,7 @@
+import { isRecord } from "@holodeck/agui-core/internal";
 import { EventType } from "@holodeck/agui-core";
 import type { BaseEvent, Json } from "@holodeck/agui-core";
-import { isRecord, toSnake } from "./records.ts";
+import { toSnake } from "../snake-name.ts";
 
 /**
  * The members of an object that belong to the envelope: their names are converted. Everything else,
