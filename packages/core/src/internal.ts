@@ -5,6 +5,7 @@
 export { assertOptions, describeValue, unknownName } from "./base/options.ts";
 export { after, isPromise } from "./base/awaitable.ts";
 export { clip, concatBytes, flattenText, quoteText } from "./base/text-and-bytes.ts";
+export { withDeadline } from "./base/deadline.ts";
 export { createHandleSet } from "./base/handle-set.ts";
 export type { HandleSet } from "./base/handle-set.ts";
 export { describeCall, withCalls, withoutClaims } from "./tools/claims.ts";

@@ -1,3 +1,4 @@
+import { withDeadline } from "@holodeck/agui-core/internal";
 import type { Awaitable, Clock } from "@holodeck/agui-core";
 
 export interface RunTimeLimit {
@@ -14,28 +15,15 @@ export type Failure = { readonly reason: "timeout" | "stopped" } | { readonly er
  * Returns the result of a task, or the reason for having none. The signal passed to it is aborted when the
  * result is not needed.
  */
-export function withRunTimeout<T>(
+export async function withRunTimeout<T>(
   task: (signal: AbortSignal) => Awaitable<T>,
   { ms, clock, signal }: RunTimeLimit,
 ): Promise<{ readonly value: T } | Failure> {
-  return new Promise((resolve) => {
-    const controller = new AbortController();
-    const timer = clock.setTimeout(() => settle({ reason: "timeout" }), ms);
-    const stop = (): void => settle({ reason: "stopped" });
-
-    function settle(outcome: { readonly value: T } | Failure): void {
-      clock.clearTimeout(timer);
-      signal.removeEventListener("abort", stop);
-      resolve(outcome);
-      if (!("value" in outcome)) controller.abort();
-    }
-
-    if (signal.aborted) return stop();
-    signal.addEventListener("abort", stop, { once: true });
-    // What it throws at once counts like what it rejects with.
-    new Promise<T>((done) => done(task(controller.signal))).then(
-      (value) => settle({ value }),
-      (error: unknown) => settle({ error }),
-    );
-  });
+  const late = new Error(`It took longer than ${ms} ms.`);
+  try {
+    return { value: await withDeadline(task, { ms, clock, signal, late: () => late }) };
+  } catch (error) {
+    if (signal.aborted) return { reason: "stopped" };
+    return error === late ? { reason: "timeout" } : { error };
+  }
 }

@@ -1,4 +1,4 @@
-import { describeValue, isRecord } from "@holodeck/agui-core/internal";
+import { describeValue, isRecord, withDeadline } from "@holodeck/agui-core/internal";
 import type { AgentObject, Awaitable, Clock, Json, Logger } from "@holodeck/agui-core";
 import type { Agents, LoadedAgent } from "../runs/agents.ts";
 
@@ -52,18 +52,11 @@ export function createCapabilities(
     const isFirst = !asked || clock.now() - asked.at >= restMs;
     const answered = isFirst ? put(question) : asked.answered;
     if (isFirst) question.asked = { at: clock.now(), answered };
-    let timer: unknown;
-    const late = new Promise<void>((resolve) => {
-      timer = clock.setTimeout(() => {
-        const error = new Error(`getCapabilities did not return within ${patienceMs} ms.`);
-        if (isFirst) fail(question.loaded, error);
-        resolve();
-      }, patienceMs);
-    });
+    const late = (): Error => new Error(`getCapabilities did not return within ${patienceMs} ms.`);
     try {
-      await Promise.race([answered, late]);
-    } finally {
-      clock.clearTimeout(timer);
+      await withDeadline(answered, { ms: patienceMs, clock, late });
+    } catch (error) {
+      if (isFirst) fail(question.loaded, error);
     }
   }
 

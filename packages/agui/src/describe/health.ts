@@ -1,3 +1,4 @@
+import { withDeadline } from "@holodeck/agui-core/internal";
 import type { Awaitable, Json, Reply } from "@holodeck/agui-core";
 import type { Agents } from "../runs/agents.ts";
 import { healthSchema, readySchema, toOperation } from "./health-schemas.ts";
@@ -60,20 +61,14 @@ export function healthRoutes(parts: {
   let looking: Promise<CheckResult> | undefined;
 
   async function look(name: string, check: HealthCheck): Promise<CheckResult> {
-    let timer: unknown;
     try {
-      const late = new Promise<never>((_, reject) => {
-        const error = new Error(`The check took longer than ${checkMs} ms.`);
-        timer = clock.setTimeout(() => reject(error), checkMs);
-      });
-      const verdict = await Promise.race([check(), late]);
+      const late = (): Error => new Error(`The check took longer than ${checkMs} ms.`);
+      const verdict = await withDeadline(() => check(), { ms: checkMs, clock, late });
       if (verdict === "degraded" || verdict === "unhealthy") return { name, status: verdict };
       return { name, status: verdict === false ? "unhealthy" : "healthy" };
     } catch (error) {
       logger.warn({ error, check: name }, "A health check failed.");
       return { name, status: "unhealthy" };
-    } finally {
-      clock.clearTimeout(timer);
     }
   }
 

@@ -1,5 +1,5 @@
 import { AgentError } from "@holodeck/agui-core";
-import { describeValue, isPromise } from "@holodeck/agui-core/internal";
+import { describeValue, isPromise, withDeadline } from "@holodeck/agui-core/internal";
 import type { AgentRequest, Principal } from "@holodeck/agui-core";
 import type { Settings } from "../options/options.ts";
 
@@ -19,21 +19,10 @@ export async function authenticate(
 }
 
 // An identity provider that never responds would otherwise accumulate requests.
-async function inTime<T>(
-  work: PromiseLike<T>,
-  { clock, limits }: AuthenticateSettings,
-): Promise<T> {
-  let timer: unknown;
-  const late = new Promise<never>((_, reject) => {
-    const message = "Authentication timed out.";
-    const error = new AgentError("timeout", message, { status: 503, retryAfter: 5 });
-    timer = clock.setTimeout(() => reject(error), limits.authenticateMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clock.clearTimeout(timer);
-  }
+function inTime<T>(work: Promise<T>, { clock, limits }: AuthenticateSettings): Promise<T> {
+  const late = (): Error =>
+    new AgentError("timeout", "Authentication timed out.", { status: 503, retryAfter: 5 });
+  return withDeadline(work, { ms: limits.authenticateMs, clock, late });
 }
 
 // A caller without an id would share the threads of all other callers without one.

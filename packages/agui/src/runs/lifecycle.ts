@@ -1,3 +1,4 @@
+import { withDeadline } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { AgentObject } from "@holodeck/agui-core";
 import type { Agents } from "./agents.ts";
@@ -154,14 +155,11 @@ export function createLifecycle(options: {
   }
 
   async function within(work: Promise<unknown>, ms: number): Promise<void> {
-    let timer: unknown;
-    const timeout = new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, ms)));
+    const late = new Error(`It took longer than ${ms} ms.`);
     try {
-      await Promise.race([work, timeout]);
+      await withDeadline(work, { ms, clock, late: () => late });
     } catch (error) {
-      logger.error({ error }, "An error occurred during shutdown.");
-    } finally {
-      clock.clearTimeout(timer);
+      if (error !== late) logger.error({ error }, "An error occurred during shutdown.");
     }
   }
 

@@ -1,3 +1,4 @@
+import { withDeadline } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
   Awaitable,
@@ -68,18 +69,12 @@ export function createResources(
     const entry = held.get(id);
     if (!entry) return;
     held.delete(id);
-    let limit: unknown;
     try {
       const { dispose } = await entry.made;
-      const late = new Promise<never>((_, reject) => {
-        const error = new Error(`dispose() took longer than ${disposeMs} ms.`);
-        limit = clock.setTimeout(() => reject(error), disposeMs);
-      });
-      await Promise.race([dispose?.(), late]);
+      const late = (): Error => new Error(`dispose() took longer than ${disposeMs} ms.`);
+      await withDeadline(() => dispose?.(), { ms: disposeMs, clock, late });
     } catch (error) {
       logger.error({ error, threadId: key.threadId }, "A session could not be disposed of.");
-    } finally {
-      clock.clearTimeout(limit);
     }
   }
 

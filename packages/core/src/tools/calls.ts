@@ -12,7 +12,7 @@ import type { Verdict } from "./approval.ts";
 import { findCallFault, toToolError } from "./call-faults.ts";
 import { sendResult } from "./results.ts";
 import type { RunTools } from "./run-tools.ts";
-import { withTimeout } from "./tool-timeout.ts";
+import { withToolTimeout } from "./tool-timeout.ts";
 import type { RunContext } from "../contract/context.ts";
 import type {
   AskedCall,
@@ -220,7 +220,7 @@ export class ToolCalls {
           ? this.#desk.disposers.take(await tool.invoke(args, this.#forCall(signal, id)))
           : client?.invoke();
       const ms = (tool ?? client)?.timeoutMs ?? definition?.timeoutMs ?? this.#desk.timeoutMs;
-      const result = await withTimeout(work, {
+      const result = await withToolTimeout(work, {
         ms,
         name,
         clock: this.#desk.clock,

@@ -1,8 +1,9 @@
 import { awaiter } from "../base/find-awaiter.ts";
+import { withDeadline } from "../base/deadline.ts";
 import { AgentError } from "../contract/errors.ts";
 import type { Clock } from "../contract/context.ts";
 
-export interface TimeoutOptions {
+export interface ToolTimeoutOptions {
   readonly ms: number;
   /** Of the tool. */
   readonly name: string;
@@ -18,32 +19,17 @@ const running = {
   },
 };
 
-/** Waits for `work` until its time is up or the run ends; the signal it is given knows of both. */
-export function withTimeout<T>(
+/** Waits for a tool until its time is over or the run ends; the signal it receives aborts in both cases. */
+export function withToolTimeout<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  options: TimeoutOptions,
+  { ms, name, clock, signal }: ToolTimeoutOptions,
 ): Promise<T> {
-  const { ms, name, clock, signal } = options;
-  // What begins after the end of the run has no client to answer to.
-  if (signal.aborted) return Promise.reject(signal.reason as Error);
-  const own = new AbortController();
-  return new Promise((resolve, reject) => {
-    const giveUp = (reason: unknown): void => {
-      reject(reason);
-      own.abort(reason);
-    };
-    const onAbort = (): void => giveUp(signal.reason);
-    const timer = clock.setTimeout(
-      () => giveUp(new AgentError("timeout", `The tool "${name}" took longer than ${ms} ms.`)),
-      ms,
-    );
-    signal.addEventListener("abort", onAbort, { once: true });
-    void Promise.resolve()
-      .then(() => running[awaiter](() => work(own.signal)))
-      .then(resolve, reject)
-      .finally(() => {
-        clock.clearTimeout(timer);
-        signal.removeEventListener("abort", onAbort);
-      });
+  const late = (): Error =>
+    new AgentError("timeout", `The tool "${name}" took longer than ${ms} ms.`);
+  return withDeadline((own) => Promise.resolve().then(() => running[awaiter](() => work(own))), {
+    ms,
+    clock,
+    signal,
+    late,
   });
 }

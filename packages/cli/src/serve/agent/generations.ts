@@ -1,3 +1,5 @@
+import { processClock } from "../../shared/process-clock.ts";
+import { withDeadline } from "@holodeck/agui-core/internal";
 import { createAgentHandler } from "@holodeck/agui";
 import type {
   AgentHandler,
@@ -122,9 +124,13 @@ function openIn({ busy, handler }: Generation): number {
   return busy + handler.runs.list().length;
 }
 
+// Errors of the work are its caller's; work that is late is left behind.
 async function within(work: Promise<void> | undefined, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
-  await Promise.race([work, late]);
-  clearTimeout(timer);
+  if (!work) return;
+  const late = new Error(`It took longer than ${ms} ms.`);
+  try {
+    await withDeadline(work, { ms, clock: processClock, late: () => late });
+  } catch (error) {
+    if (error !== late) throw error;
+  }
 }

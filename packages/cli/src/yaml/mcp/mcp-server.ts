@@ -1,3 +1,5 @@
+import { processClock } from "../../shared/process-clock.ts";
+import { withDeadline } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { CallToolResult, Client, Tool, Transport } from "@modelcontextprotocol/client";
 import { reasonOf } from "../../shared/reason-of.ts";
@@ -117,7 +119,7 @@ export function createMcpServer(target: McpTarget): McpServer {
       }
     },
     async close() {
-      closing.abort();
+      closing.abort(closed());
       // What could not be connected has nothing to close.
       const client = await connecting?.catch(() => undefined);
       await client?.close();
@@ -138,19 +140,10 @@ async function toTransport(target: McpTarget): Promise<Transport> {
   return new StdioClientTransport({ command, args: [...args], env: all, cwd: folder });
 }
 
-async function within(ms: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-  if (signal.aborted) throw closed();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const message = `It did not answer within ${ms / 1000} s; increase "timeout" of the tool.`;
-    timer = setTimeout(() => reject(new Error(message)), ms);
-    signal.addEventListener("abort", () => reject(closed()), { once: true });
-  });
-  try {
-    await Promise.race([work(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function within(ms: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  const late = (): Error =>
+    new Error(`It did not answer within ${ms / 1000} s; increase "timeout" of the tool.`);
+  return withDeadline(work, { ms, clock: processClock, signal, late });
 }
 
 const closed = (): Error => new Error("It was closed in the meantime.");

@@ -1,3 +1,4 @@
+import { withDeadline } from "@holodeck/agui-core/internal";
 import type { Clock } from "@holodeck/agui-core";
 import type { RedisCommands } from "../client/commands.ts";
 import type { RedisConnection } from "../client/connection.ts";
@@ -126,16 +127,8 @@ export function createTail(options: TailOptions): Tail {
     return new Promise((resolve) => void clock.setTimeout(resolve, ms));
   }
 
-  async function limited<T>(work: Promise<T>, ms: number): Promise<T> {
-    let timer: unknown;
-    const late = new Promise<never>((_, reject) => {
-      timer = clock.setTimeout(() => reject(silent), ms + commandMs);
-    });
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      clock.clearTimeout(timer);
-    }
+  function limited<T>(work: Promise<T>, ms: number): Promise<T> {
+    return withDeadline(work, { ms: ms + commandMs, clock, late: () => silent });
   }
 
   return {
