@@ -111,7 +111,3 @@ function countMembers(value: Json): number {
   for (const _ in value) count++;
   return count;
 }
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
