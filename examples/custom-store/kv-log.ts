@@ -1,4 +1,4 @@
-import { cutAfter } from "@holodeck/agui-core";
+import { cutAfter, isAgentError } from "@holodeck/agui-core";
 import type { Clock, Lease, LogEntry, RunCommand, RunKey, RunLog } from "@holodeck/agui-core";
 import {
   addEntry,
@@ -86,6 +86,11 @@ export function createKvLog(kv: KeyValue, threads: Threads, options: KvLogOption
     if (run?.record.status === "running" && run.expiresAt > clock.now()) return run;
     presence.disown(lease.fence, true);
     throw runLost(lease.runId);
+  }
+
+  function doubt({ fence }: Lease, error: unknown): void {
+    const run = presence.owned.get(fence);
+    if (run && isAgentError(error) && error.code === "store-unavailable") run.isDoubtful = true;
   }
 
   /** The run of a key, after a dead owner's was ended and old logs were removed. */
@@ -198,15 +203,29 @@ export function createKvLog(kv: KeyValue, threads: Threads, options: KvLogOption
       return busy ? { busy } : presence.own(key, fence);
     },
     async append(lease, entries) {
-      await threads.change(lease, (document) => write(assertHeld(document, lease), entries));
+      try {
+        await threads.change(lease, (document) => write(assertHeld(document, lease), entries));
+      } catch (error) {
+        doubt(lease, error);
+        throw error;
+      }
       presence.wake();
     },
     async close(lease, terminal, status) {
-      await threads.change(lease, (document) => {
-        const run = assertHeld(document, lease);
-        write(run, [terminal]);
-        end(run, status);
-      });
+      const { isDoubtful } = presence.owned.get(lease.fence) ?? {};
+      try {
+        await threads.change(lease, (document) => {
+          const run = assertHeld(document, lease);
+          // After a write without an answer only the database knows the next offset.
+          const offset = isDoubtful ? run.record.last + 1 : terminal.from;
+          write(run, [{ ...terminal, from: offset, to: offset }]);
+          end(run, status);
+        });
+      } catch (error) {
+        // An owner whose end was not stored is done all the same: its lease runs out.
+        if (!isAgentError(error) || error.code !== "internal") presence.disown(lease.fence, false);
+        throw error;
+      }
       presence.disown(lease.fence, false);
       presence.wake();
     },
@@ -252,7 +271,7 @@ export function createKvLog(kv: KeyValue, threads: Threads, options: KvLogOption
     commands(lease, on) {
       const run = presence.owned.get(lease.fence);
       run?.listeners.add(on);
-      void look();
+      look().catch(() => undefined);
       return () => void run?.listeners.delete(on);
     },
     dispose: () => presence.close(),

@@ -13,6 +13,7 @@ import {
   tooManySessions,
 } from "@holodeck/agui-sessions/kit";
 import type { Bucket } from "@holodeck/agui-sessions/kit";
+import { answered } from "./answered.ts";
 import type { KeyValue } from "./key-value.ts";
 import { createKvLog } from "./kv-log.ts";
 import { createThreads } from "./threads.ts";
@@ -30,14 +31,22 @@ export interface KvSessionsOptions {
   readonly runLogMs?: number;
   readonly runLogEvents?: number;
   readonly runLogBytes?: number;
+  /** How long one call to the database may take. */
+  readonly callMs?: number;
 }
 
 /** Sessions and run logs in any database that can compare and set. */
 export function kvSessions(options: KvSessionsOptions): SessionStore {
-  const { kv, clock = systemClock, ttlMs = 30 * 60_000, maxSessions = 10_000 } = options;
+  const {
+    clock = systemClock,
+    callMs = 5_000,
+    ttlMs = 30 * 60_000,
+    maxSessions = 10_000,
+  } = options;
   const { leaseMs = 30_000, runLogMs = 10 * 60_000 } = options;
   const { runLogEvents = 10_000, runLogBytes = 8 * 1024 * 1024 } = options;
   const { maxMessagesPerThread: maxMessages, maxTokens } = options;
+  const kv = answered(options.kv, { clock, callMs });
   const threads = createThreads(kv);
   const runs = createKvLog(kv, threads, { clock, leaseMs, runLogMs, runLogEvents, runLogBytes });
 

@@ -5,6 +5,8 @@ import type { OwnLease } from "@holodeck/agui-sessions/kit";
 /** A run that this process owns. */
 interface OwnedRun extends OwnLease {
   readonly listeners: Set<(command: RunCommand) => void>;
+  /** A write was not answered: it may have been made. */
+  isDoubtful: boolean;
 }
 
 export interface Presence {
@@ -62,7 +64,7 @@ export function createPresence(
     wake,
     own(key, fence) {
       const own = createOwnLease(key, fence);
-      owned.set(fence, { ...own, listeners: new Set() });
+      owned.set(fence, { ...own, listeners: new Set(), isDoubtful: false });
       arm();
       return own.lease;
     },

@@ -1,19 +1,35 @@
 import { testRunLog, testSessionStore } from "@holodeck/agui-testing/vitest";
+import type { StoreSetup } from "@holodeck/agui-testing/vitest";
 import { expect, test } from "vitest";
 import { memoryKeyValue } from "../key-value.ts";
+import type { KeyValue } from "../key-value.ts";
 import { kvSessions } from "../kv-sessions.ts";
 import { createHandler } from "../server.ts";
 
 let kv = memoryKeyValue();
 const suites = {
   // Another process is another store on the same database.
-  second: (setup: object) => kvSessions({ kv, ...setup }),
+  second: openStore,
   blobs: false,
+  faults: true,
 } as const;
 
-function createStore(setup: object) {
+/** All calls to the database go through the suite, which lets some of them fail. */
+function openStore({ through, ...setup }: StoreSetup) {
+  return kvSessions({ kv: through ? faulty(kv, through) : kv, ...setup });
+}
+
+function faulty(kv: KeyValue, through: NonNullable<StoreSetup["through"]>): KeyValue {
+  return {
+    get: (key) => through(() => kv.get(key)),
+    set: (key, value, version) => through(() => kv.set(key, value, version)),
+    list: (prefix) => through(() => kv.list(prefix)),
+  };
+}
+
+function createStore(setup: StoreSetup) {
   kv = memoryKeyValue();
-  return kvSessions({ kv, ...setup });
+  return openStore(setup);
 }
 
 testSessionStore("a store on a key-value database", createStore, suites);

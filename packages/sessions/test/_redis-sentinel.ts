@@ -9,6 +9,7 @@ import { createSentinel } from "redis";
 import type { RedisClient } from "../src/redis/index.ts";
 import { hasRedis, killRedis, onFreePort, spawnRedis } from "./_redis.ts";
 import { until } from "./_redis-runs.ts";
+import { locate } from "../../../scripts/test-support/services.ts";
 
 /** A server, its replica and a sentinel that makes the replica the server when the first one dies. */
 export interface TestSentinel {
@@ -90,7 +91,7 @@ async function spawnSentinel(
     `sentinel failover-timeout ${group} 3000`,
   ];
   await writeFile(path, `${lines.join("\n")}\n`);
-  const server = spawn("redis-server", [path, "--sentinel"], {
+  const server = spawn(locate("redis") ?? "redis-server", [path, "--sentinel"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   for await (const chunk of server.stdout) {

@@ -3,6 +3,7 @@ import type { CreateStore } from "@holodeck/agui-testing/vitest";
 import { afterAll, describe } from "vitest";
 import { redisSessions } from "../src/redis/index.ts";
 import type { RedisClient } from "../src/redis/index.ts";
+import { faultyClient } from "./_faulty-client.ts";
 
 /** A server or a cluster, and how to reach it. */
 export interface RedisUnderTest {
@@ -17,20 +18,19 @@ export function testRedisSessions(redis: RedisUnderTest | undefined): void {
     if (!redis) return;
     afterAll(() => redis.stop());
     let stores = 0;
-    // Late is not away: what is unavailable has tests of its own.
-    const common = { commandMs: 20_000 };
-    const second: CreateStore = async (setup) =>
+    // Late is not away, except where calls have a time.
+    const second: CreateStore = async ({ through, callMs, ...setup }) =>
       redisSessions({
-        client: await redis.connect(),
+        client: faultyClient(await redis.connect(), through),
         prefix: `test-${stores}`,
-        ...common,
+        commandMs: callMs ?? 20_000,
         ...setup,
       });
     const create: CreateStore = (setup) => {
       stores++;
       return second(setup);
     };
-    testSessionStore(redis.name, create, { clock: "real", second });
-    testRunLog(redis.name, create, { clock: "real", second });
+    testSessionStore(redis.name, create, { clock: "real", second, faults: true });
+    testRunLog(redis.name, create, { clock: "real", second, faults: true });
   });
 }

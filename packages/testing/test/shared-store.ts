@@ -1,7 +1,9 @@
 import { memorySessions } from "@holodeck/agui";
-import { AgentError, EventType, systemClock } from "@holodeck/agui-core";
+import { AgentError, EventType, isAgentError, systemClock } from "@holodeck/agui-core";
 import type { Lease, LogEntry, RunKey, RunLog, RunRecord, SessionStore } from "@holodeck/agui-core";
 import type { CreateStore, StoreSetup } from "../src/vitest/index.ts";
+import { createCaller } from "./database-caller.ts";
+import type { CallDatabase, CreateCaller } from "./database-caller.ts";
 import { smallestLease } from "./smallest-lease.ts";
 
 interface Shared {
@@ -15,21 +17,34 @@ export interface SharedStores {
   second: CreateStore;
 }
 
-/** What a store would be if several processes shared one memory: answers late, and leases run out. */
-export function sharedStores(lostType: EventType = EventType.RUN_ERROR): SharedStores {
+/**
+ * What a store would be if several processes shared one memory: it answers later, leases run out, and calls to
+ * its memory may fail.
+ */
+export function sharedStores(
+  lostType: EventType = EventType.RUN_ERROR,
+  toCaller: CreateCaller = createCaller,
+): SharedStores {
   let shared: Shared;
   return {
     create(setup) {
-      const { leaseMs: _ours, ...rest } = setup;
+      const { leaseMs: _ours, through: _through, callMs: _callMs, ...rest } = setup;
       shared = { store: memorySessions(rest), held: new Map() };
-      return openView(shared, setup, lostType);
+      return openView(shared, setup, { lostType, call: toCaller(setup) });
     },
-    second: (setup) => openView(shared, setup, lostType),
+    second: (setup) => openView(shared, setup, { lostType, call: toCaller(setup) }),
   };
 }
 
-function openView(shared: Shared, setup: StoreSetup, lostType: EventType): SessionStore {
+function openView(
+  shared: Shared,
+  setup: StoreSetup,
+  { lostType, call }: { lostType: EventType; call: CallDatabase },
+): SessionStore {
   const { store, held } = shared;
+  // Fences of leases with a write that was not answered, and of those with an end that was not.
+  const doubtful = new Set<number>();
+  const abandoned = new Set<number>();
   const { clock = systemClock, leaseMs = 15_000 } = setup;
   const closed = new AbortController();
 
@@ -48,7 +63,7 @@ function openView(shared: Shared, setup: StoreSetup, lostType: EventType): Sessi
   }
 
   function renew(lease: Lease, onLost: () => void): void {
-    if (closed.signal.aborted) return;
+    if (closed.signal.aborted || abandoned.has(lease.fence)) return;
     const owner = held.get(idOf(lease));
     if (owner?.lease.fence !== lease.fence || owner.until <= clock.now()) return onLost();
     owner.until = clock.now() + leaseMs;
@@ -58,27 +73,51 @@ function openView(shared: Shared, setup: StoreSetup, lostType: EventType): Sessi
   const runs: RunLog = {
     ...store.runs,
     async open(key, init) {
-      const active = await store.runs.active(key);
-      if (active) reap(active.principal, active.runId);
-      reap(key.principal, key.runId);
-      const opened = await store.runs.open(key, init);
-      if ("busy" in opened) return opened;
-      held.set(idOf(key), { lease: opened, until: clock.now() + leaseMs });
-      return smallestLease(opened, (lose) => renew(opened, lose));
+      const opened = await call(async () => {
+        const active = await store.runs.active(key);
+        if (active) reap(active.principal, active.runId);
+        reap(key.principal, key.runId);
+        const lease = await store.runs.open(key, init);
+        if (!("busy" in lease)) held.set(idOf(key), { lease, until: clock.now() + leaseMs });
+        return lease;
+      });
+      return "busy" in opened ? opened : smallestLease(opened, (lose) => renew(opened, lose));
     },
-    append: async (lease, entries) => store.runs.append(lease, entries),
+    async append(lease, entries) {
+      try {
+        await call(() => store.runs.append(lease, entries));
+      } catch (error) {
+        doubtful.add(lease.fence);
+        throw error;
+      }
+    },
     async close(lease, terminal, status) {
-      await store.runs.close(lease, terminal, status);
+      try {
+        await call(() => {
+          const record = store.runs.find(lease.principal, lease.runId) as RunRecord | undefined;
+          const offset = record && doubtful.has(lease.fence) ? record.last + 1 : terminal.from;
+          const at = { ...terminal, from: offset, to: offset };
+          return store.runs.close(lease, at, status);
+        });
+      } catch (error) {
+        // Its end was not stored: the lease runs out.
+        if (isAgentError(error) && error.code === "store-unavailable") abandoned.add(lease.fence);
+        throw error;
+      }
       held.delete(idOf(lease));
     },
-    async find(principal, runId) {
-      reap(principal, runId);
-      return store.runs.find(principal, runId);
-    },
-    async read(key, after, limit) {
-      return store.runs.read(key, after, limit);
-    },
+    find: (principal, runId) =>
+      call(() => {
+        reap(principal, runId);
+        return store.runs.find(principal, runId);
+      }),
+    active: (key) => call(() => store.runs.active(key)),
+    read: (key, after, limit) => call(() => store.runs.read(key, after, limit)),
+    watchers: (key) => call(() => store.runs.watchers(key)),
+    send: (key, command) => call(() => store.runs.send(key, command)),
+    requestStop: (key) => call(() => store.runs.requestStop(key)),
     async *follow(key, after, signal) {
+      await call(() => undefined);
       let timer: unknown;
       const look = (): void => {
         timer = clock.setTimeout(look, leaseMs / 4);
@@ -96,10 +135,13 @@ function openView(shared: Shared, setup: StoreSetup, lostType: EventType): Sessi
   return {
     ...store,
     runs,
-    get: async (key) => store.get(key),
-    create: async (key, init) => store.create(key, init),
-    update: async (key, change, options) => store.update(key, change, options),
-    take: async (bucket, cost, rate) => store.take(bucket, cost, rate),
+    get: (key) => call(() => store.get(key)),
+    create: (key, init) => call(() => store.create(key, init)),
+    update: (key, change, options) => call(() => store.update(key, change, options)),
+    touch: (key) => call(() => store.touch(key)),
+    list: (query) => call(() => store.list(query)),
+    cleanupExpired: () => call(() => store.cleanupExpired()),
+    take: (bucket, cost, rate) => call(() => store.take(bucket, cost, rate)),
     close: async () => closed.abort(),
   };
 }
@@ -107,13 +149,16 @@ function openView(shared: Shared, setup: StoreSetup, lostType: EventType): Sessi
 /** A store with something wrong in it. */
 export function breakStore(
   { create, second }: SharedStores,
-  change: (store: SessionStore) => Partial<Omit<SessionStore, "runs">> & { runs?: Partial<RunLog> },
+  change: (
+    store: SessionStore,
+    setup: StoreSetup,
+  ) => Partial<Omit<SessionStore, "runs">> & { runs?: Partial<RunLog> },
 ): SharedStores {
   const broken =
     (make: CreateStore): CreateStore =>
     async (setup) => {
       const store = await make(setup);
-      const { runs, ...rest } = change(store);
+      const { runs, ...rest } = change(store, setup);
       return { ...store, ...rest, runs: { ...store.runs, ...runs } };
     };
   return { create: broken(create), second: broken(second) };

@@ -150,5 +150,55 @@ test("the suites find out what is broken, and nothing else", { timeout: 300_000 
       "counts no session that has expired",
     ],
     "session store: has a bucket in every process": ["is one for all processes"],
+    "session store: does later what it has given up": [
+      "that answers late makes an update once or not at all",
+    ],
+    "session store: does twice what was not answered": [
+      "that loses an answer makes an update once or not at all",
+      "that loses an answer makes a session once or not at all",
+      "that answers late makes an update once or not at all",
+    ],
+    "run log: does twice what was not answered": [
+      "that loses an answer appends a batch once or not at all, and the run can be ended",
+      "that loses an answer ends a run once",
+    ],
+    "session store: passes the errors of its database on": [
+      "that hangs makes every call fail with store-unavailable, and is used again afterwards",
+      "that fails once makes an update once or not at all",
+      "that fails once makes a session once or not at all",
+      "that loses an answer makes an update once or not at all",
+      "that loses an answer makes a session once or not at all",
+      "that answers late makes an update once or not at all",
+      "that answers late makes a session once or not at all",
+    ],
+    "run log: passes the errors of its database on": [
+      "that fails once appends a batch once or not at all, and the run can be ended",
+      "that loses an answer appends a batch once or not at all, and the run can be ended",
+      "that answers late appends a batch once or not at all, and the run can be ended",
+      "that fails once opens a run that can be found, or none",
+      "that loses an answer opens a run that can be found, or none",
+      "that answers late opens a run that can be found, or none",
+      "that fails once ends a run once",
+      "that loses an answer ends a run once",
+      "that answers late ends a run once",
+      "that fails once leaves no hole in what a follower receives",
+      "that loses an answer leaves no hole in what a follower receives",
+      "that answers late leaves no hole in what a follower receives",
+    ],
+    "session store: leaves rejections unhandled": expect.arrayContaining([
+      "that hangs makes every call fail with store-unavailable, and is used again afterwards",
+      "that answers late makes an update once or not at all",
+      "that answers late makes a session once or not at all",
+    ]),
+    "run log: leaves rejections unhandled": expect.arrayContaining([
+      "that answers late appends a batch once or not at all, and the run can be ended",
+      "that answers late opens a run that can be found, or none",
+      "that answers late ends a run once",
+      "that answers late leaves no hole in what a follower receives",
+    ]),
+    "session store: moves back in time with its clock": [
+      "writes neither log nor session nor pending nor checkpoint over the next run",
+      "back moves no thread back in time, and keeps its order",
+    ],
   });
 });

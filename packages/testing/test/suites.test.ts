@@ -84,8 +84,8 @@ testProtocol("AG-UI before 1.0", {
 
 // Their leases have the required members only.
 const { create, second } = sharedStores();
-testSessionStore("shared by two processes", create, { second });
-testRunLog("shared by two processes", create, { second });
+testSessionStore("shared by two processes", create, { second, faults: true });
+testRunLog("shared by two processes", create, { second, faults: true });
 
 describe("leaving cases out", () => {
   const { define, finish } = defineCases({ skip: ["is left out", "is misspelt"] });

@@ -10,6 +10,7 @@ import {
   testSessionStore,
 } from "../../src/vitest/index.ts";
 import { ndjson, ndjsonEncoder, post, readLines } from "../ndjson.ts";
+import { brokenCallers } from "../database-caller.ts";
 import { breakStore, readUncut, sharedStores } from "../shared-store.ts";
 import type { SharedStores } from "../shared-store.ts";
 import { listenSmallest } from "../smallest-binding.ts";
@@ -280,4 +281,24 @@ testBrokenStore(
     const own = ++processes;
     return { take: (bucket, cost, rate) => store.take(`${own} ${bucket}`, cost, rate) };
   }),
+);
+
+function testBrokenCaller(name: string, caller: keyof typeof brokenCallers): void {
+  const { create, second } = sharedStores(EventType.RUN_ERROR, brokenCallers[caller]);
+  testSessionStore(name, create, { second, faults: true });
+  testRunLog(name, create, { second, faults: true });
+}
+
+testBrokenCaller("does later what it has given up", "doesItLater");
+testBrokenCaller("does twice what was not answered", "doesItTwice");
+testBrokenCaller("passes the errors of its database on", "passesErrorsOn");
+testBrokenCaller("leaves rejections unhandled", "forgetsRejections");
+testBrokenStore(
+  "moves back in time with its clock",
+  breakStore(sharedStores(), (store, { clock }) => ({
+    async update(key, change, options) {
+      const session = await store.update(key, change, options);
+      return { ...session, lastActivity: clock?.now() ?? session.lastActivity };
+    },
+  })),
 );

@@ -31,6 +31,10 @@ export interface StoreSetup {
   readonly runLogMs?: number;
   /** How long the owner of a run may be silent before the run counts as lost. */
   readonly leaseMs?: number;
+  /** In cases of faults: every call of the store to its database has to be made through this. */
+  readonly through?: <T>(call: () => PromiseLike<T>) => Promise<T>;
+  /** In cases of faults: how long the store waits for one call. */
+  readonly callMs?: number;
 }
 
 export type CreateStore = (setup: StoreSetup) => Awaitable<SessionStore>;
@@ -46,6 +50,11 @@ export interface TestStoreOptions {
    * processes is reported as skipped.
    */
   second?: CreateStore;
+  /**
+   * `true`: `create` makes a store whose calls go through `setup.through`, each of them given up after
+   * `setup.callMs`. Without it the cases of a database that fails are reported as skipped.
+   */
+  faults?: true;
   /** `false`: the store keeps no blobs, and their cases are reported as skipped. */
   blobs?: false;
   /** Titles of cases that this store does not claim. They are reported as skipped. */
@@ -72,6 +81,8 @@ export interface StoreBench {
   /** Waits, while time advances, for a promise that must settle. */
   within<T>(promise: PromiseLike<T>): Promise<T>;
   hang(): HungClock;
+  /** A clock that can be set while its timers go on. */
+  jumpingClock(): { readonly clock: Clock; by(ms: number): void };
   /** Runs a case; with a real clock again where it failed because time went by that it did not ask for. */
   play(body: () => Promise<void>): Promise<void>;
 }
@@ -133,6 +144,19 @@ export function createStoreBench(create: CreateStore, options: TestStoreOptions)
       await until(() => settled);
       return promise;
     },
+    jumpingClock() {
+      // The clock of the store that is opened next.
+      const base = (): Clock => (injected ? clock : systemClock);
+      let shift = 0;
+      return {
+        clock: {
+          now: () => base().now() + shift,
+          setTimeout: (callback, ms) => base().setTimeout(callback, ms),
+          clearTimeout: (handle) => base().clearTimeout(handle),
+        },
+        by: (ms) => void (shift += ms),
+      };
+    },
     hang: () => (injected ? hangFake(fakeClock(clock.now()), () => clock.now()) : hangReal()),
     play: (body) =>
       injected ? body() : repeatIfStalled({ run: body, askedMs: () => askedMs, reset: closeAll }),
@@ -175,7 +199,11 @@ function wait(ms: number): Promise<void> {
 }
 
 /** One case of a suite; `needs` is what the store must bring for it. */
-export type DefineCase = (title: string, body: () => Promise<void>, needs?: "second") => void;
+export type DefineCase = (
+  title: string,
+  body: () => Promise<void>,
+  needs?: "second" | "faults",
+) => void;
 
 /** Defines cases, and takes care that none is left out in silence. */
 export function defineCases(
@@ -185,7 +213,7 @@ export function defineCases(
   const unknown = new Set(options.skip);
   return {
     define(title, body, needs) {
-      const isSkipped = unknown.delete(title) || (needs === "second" && !options.second);
+      const isSkipped = unknown.delete(title) || (needs !== undefined && !options[needs]);
       test.skipIf(isSkipped)(title, () => play(body));
     },
     finish() {

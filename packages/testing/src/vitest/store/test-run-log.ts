@@ -1,4 +1,5 @@
 import { afterEach, describe } from "vitest";
+import { testRunLogFaults } from "./faults/_run-log-faults.ts";
 import { testRunLogOwning } from "./_run-log-owning.ts";
 import { testRunLogReading } from "./_run-log-reading.ts";
 import { testRunLogWriting } from "./_run-log-writing.ts";
@@ -33,6 +34,7 @@ export function testRunLog(
     testRunLogWriting(kit);
     testRunLogReading(kit);
     testRunLogOwning(kit);
+    testRunLogFaults(kit);
     finish();
   });
 }

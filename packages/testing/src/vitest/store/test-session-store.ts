@@ -1,7 +1,9 @@
 import { afterEach, describe } from "vitest";
+import { testClockJumps } from "./faults/_clock-jumps.ts";
 import { testSessionBlobs } from "./_session-blobs.ts";
 import { testSessionBytes } from "./_session-bytes.ts";
 import { testSessionClaims } from "./_session-claims.ts";
+import { testSessionFaults } from "./faults/_session-faults.ts";
 import { testSessionLeases } from "./_session-leases.ts";
 import { testSessionLifetime } from "./_session-lifetime.ts";
 import { testSessionPast } from "./_session-past.ts";
@@ -38,6 +40,8 @@ export function testSessionStore(
     testSessionClaims({ bench, define });
     testSessionLeases({ bench, define });
     testSessionLifetime({ bench, define });
+    testSessionFaults({ bench, define });
+    testClockJumps({ bench, define });
     testSessionBlobs({ bench, define }, { hasBlobs: options.blobs !== false });
     finish();
   });

@@ -1,0 +1,73 @@
+import { describe, expect } from "vitest";
+import { assistant, hour, init, key, run, user } from "../_session-kit.ts";
+import type { SessionKit } from "../_session-kit.ts";
+import { ending, mark, offsetsOf, openBenchRun } from "../_store-bench.ts";
+import { failureOf } from "./_session-faults.ts";
+
+const day = 24 * hour;
+
+/** What a store is when the clock of its process is set forward or back. */
+export function testClockJumps({ bench, define }: SessionKit): void {
+  describe("a clock that is set", () => {
+    for (const [title, ms] of [
+      ["forward", hour],
+      ["back", -hour],
+    ] as const) {
+      define(`${title} ends a run once, or not at all, and frees its thread`, async () => {
+        const jump = bench.jumpingClock();
+        const store = await bench.open({ clock: jump.clock, ttlMs: day, runLogMs: day });
+        await store.create(key, init);
+        const lease = await openBenchRun(store.runs, run);
+        await store.runs.append(lease, [mark(1)]);
+        jump.by(ms);
+        const code = await failureOf(async () => {
+          await store.runs.append(lease, [mark(2)]);
+          await store.update(key, { append: [user("1")] }, { lease });
+          await store.runs.close(lease, ending(3, run), "finished");
+        });
+        expect([undefined, "run-lost"]).toContain(code);
+        const record = await store.runs.find("ann", "r1");
+        expect(record?.status).toBe(code ? "lost" : "finished");
+        expect(offsetsOf(await store.runs.read(run, 0))).toEqual(
+          Array.from({ length: record!.last }, (_, index) => index + 1),
+        );
+        const next = { ...run, runId: "r2" };
+        const second = await openBenchRun(store.runs, next);
+        await store.update(key, { append: [assistant("2")] }, { lease: second });
+        await store.runs.close(second, ending(1, next), "finished");
+      });
+
+      define(`${title} moves no thread back in time, and keeps its order`, async () => {
+        const jump = bench.jumpingClock();
+        const store = await bench.open({ clock: jump.clock, ttlMs: day });
+        const { lastActivity } = await store.create(key, init);
+        jump.by(ms);
+        const changed = await store.update(key, { append: [user("1")] });
+        expect(changed.lastActivity).toBeGreaterThanOrEqual(lastActivity);
+        await store.touch(key);
+        const touched = await store.get(key);
+        expect(touched!.lastActivity).toBeGreaterThanOrEqual(changed.lastActivity);
+        jump.by(-ms);
+        await store.touch(key);
+        expect((await store.get(key))!.lastActivity).toBeGreaterThanOrEqual(touched!.lastActivity);
+        const { items } = await store.list({ principal: "ann", limit: 10 });
+        expect(items.map(({ threadId }) => threadId)).toEqual(["t1"]);
+      });
+
+      define(
+        `${title} neither empties a bucket nor locks it for longer than it takes to fill`,
+        async () => {
+          const jump = bench.jumpingClock();
+          const store = await bench.open({ clock: jump.clock });
+          const rate = { tokens: 2, perMs: 600_000 };
+          expect(await store.take("bucket", 1, rate)).toBe(0);
+          jump.by(ms);
+          expect(await store.take("bucket", 1, rate)).toBe(0);
+          for (let turn = 0; turn < 4; turn++) {
+            expect(await store.take("bucket", 1, rate)).toBeLessThanOrEqual(rate.perMs);
+          }
+        },
+      );
+    }
+  });
+}
