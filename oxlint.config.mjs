@@ -59,7 +59,7 @@ const rooms = {
     ...Object.fromEntries(order.map((room, index) => [room, order.slice(0, index)])),
     http: ["contract", "base", "json"],
   },
-  sessions: { kit: [], memory: ["kit"], sqlite: ["kit"], redis: ["kit"] },
+  sessions: { kit: [], memory: ["kit"], sqlite: ["kit"], redis: ["kit"], postgres: ["kit"] },
   protocol: { decode: [], encode: [] },
   vercel: { shared: [], decode: ["shared"], "ui-stream": ["shared"], "data-stream": ["shared"] },
   rest: { shared: [], rest: ["shared"], threads: ["shared"] },

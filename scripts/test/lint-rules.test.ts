@@ -60,7 +60,7 @@ const rooms: Record<string, Record<string, readonly string[]>> = {
     run: ["contract", "base", "json", "delta", "guard", "view", "tools", "agent", "middleware"],
     http: ["contract", "base", "json"],
   },
-  sessions: { kit: [], memory: ["kit"], sqlite: ["kit"], redis: ["kit"] },
+  sessions: { kit: [], memory: ["kit"], sqlite: ["kit"], redis: ["kit"], postgres: ["kit"] },
   protocol: { decode: [], encode: [] },
   vercel: { shared: [], decode: ["shared"], "ui-stream": ["shared"], "data-stream": ["shared"] },
   rest: { shared: [], rest: ["shared"], threads: ["shared"] },

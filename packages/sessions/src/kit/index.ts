@@ -2,6 +2,7 @@ export { assertFollows } from "./assert-follows.ts";
 export { blobGone, blobTaken, inPieces } from "./blob-pieces.ts";
 export { answerWithin, createDeadline } from "./deadline.ts";
 export type { Deadline } from "./deadline.ts";
+export { fromText, toKeyText } from "./key-text.ts";
 export { isUsedRun, lostEntry, lostEvent } from "./lost-run.ts";
 export { addEntry } from "./merge-deltas.ts";
 export type { StoredEntry } from "@holodeck/agui-core/internal";

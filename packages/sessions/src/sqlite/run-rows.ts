@@ -1,7 +1,7 @@
 import type { LogEntry, RunKey, RunRecord, RunStatus, ThreadKey } from "@holodeck/agui-core";
 import { mergeEntries } from "../kit/merge-entries.ts";
 import type { Database } from "./database.ts";
-import { fromText, toKeyText } from "./key-text.ts";
+import { fromText, toKeyText } from "../kit/key-text.ts";
 
 /** A run as it is stored. */
 export interface RunRow {

@@ -8,7 +8,7 @@ import type {
   Session,
 } from "@holodeck/agui-core";
 import type { MessageRow } from "./compare-messages.ts";
-import { fromText } from "./key-text.ts";
+import { fromText } from "../kit/key-text.ts";
 
 /** What a list needs of a session. */
 export interface ListedRow {

@@ -9,7 +9,7 @@ import type { PruneOptions } from "../kit/prune-messages.ts";
 import { sessionNotFound } from "../kit/store-errors.ts";
 import { changeSession, newSession } from "../kit/session-record.ts";
 import type { Database } from "./database.ts";
-import { fromText, toKeyText } from "./key-text.ts";
+import { fromText, toKeyText } from "../kit/key-text.ts";
 import { compareMessages } from "./compare-messages.ts";
 import type { MessageRow } from "./compare-messages.ts";
 import { fromCursor, listedColumns, toCursor, toListedSession, toSession } from "./session-row.ts";

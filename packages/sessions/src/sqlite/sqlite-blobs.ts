@@ -2,7 +2,7 @@ import { AgentError } from "@holodeck/agui-core";
 import type { BlobKey, BlobStore, Clock, Json } from "@holodeck/agui-core";
 import { blobGone, blobTaken, inPieces } from "../kit/blob-pieces.ts";
 import type { Database } from "./database.ts";
-import { toKeyText } from "./key-text.ts";
+import { toKeyText } from "../kit/key-text.ts";
 
 export interface SqliteBlobs extends BlobStore {
   /** Removes some of what has expired; true when there may be more. */

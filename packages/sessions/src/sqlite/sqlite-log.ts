@@ -12,7 +12,7 @@ import { isUsedRun, lostEntry } from "../kit/lost-run.ts";
 import { replayGone, runLost, runNotFound } from "../kit/store-errors.ts";
 import type { Database } from "./database.ts";
 import { createGroupCommit, commitRefusal } from "./group-commit.ts";
-import { fromText } from "./key-text.ts";
+import { fromText } from "../kit/key-text.ts";
 import { createPresence } from "./presence.ts";
 import { createRunRows, toBatch, toRunRecord } from "./run-rows.ts";
 import type { RunRow } from "./run-rows.ts";

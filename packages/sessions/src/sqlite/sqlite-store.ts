@@ -6,7 +6,7 @@ import { takeTokens } from "../kit/token-bucket.ts";
 import { createSqliteBlobs } from "./sqlite-blobs.ts";
 import type { SqliteBlobs } from "./sqlite-blobs.ts";
 import type { Database } from "./database.ts";
-import { toKeyText } from "./key-text.ts";
+import { toKeyText } from "../kit/key-text.ts";
 import { createSessionRows } from "./session-rows.ts";
 import type { Expiry } from "./session-rows.ts";
 import { createSqliteLog } from "./sqlite-log.ts";

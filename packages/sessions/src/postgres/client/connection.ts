@@ -1,0 +1,93 @@
+import { AgentError } from "@holodeck/agui-core";
+import type { Clock } from "@holodeck/agui-core";
+import { createDeadline } from "../../kit/deadline.ts";
+import { storeUnavailable } from "../../kit/store-errors.ts";
+import type { Database, SqlValue } from "./database.ts";
+
+export interface Connection {
+  /**
+   * Calls a function of our schema. Answers before the deadline or fails with `store-unavailable`. May be sent twice
+   * when a connection breaks: a function that writes recognizes its own work.
+   */
+  call(name: string, ...values: SqlValue[]): Promise<(string | null)[]>;
+  /** The same for a function that returns one value. */
+  one(name: string, ...values: SqlValue[]): Promise<string | null>;
+}
+
+export interface ConnectionOptions {
+  readonly database: Database;
+  readonly schema: string;
+  readonly commandMs: number;
+  readonly clock: Clock;
+}
+
+const breathMs = 50;
+
+export function createConnection(options: ConnectionOptions): Connection {
+  const { database, schema, commandMs, clock } = options;
+  const texts = new Map<string, string>();
+
+  function textOf(name: string, count: number): string {
+    let text = texts.get(name);
+    if (text === undefined) {
+      const places = Array.from({ length: count }, (_, index) => `$${index + 1}`);
+      text = `SELECT "${schema}".${name}(${places.join(", ")}) AS r`;
+      texts.set(name, text);
+    }
+    return text;
+  }
+
+  async function call(name: string, ...values: SqlValue[]): Promise<(string | null)[]> {
+    const text = textOf(name, values.length);
+    const deadline = createDeadline(clock, commandMs);
+    try {
+      for (;;) {
+        try {
+          return await Promise.race([database.query(text, values), deadline.passed]);
+        } catch (error) {
+          if (deadline.isOver() || !isPassing(error)) throw error;
+          await Promise.race([breath(clock), deadline.passed]);
+        }
+      }
+    } catch (error) {
+      throw isUnprepared(error) ? unprepared(schema, error) : storeUnavailable(error);
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  return {
+    call,
+    one: async (name, ...values) => (await call(name, ...values))[0] ?? null,
+  };
+}
+
+function breath(clock: Clock): Promise<void> {
+  return new Promise((resolve) => void clock.setTimeout(resolve, breathMs));
+}
+
+function codeOf(error: unknown): string {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === "string" ? code : "";
+}
+
+// Connections that break or cannot be had, a server that starts, stops or is a standby, and locks taken crosswise.
+// Without a code of five characters the error is the client's own, about the connection.
+function isPassing(error: unknown): boolean {
+  const code = codeOf(error);
+  if (!/^[0-9A-Z]{5}$/.test(code) || code === "EPIPE") return true;
+  return /^(08...|57P0[1-3]|53300|25006|40001|40P01)$/.test(code);
+}
+
+// No schema, table or function of this name.
+function isUnprepared(error: unknown): boolean {
+  return /^(3F000|42P01|42883)$/.test(codeOf(error));
+}
+
+function unprepared(schema: string, cause: unknown): AgentError {
+  return new AgentError(
+    "store-unavailable",
+    `The schema "${schema}" is missing or of an older version: call migrate() of @holodeck/agui-sessions/postgres.`,
+    { cause },
+  );
+}

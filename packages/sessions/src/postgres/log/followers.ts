@@ -1,0 +1,160 @@
+import { AgentError, cutAfter, isAgentError, ulid } from "@holodeck/agui-core";
+import type { Clock, LogEntry, RunKey } from "@holodeck/agui-core";
+import { lostEntry } from "../../kit/lost-run.ts";
+import { replayGone } from "../../kit/store-errors.ts";
+import type { Connection } from "../client/connection.ts";
+import type { LogPage, LogReader } from "./reader.ts";
+
+/** Live tails of runs. */
+export interface Followers {
+  /** The fences of the runs that are followed here. */
+  list(): number[];
+  follow(key: RunKey, after: number, signal: AbortSignal): AsyncGenerator<readonly LogEntry[]>;
+  /** A run has entries up to an offset; without one it has changed in a way that a look will show. */
+  moved(fence: number, last?: number): void;
+  /** Notifications may have been missed: everything is read again. */
+  wakeAll(): void;
+  close(): void;
+}
+
+export interface FollowersOptions {
+  readonly connection: Connection;
+  readonly reader: LogReader;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly process: string;
+  /** Called before a run is followed: from then on `moved` is called. */
+  readonly onStart: () => void;
+}
+
+interface FollowedRun {
+  followers: number;
+  /** The last offset that was announced. */
+  last: number;
+  /** Counts what has happened, for a follower that was busy meanwhile. */
+  changes: number;
+  readonly waiting: Set<() => void>;
+}
+
+// A process that died is counted as a watcher for so long.
+export const watchMs = 60_000;
+const pageSize = 256;
+
+export function createFollowers(options: FollowersOptions): Followers {
+  const { connection, reader, clock, leaseMs, process, onStart } = options;
+  const runs = new Map<number, FollowedRun>();
+  const pages = new Map<string, Promise<LogPage | undefined>>();
+  let isClosed = false;
+
+  function join(fence: number): FollowedRun {
+    const run = runs.get(fence) ?? { followers: 0, last: 0, changes: 0, waiting: new Set() };
+    runs.set(fence, run);
+    run.followers++;
+    onStart();
+    return run;
+  }
+
+  function leave(fence: number, run: FollowedRun, follower: string): void {
+    if (--run.followers === 0) runs.delete(fence);
+    if (!isClosed) connection.one("unwatch", fence, follower).catch(() => undefined);
+  }
+
+  function wake(run: FollowedRun): void {
+    run.changes++;
+    for (const resolve of run.waiting) resolve();
+    run.waiting.clear();
+  }
+
+  /** Followers at the same place share what is read. */
+  function pageAfter(fence: number, after: number): Promise<LogPage | undefined> {
+    const name = `${fence} ${after}`;
+    let page = pages.get(name);
+    if (!page) {
+      page = reader.page(fence, after, pageSize);
+      pages.set(name, page);
+      const done = (): void => void pages.delete(name);
+      page.then(done, done);
+    }
+    return page;
+  }
+
+  /** Waits for a change, or until the lease of the owner can have run out. */
+  function change(run: FollowedRun, ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clock.clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        run.waiting.delete(done);
+        resolve();
+      };
+      const timer = clock.setTimeout(done, ms);
+      signal.addEventListener("abort", done, { once: true });
+      run.waiting.add(done);
+    });
+  }
+
+  async function* entriesOf(
+    { fence, runId, run }: { fence: number; runId: string; run: FollowedRun },
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly LogEntry[]> {
+    let at = after;
+    let failures = 0;
+    while (!signal.aborted) {
+      if (isClosed) throw new AgentError("shutting-down", "The store was closed.");
+      const { changes } = run;
+      let page: LogPage | undefined;
+      try {
+        page = await pageAfter(fence, at);
+        failures = 0;
+      } catch (error) {
+        // A database that comes back within a lease is not noticed.
+        const isAway = isAgentError(error) && error.code === "store-unavailable";
+        if (!isAway || failures++ > 0 || isClosed) throw error;
+        await change(run, leaseMs / 3, signal);
+        continue;
+      }
+      if (signal.aborted) return;
+      if (!page) return yield [lostEntry(at + 1, clock.now())];
+      const entries = page.entries.map((entry) => cutAfter(entry, at));
+      const isHole = entries.length === 0 ? at < page.last : entries[0]!.from > at + 1;
+      if (at < page.first - 1 || isHole) throw replayGone(runId, page.first, at);
+      if (entries.length > 0) {
+        at = entries.at(-1)!.to;
+        yield entries;
+      }
+      if (at < page.last) continue;
+      if (page.status !== "running") return;
+      if (run.changes === changes) await change(run, Math.max(0, page.left) + 1, signal);
+    }
+  }
+
+  return {
+    list: () => [...runs.keys()],
+    async *follow(key, after, signal) {
+      if (signal.aborted) return;
+      const follower = ulid();
+      const answer = await reader.watch(key, { follower, process, watchMs });
+      if (answer === undefined) return;
+      const run = join(answer);
+      try {
+        yield* entriesOf({ fence: answer, runId: key.runId, run }, after, signal);
+      } finally {
+        leave(answer, run, follower);
+      }
+    },
+    moved(fence, last) {
+      const run = runs.get(fence);
+      if (!run || last === run.last) return;
+      run.last = last ?? run.last;
+      wake(run);
+    },
+    wakeAll() {
+      for (const run of runs.values()) wake(run);
+    },
+    close() {
+      isClosed = true;
+      for (const run of runs.values()) wake(run);
+    },
+  };
+}

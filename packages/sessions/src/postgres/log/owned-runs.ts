@@ -1,0 +1,102 @@
+import type { AgentError, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
+import { createOwnLease } from "../../kit/own-lease.ts";
+import { runLost } from "../../kit/store-errors.ts";
+
+interface OwnedRun {
+  /** Calls the listeners of the lease. */
+  readonly lose: () => void;
+  readonly listeners: Set<(command: RunCommand) => void>;
+  /** Commands that arrived before a listener was added; absent afterwards. */
+  early: RunCommand[] | undefined;
+  /** The number of the last command that was delivered. */
+  seen: number;
+  /** A write failed: until one succeeds the lease is left to run out. */
+  isSuspended: boolean;
+  /** A write was not answered: it may have landed. */
+  isDoubtful: boolean;
+}
+
+/** The runs that this process owns. */
+export interface OwnedRuns {
+  readonly size: number;
+  add(key: RunKey, fence: number): Lease;
+  has(fence: number): boolean;
+  /** The fences to renew, and the number of the last command of each. */
+  list(): { fences: number[]; seen: number[] };
+  deliver(fence: number, number: number, command: RunCommand): void;
+  listen(lease: Lease, on: (command: RunCommand) => void): () => void;
+  /** The outcome of a write. `silent`: unknown. */
+  wrote(lease: Lease, result: "ok" | "refused" | "silent"): void;
+  isDoubtful(lease: Lease): boolean;
+  /** The run has ended, or belongs to another process: its owner is notified. */
+  lose(fence: number): void;
+  /** The same for a caller that gets an error. */
+  lost(lease: Lease): AgentError;
+  /** The run has ended here. */
+  release(fence: number): void;
+}
+
+export function createOwnedRuns(): OwnedRuns {
+  const owned = new Map<number, OwnedRun>();
+
+  function lose(fence: number): void {
+    const run = owned.get(fence);
+    owned.delete(fence);
+    run?.lose();
+  }
+
+  return {
+    get size() {
+      return owned.size;
+    },
+    add(key, fence) {
+      const { lease, lose: loseLease } = createOwnLease(key, fence);
+      owned.set(fence, {
+        lose: loseLease,
+        listeners: new Set(),
+        early: [],
+        seen: 0,
+        isSuspended: false,
+        isDoubtful: false,
+      });
+      return lease;
+    },
+    has: (fence) => owned.has(fence),
+    list() {
+      const active = [...owned].filter(([, run]) => !run.isSuspended);
+      return { fences: active.map(([fence]) => fence), seen: active.map(([, { seen }]) => seen) };
+    },
+    deliver(fence, number, command) {
+      const run = owned.get(fence);
+      if (!run || number <= run.seen) return;
+      run.seen = number;
+      run.early?.push(command);
+      for (const listener of run.listeners) listener(command);
+    },
+    listen({ fence }, on) {
+      const run = owned.get(fence);
+      if (!run) return () => {};
+      run.listeners.add(on);
+      const { early = [] } = run;
+      run.early = undefined;
+      // Deferred, so that the caller can unsubscribe after the first one.
+      queueMicrotask(() => {
+        for (const command of early) if (run.listeners.has(on)) on(command);
+      });
+      return () => void run.listeners.delete(on);
+    },
+    wrote({ fence }, result) {
+      const run = owned.get(fence);
+      if (!run) return;
+      run.isSuspended = result !== "ok";
+      run.isDoubtful = result === "silent";
+    },
+    isDoubtful: ({ fence }) => owned.get(fence)?.isDoubtful ?? false,
+    lose,
+    lost({ fence, runId }) {
+      lose(fence);
+      return runLost(runId);
+    },
+    release: (fence) => void owned.delete(fence),
+  };
+}

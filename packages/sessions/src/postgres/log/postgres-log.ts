@@ -1,0 +1,136 @@
+import { cutAfter, ulid } from "@holodeck/agui-core";
+import type { AgentError, Lease, Logger, RunCommand, RunKey, RunLog } from "@holodeck/agui-core";
+import { toKeyText } from "../../kit/key-text.ts";
+import { replayGone, runNotFound } from "../../kit/store-errors.ts";
+import type { StoreSettings } from "../../kit/store-settings.ts";
+import type { Connection } from "../client/connection.ts";
+import type { Database } from "../client/database.ts";
+import { createAppends, doesNotFollow, isBehind } from "./appends.ts";
+import { createFollowers } from "./followers.ts";
+import { createOwnedRuns } from "./owned-runs.ts";
+import { createPresence } from "./presence.ts";
+import { createLogReader, lostText, runTexts, toRunRecord } from "./reader.ts";
+import { createSignals } from "./signals.ts";
+
+export interface PostgresLogOptions extends StoreSettings {
+  readonly database: Database;
+  readonly connection: Connection;
+  readonly schema: string;
+  readonly listen: boolean;
+  readonly logger: Logger | undefined;
+}
+
+export interface PostgresLog extends RunLog {
+  /** The owner of this lease has to stop: the run is not its own. */
+  lost(lease: Lease): AgentError;
+  shutdown(): Promise<void>;
+}
+
+/** Run logs in a database that several processes share. */
+export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
+  const { connection, leaseMs, runLogMs, runLogEvents, runLogBytes } = options;
+  const process = ulid();
+  let writes = 0;
+  const writeId = (): string => `${process}:${++writes}`;
+  const owned = createOwnedRuns();
+  const reader = createLogReader(connection, runLogMs);
+  const appends = createAppends({ ...options, owned, writeId });
+  const presence = createPresence({
+    ...options,
+    owned,
+    process,
+    followers: () => followers,
+    signals: () => signals,
+  });
+  const followers = createFollowers({ ...options, reader, process, onStart: presence.arm });
+  const signals = createSignals({
+    ...options,
+    process,
+    channel: options.schema,
+    mayListen: options.listen,
+    onRun(fence, last) {
+      if (last === undefined && owned.has(fence)) presence.look();
+      followers.moved(fence, last);
+    },
+    onRestored() {
+      presence.look();
+      followers.wakeAll();
+    },
+  });
+  const bounds = [runLogEvents, runLogBytes].map((limit) =>
+    Math.min(limit, Number.MAX_SAFE_INTEGER),
+  );
+
+  async function send(key: RunKey, command: RunCommand): Promise<boolean> {
+    const value = JSON.stringify(command);
+    const ids = runTexts(key);
+    const answer = await connection.one("send", ...ids, ulid(), value, runLogMs, lostText);
+    return answer === "ok";
+  }
+
+  return {
+    async open(key, { agentId, protocolVersion }) {
+      const init = [toKeyText(agentId), protocolVersion ?? null, writeId()];
+      const answer = await connection.one(
+        "open_run",
+        ...runTexts(key),
+        ...init,
+        leaseMs,
+        runLogMs,
+        lostText,
+      );
+      if (answer!.startsWith("{")) return { busy: toRunRecord(answer!) };
+      const lease = owned.add(key, Number(answer));
+      presence.arm();
+      return lease;
+    },
+    append(lease, entries) {
+      if (entries.length > 0) return appends.append(lease, entries);
+    },
+    async close(lease, terminal, status) {
+      const { fence } = lease;
+      // After a write without a response only the server knows the next offset.
+      const offset = owned.isDoubtful(lease) ? null : terminal.from;
+      const end = [status, terminal.at, JSON.stringify(terminal.event), writeId()];
+      const write = (): Promise<string | null> =>
+        connection.one("close_run", fence, offset, ...end, ...bounds);
+      let answer: string | null;
+      try {
+        answer = await write();
+        if (isBehind(answer!, terminal.from)) {
+          if (await appends.restore(lease, Number(answer), terminal.from)) answer = await write();
+        }
+      } catch (error) {
+        // An owner whose end cannot be stored is done all the same: its lease must run out.
+        owned.wrote(lease, "silent");
+        throw error;
+      }
+      if (answer === "lost") throw owned.lost(lease);
+      if (answer !== "ok") throw doesNotFollow(lease, terminal.from, answer!);
+      owned.release(fence);
+      appends.forget(fence);
+      followers.moved(fence);
+    },
+    find: reader.find,
+    active: reader.active,
+    async read(key, after, limit = Number.POSITIVE_INFINITY) {
+      const page = await reader.read(key, after, limit);
+      if (!page) throw runNotFound(key.runId);
+      if (after < page.first - 1) throw replayGone(key.runId, page.first, after);
+      return page.entries.map((entry) => cutAfter(entry, after));
+    },
+    follow: followers.follow,
+    async watchers(key) {
+      return Number(await connection.one("watchers_of", ...runTexts(key)));
+    },
+    send,
+    requestStop: (key) => send(key, { type: "stop" }),
+    commands: owned.listen,
+    lost: owned.lost,
+    async shutdown() {
+      followers.close();
+      signals.close();
+      await presence.close();
+    },
+  };
+}

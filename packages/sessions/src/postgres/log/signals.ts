@@ -1,0 +1,118 @@
+import { silentLogger } from "@holodeck/agui-core";
+import type { Clock, Logger } from "@holodeck/agui-core";
+import type { Connection } from "../client/connection.ts";
+import type { Database, Listener } from "../client/database.ts";
+
+/** How this process is notified of what others write. */
+export interface Signals {
+  /** Notifications arrive; otherwise the caller has to look. */
+  readonly isListening: boolean;
+  start(): void;
+  /** Checks a connection on which nothing has arrived for a while. */
+  check(): void;
+  close(): void;
+}
+
+export interface SignalsOptions {
+  readonly database: Database;
+  readonly connection: Connection;
+  readonly channel: string;
+  readonly process: string;
+  readonly clock: Clock;
+  readonly logger: Logger | undefined;
+  readonly mayListen: boolean;
+  /** A run has entries up to an offset, or without one a command or another end. */
+  readonly onRun: (fence: number, last: number | undefined) => void;
+  /** Notifications may have been missed. */
+  readonly onRestored: () => void;
+}
+
+// An answer takes milliseconds; a pooler that shares connections between transactions never gives one.
+const probeMs = 2_000;
+const silenceMs = 30_000;
+
+/**
+ * Listens on one connection, and does not rely on it before one of its notifications has come back: through a
+ * pooler in transaction mode LISTEN succeeds and nothing ever arrives.
+ */
+export function createSignals(options: SignalsOptions): Signals {
+  const { database, connection, channel, process, clock, logger = silentLogger } = options;
+  let listener: Listener | undefined;
+  let isStarted = false;
+  let isListening = false;
+  let isAnnounced = false;
+  let heardAt = 0;
+  let probes = 0;
+  let probe: { readonly name: string; readonly timer: unknown } | undefined;
+
+  function announce(reason: string): void {
+    if (isAnnounced) return;
+    isAnnounced = true;
+    logger.warn({ reason }, "The session database is polled for changes by other processes.");
+  }
+
+  function hear(payload: string): void {
+    heardAt = clock.now();
+    if (payload.startsWith("?")) {
+      if (payload === probe?.name) answered();
+      return;
+    }
+    const [fence, last] = payload.split(" ");
+    options.onRun(Number(fence), last === undefined ? undefined : Number(last));
+  }
+
+  function ask(): void {
+    if (probe) return;
+    const name = `?${process} ${++probes}`;
+    probe = { name, timer: clock.setTimeout(unanswered, probeMs) };
+    // Over another connection: what a connection sends to itself arrives in any mode of a pooler.
+    connection.one("probe", name).catch(() => undefined);
+  }
+
+  function answered(): void {
+    stopProbe();
+    if (isListening) return;
+    isListening = true;
+    options.onRestored();
+  }
+
+  function unanswered(): void {
+    stopProbe();
+    isListening = false;
+    announce("Notifications do not arrive: is there a pooler in transaction mode?");
+    listener?.restart();
+  }
+
+  function stopProbe(): void {
+    clock.clearTimeout(probe?.timer);
+    probe = undefined;
+  }
+
+  return {
+    get isListening() {
+      return isListening;
+    },
+    start() {
+      if (isStarted) return;
+      isStarted = true;
+      if (!options.mayListen) return;
+      if (!database.listen) return announce("The client has no connection to spare for LISTEN.");
+      listener = database.listen(channel, {
+        notify: hear,
+        ready: ask,
+        lost() {
+          isListening = false;
+          stopProbe();
+        },
+      });
+    },
+    check() {
+      if (isListening && clock.now() - heardAt > silenceMs) ask();
+    },
+    close() {
+      isListening = false;
+      stopProbe();
+      listener?.close();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { ulid } from "@holodeck/agui-core";
+import { fromBase64, toBase64 } from "@holodeck/agui-core/internal";
+import type { BlobKey, BlobStore, Json } from "@holodeck/agui-core";
+import { blobGone, blobTaken, inPieces } from "../kit/blob-pieces.ts";
+import { toKeyText } from "../kit/key-text.ts";
+import type { Connection } from "./client/connection.ts";
+
+interface FoundBlob {
+  readonly id: number;
+  readonly size: number;
+  readonly metadata: Json;
+}
+
+const pieceBytes = 256 * 1024;
+
+/** Bytes in separate rows, one for each piece. */
+export function createPostgresBlobs(connection: Connection): BlobStore {
+  async function* read(key: BlobKey, blob: number): AsyncGenerator<Uint8Array, void, undefined> {
+    for (let place = 0; ; place++) {
+      const piece = await connection.one("read_piece", blob, place);
+      if (piece === "gone") throw blobGone(key);
+      if (piece === null) return;
+      yield fromBase64(piece.slice(1));
+    }
+  }
+
+  return {
+    async put(key, bytes, { ttlMs, metadata }) {
+      const ms = Math.ceil(ttlMs);
+      const names = [toKeyText(key.principal), toKeyText(key.id), ulid()];
+      const id = await connection.one("reserve_blob", ...names, JSON.stringify(metadata), ms);
+      if (id === null) throw blobTaken(key);
+      const blob = Number(id);
+      try {
+        let size = 0;
+        let place = 0;
+        for await (const piece of inPieces(bytes, pieceBytes)) {
+          const answer = await connection.one("write_piece", blob, place++, toBase64(piece));
+          if (answer !== "ok") throw blobGone(key);
+          size += piece.byteLength;
+        }
+        if ((await connection.one("finish_blob", blob, size, ms)) !== "ok") throw blobGone(key);
+      } catch (error) {
+        // It expires by itself if this fails as well: the first error is reported.
+        await connection.one("drop_blob", blob).catch(() => undefined);
+        throw error;
+      }
+    },
+    async get({ principal, id: name }) {
+      const found = await connection.one("find_blob", toKeyText(principal), toKeyText(name));
+      if (found === null) return undefined;
+      const { id, size, metadata } = JSON.parse(found) as FoundBlob;
+      return { size, metadata, read: () => read({ principal, id: name }, id) };
+    },
+    async delete({ principal, id }) {
+      return (await connection.one("delete_blob", toKeyText(principal), toKeyText(id))) === "ok";
+    },
+    async size() {
+      return Number(await connection.one("blob_bytes"));
+    },
+  };
+}

@@ -1,0 +1,6 @@
+import { startPostgres } from "./_postgres.ts";
+import { testPostgresSessions } from "./_postgres-suites.ts";
+
+const name = "postgresSessions with pg";
+const server = await startPostgres(`${name}: testSessionStore and testRunLog`);
+testPostgresSessions(server && { name, server, connect: () => server.pg({ max: 20 }) });

@@ -1,0 +1,6 @@
+import { startPostgres } from "./_postgres.ts";
+import { testPostgresSessions } from "./_postgres-suites.ts";
+
+const name = "postgresSessions with postgres.js";
+const server = await startPostgres(`${name}: testSessionStore and testRunLog`);
+testPostgresSessions(server && { name, server, connect: () => server.postgresJs({ max: 20 }) });
