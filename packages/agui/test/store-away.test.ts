@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const codes = /store-unavailable|run-lost/;
 
-describe.for(["stops answering", "is killed"] as const)("while Redis %s", (how) => {
+describe.for(["stops answering", "is killed", "is full"] as const)("while Redis %s", (how) => {
   test(
     "every client of every process receives one terminal event before its connection ends",
     { timeout: 60_000 },
@@ -90,6 +90,7 @@ describe.for(["stops answering", "is killed"] as const)("while Redis %s", (how) 
       ]);
       const said = chat.text();
       if (how === "is killed") await redis.kill();
+      else if (how === "is full") await client.sendCommand(["CONFIG", "SET", "maxmemory", "1"]);
       else redis.pause();
       closers.push(() => redis.resume());
       gate.resolve();
