@@ -11,6 +11,8 @@ import { until } from "./_redis-runs.ts";
 export interface TestCluster {
   nodeRedis(): Promise<RedisClient>;
   ioRedis(): Promise<RedisClient>;
+  /** SIGKILL for the node of the first slots; resolves when its replica has taken over. */
+  failOver(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -20,38 +22,59 @@ interface Node {
   server: Awaited<ReturnType<typeof spawnRedis>>;
 }
 
-/** Three masters that share the slots. */
-export async function startCluster(suite: string): Promise<TestCluster | undefined> {
+/** Three masters that share the slots; the first may have a replica. */
+export async function startCluster(
+  suite: string,
+  { hasReplica = false } = {},
+): Promise<TestCluster | undefined> {
   if (!hasRedis(suite)) return undefined;
   const dir = await mkdtemp(join(tmpdir(), "agui-cluster-"));
   const closers: (() => unknown)[] = [];
   const nodes = [];
-  for (let index = 0; index < 3; index++) {
+  for (let index = 0; index < (hasReplica ? 4 : 3); index++) {
     const { port, bus, server } = await onFreePort(startNode);
     const client = new Redis(port, "127.0.0.1");
     closers.push(() => killRedis(server));
-    nodes.push({ port, bus, client });
+    nodes.push({ port, bus, client, server });
   }
   async function startNode(port: number): Promise<Node> {
     const bus = await freePort();
     const files = ["--dir", dir, "--cluster-config-file", `${port}.conf`];
     const flags = ["--cluster-enabled", "yes", "--cluster-port", String(bus)];
+    // Else a replica waits for long before it takes over; and a busy machine must not look like a dead one.
+    if (hasReplica) flags.push("--cluster-node-timeout", "2000");
     return { port, bus, server: await spawnRedis(port, [...flags, ...files]) };
   }
   const bounds = [0, 5_461, 10_923, 16_384];
-  for (const [index, { client }] of nodes.entries()) {
+  for (const [index, { client }] of nodes.slice(0, 3).entries()) {
     await client.call("CLUSTER", "ADDSLOTSRANGE", bounds[index]!, bounds[index + 1]! - 1);
   }
   for (const { port, bus } of nodes.slice(1)) {
     await nodes[0]!.client.call("CLUSTER", "MEET", "127.0.0.1", port, bus);
   }
-  for (const { client } of nodes) {
+  const replica = nodes[3];
+  const isWhole = async (client: Redis): Promise<boolean> => {
+    const info = String(await client.call("CLUSTER", "INFO"));
+    const isKnown = info.includes(`cluster_known_nodes:${nodes.length}`);
+    return info.includes("cluster_state:ok") && isKnown;
+  };
+  for (const { client } of nodes) await until(() => isWhole(client));
+  if (replica) {
+    await replica.client.call(
+      "CLUSTER",
+      "REPLICATE",
+      await nodes[0]!.client.call("CLUSTER", "MYID"),
+    );
     await until(async () => {
-      const info = String(await client.call("CLUSTER", "INFO"));
-      return info.includes("cluster_state:ok") && info.includes("cluster_known_nodes:3");
+      const info = String(await replica.client.call("INFO", "replication"));
+      return info.includes("master_link_status:up");
     });
-    client.disconnect();
+    // The others know it too: they vote.
+    for (const { client } of nodes.slice(0, 3)) {
+      await until(async () => String(await client.call("CLUSTER", "NODES")).includes(" slave "));
+    }
   }
+  for (const { client } of nodes) client.disconnect();
   const addresses = nodes.map(({ port }) => ({ host: "127.0.0.1", port }));
   return {
     async nodeRedis() {
@@ -66,6 +89,15 @@ export async function startCluster(suite: string): Promise<TestCluster | undefin
       await once(cluster, "ready");
       closers.unshift(() => cluster.disconnect());
       return cluster;
+    },
+    async failOver() {
+      await killRedis(nodes[0]!.server);
+      const promoted = new Redis(replica!.port, "127.0.0.1");
+      await until(async () => {
+        const info = String(await promoted.call("INFO", "replication"));
+        return info.includes("role:master") && (await isWhole(promoted));
+      });
+      promoted.disconnect();
     },
     async stop() {
       for (const close of closers) await close();
