@@ -207,7 +207,7 @@ describe("a thread that is deleted", () => {
     expect(await refusal(await run(handler, { resume }))).toEqual(
       refused(409, "unknown-interrupt"),
     );
-    expect(await sessionOf(handler)).toMatchObject({ messages: [], pending: [] });
+    expect(await handler.sessions.get(key)).toBeUndefined();
   });
 });
 

@@ -88,8 +88,8 @@ describe.for(["memory", "sqlite"] as const)("a thread in %s", (kind) => {
 });
 
 describe("memorySessions", () => {
-  test("has room for 1000 sessions, unless told otherwise", async () => {
-    const store = memorySessions();
+  test("has room for as many sessions as it is told, and refuses one more", async () => {
+    const store = memorySessions({ maxSessions: 1000 });
     for (let index = 0; index < 1000; index++) {
       await store.create({ principal: "ann", threadId: `t${index}` }, init);
     }

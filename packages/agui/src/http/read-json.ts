@@ -26,7 +26,7 @@ export async function readJson(
   if (exchange.parsedBody !== undefined) {
     // A form parser in front must not let through what we would refuse ourselves.
     if (type !== undefined) assertJsonType(type);
-    cleanParsed(exchange.parsedBody, limits.jsonDepth);
+    cleanParsed(exchange.parsedBody, limits);
     return { value: exchange.parsedBody };
   }
   if (declared > 0) assertJsonType(type);
@@ -36,7 +36,7 @@ export async function readJson(
     throw new AgentError("invalid-request", emptiness(exchange));
   }
   assertJsonType(type);
-  return { value: parse(bytes, limits.jsonDepth), bytes: bytes.length };
+  return { value: parse(bytes, limits), bytes: bytes.length };
 }
 
 // What was announced and is not there, something else has read.
@@ -92,14 +92,14 @@ function assertJsonType(contentType: string | undefined): void {
   );
 }
 
-function parse(bytes: Uint8Array, depth: number): unknown {
+function parse(bytes: Uint8Array, limits: Limits): unknown {
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch (cause) {
     throw new AgentError("invalid-request", "The body is not valid UTF-8.", { cause });
   }
-  assertTextDepth(text, depth);
+  assertShape(text, limits);
   try {
     // An own `__proto__` is harmless here but dangerous for code that copies it by assignment.
     return JSON.parse(text, mayHoldProto.test(text) ? withoutProto : undefined) as unknown;
@@ -118,17 +118,27 @@ function withoutProto(key: string, value: unknown): unknown {
   return key === "__proto__" ? undefined : value;
 }
 
-// Before parsing: a megabyte of "[" parses well enough and then breaks whatever walks it.
-function assertTextDepth(text: string, limit: number): void {
-  // Too short to be that deep.
-  if (text.length <= limit) return;
+// Before parsing: a megabyte of "[" parses well enough and then breaks whatever walks it, and a megabyte of "{},"
+// takes twenty when it is parsed. A value begins the body, or follows a comma or a bracket that is not closed at once.
+function assertShape(text: string, { jsonDepth, jsonNodes }: Limits): void {
+  // Too short to be that deep, or that many.
+  if (text.length <= jsonDepth && text.length <= jsonNodes) return;
   let depth = 0;
+  let nodes = 1;
+  let opened = -1;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 34) at = endOfString(text, at);
-    else if (code === 123 || code === 91) {
-      if (++depth > limit) throw tooDeep(limit);
-    } else if (code === 125 || code === 93) depth--;
+    else if (code === 44) {
+      if (++nodes > jsonNodes) throw tooMany(jsonNodes);
+    } else if (code === 123 || code === 91) {
+      if (++depth > jsonDepth) throw tooDeep(jsonDepth);
+      nodes++;
+      opened = at;
+    } else if (code === 125 || code === 93) {
+      depth--;
+      if (opened === at - 1) nodes--;
+    }
   }
 }
 
@@ -145,19 +155,29 @@ function isEscaped(text: string, place: number): boolean {
   return (place - before) % 2 === 1;
 }
 
-// What a body parser made: the same depth, the same poison taken out.
-function cleanParsed(value: unknown, limit: number): void {
+// What a body parser made: the same depth and number of values, the same poison taken out.
+function cleanParsed(value: unknown, { jsonDepth, jsonNodes }: Limits): void {
   let level: unknown[] = [value];
+  let nodes = 0;
   for (let depth = 0; level.length > 0; depth++) {
     const next: unknown[] = [];
+    nodes += level.length;
+    if (nodes > jsonNodes) throw tooMany(jsonNodes);
     for (const one of level) {
       if (typeof one !== "object" || one === null) continue;
-      if (depth >= limit) throw tooDeep(limit);
+      if (depth >= jsonDepth) throw tooDeep(jsonDepth);
       if (Object.hasOwn(one, "__proto__")) delete (one as Record<string, unknown>)["__proto__"];
       for (const child of Object.values(one)) next.push(child);
     }
     level = next;
   }
+}
+
+function tooMany(limit: number): AgentError {
+  return new AgentError(
+    "payload-too-large",
+    `The body has more than ${limit} values: limits.jsonNodes.`,
+  );
 }
 
 function tooDeep(limit: number): AgentError {

@@ -130,6 +130,8 @@ export interface Settings extends Required<
   >
 > {
   readonly limits: Limits;
+  /** How many threads the store may hold, if that was set: one more is refused. */
+  readonly maxSessions: number | undefined;
   readonly authenticate: AgentHandlerOptions["authenticate"];
   readonly problemTypeBase: string | undefined;
   readonly history: AgentHandlerOptions["history"];
@@ -144,6 +146,7 @@ export interface Settings extends Required<
 export function resolveOptions(options: AgentHandlerOptions): Settings {
   checkOptions(options);
   const limits = resolveLimits(options.limits ?? {});
+  const maxSessions = options.limits?.maxSessions;
   const { debug = false, clock = systemClock, heartbeatMs = 8_000, strict = false } = options;
   const { onDisconnect = "abort", tools = [], info = {}, basePath = "" } = options;
   const { onBusy = "reject", trustClientHistory = false } = options;
@@ -153,7 +156,7 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
   describeTools(tools, { strict, logger });
   return {
     protocols: options.protocols ?? [agui(), copilotkit(), vercel(), rest(), threads()],
-    sessions: options.sessions ?? memorySessions(storeOptions(limits, clock)),
+    sessions: options.sessions ?? memorySessions(storeOptions(limits, maxSessions, clock)),
     basePath: basePath === "/" ? "" : basePath.replace(/\/$/, ""),
     onDisconnect,
     onBusy,
@@ -172,6 +175,7 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
     problemTypeBase: options.problemTypeBase,
     clock,
     limits,
+    maxSessions,
     authenticate: toAuthenticate(options.authenticate, middleware),
     exposeSessionState: options.exposeSessionState,
     files: options.files,
@@ -230,12 +234,28 @@ function toAuthenticate(
 }
 
 // Only what the store asks for: it refuses options that it does not know.
-function storeOptions(limits: Limits, clock: Clock): MemorySessionsOptions {
-  const { maxSessions, runLogEvents, runLogBytes, runLogMs, logBytes } = limits;
-  return { maxSessions, runLogEvents, runLogBytes, runLogMs, logBytes, clock };
+function storeOptions(
+  limits: Limits,
+  maxSessions: number | undefined,
+  clock: Clock,
+): MemorySessionsOptions {
+  const { runLogEvents, runLogBytes, runLogMs, logBytes, memoryBytes } = limits;
+  const bounds = { runLogEvents, runLogBytes, runLogMs, logBytes, memoryBytes, clock };
+  // Absent where it was not set: then the store makes room instead of refusing.
+  return maxSessions === undefined ? bounds : { ...bounds, maxSessions };
 }
 
 function resolveLimits(given: Partial<Limits>): Limits {
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return { ...defaultLimits, ...set };
+  const limits = { ...defaultLimits, ...set };
+  const { bodyBytes, sessionBytes, jsonNodes } = limits;
+  return {
+    ...limits,
+    // What a request may bring, a thread can hold.
+    sessionBytes: Math.max(sessionBytes, bodyBytes),
+    // Larger bodies have more values.
+    jsonNodes: given.jsonNodes ?? Math.max(jsonNodes, Math.floor(bodyBytes / bytesPerNode)),
+  };
 }
+
+const bytesPerNode = 64;

@@ -1,39 +1,47 @@
 import { isPromise } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
-import type { Awaitable, RunKey, Session, SessionStore } from "@holodeck/agui-core";
+import type { Awaitable, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
+import { emptySession } from "./history/thread-record.ts";
 import type { Launch } from "./launch.ts";
 
-/** The session of the thread of a run. It is made when there is none, unless the protocol or an option forbids that. */
-export function findThread(asked: Launch, sessions: SessionStore): Awaitable<Session> {
-  const found = sessions.get(asked.key);
-  if (isPromise(found)) return found.then((session) => session ?? create(asked, sessions));
-  return found ?? create(asked, sessions);
+/** The session of a thread that does not exist, where the protocol and the options allow that it is made. */
+export function unknownThread({ key, loaded, mayCreate }: Launch): Session {
+  if (!mayCreate) throw noThread(key);
+  return emptySession(key, loaded.id);
 }
 
-function create(asked: Launch, sessions: SessionStore): Awaitable<Session> {
+function noThread({ threadId }: ThreadKey): AgentError {
+  return new AgentError("thread-not-found", `There is no thread "${threadId}".`);
+}
+
+/** Makes the session of a run, or returns the one that another request has made meanwhile. */
+export function createThread(
+  asked: Launch,
+  { sessions, maxSessions }: { sessions: SessionStore; maxSessions: number | undefined },
+): Awaitable<Session> {
   const { key, loaded, request, mayCreate } = asked;
-  if (!mayCreate) {
-    throw new AgentError("thread-not-found", `There is no thread "${key.threadId}".`);
-  }
+  if (!mayCreate) throw noThread(key);
   const { metadata } = request;
   const agentId = loaded.id;
+  const init = metadata ? { agentId, metadata, maxSessions } : { agentId, maxSessions };
+  const failed = (error: unknown): Promise<Session> => madeMeanwhile(asked, sessions, error);
+  asked.isNew = true;
   try {
-    const made = sessions.create(key, metadata ? { agentId, metadata } : { agentId });
-    return isPromise(made)
-      ? made.then(undefined, (error: unknown) => madeMeanwhile(key, sessions, error))
-      : made;
+    const made = sessions.create(key, init);
+    return isPromise(made) ? made.then(undefined, failed) : made;
   } catch (error) {
-    return madeMeanwhile(key, sessions, error);
+    return failed(error);
   }
 }
 
 // Another request for the same new thread may have been quicker.
 async function madeMeanwhile(
-  key: RunKey,
+  asked: Launch,
   sessions: SessionStore,
   error: unknown,
 ): Promise<Session> {
-  const made = await sessions.get(key);
-  if (made) return made;
-  throw error;
+  const made = await sessions.get(asked.key);
+  if (!made) throw error;
+  asked.isNew = false;
+  return made;
 }

@@ -2,7 +2,6 @@ import { AgentError, EventType, isAgentError } from "@holodeck/agui-core";
 import { LiveRun, isPromise, serverToolsOf } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
-  Awaitable,
   HistoryOwner,
   Lease,
   Message,
@@ -17,7 +16,7 @@ import type { LoadedAgent } from "./agents.ts";
 import { createQuestions } from "./client-tool-answers.ts";
 import { asRead, asStored, isAddedTo, prepareInput } from "./history/trust.ts";
 import type { HistoryOptions, PreparedInput } from "./history/trust.ts";
-import { findThread } from "./find-thread.ts";
+import { createThread, unknownThread } from "./find-thread.ts";
 import { findPast, fingerprintOf, givenBack, runExists } from "./past-run.ts";
 import { ephemeralId } from "./registry.ts";
 import { takenBy } from "./history/taken-calls.ts";
@@ -25,6 +24,7 @@ import { emptySession } from "./history/thread-record.ts";
 import { isCutShort, recoverThread } from "./recover-thread.ts";
 import type { HostOptions } from "./registry.ts";
 import { keepUntilDrained, ThreadRun } from "./thread-run.ts";
+import { assertRequestFits } from "./history/thread-bytes.ts";
 
 /** A run that was asked for and admitted. */
 export interface Launch {
@@ -36,12 +36,22 @@ export interface Launch {
   readonly owner: HistoryOwner;
   /** Whether its protocol sends all messages, and not only what is new. */
   readonly isWhole: boolean;
+  /** The bytes of its request; absent when they are not known. */
+  readonly sentBytes: number | undefined;
   /** Whether its thread is made when there is none. */
   readonly mayCreate: boolean;
   /** What its client sends with every request; absent when that is only what is new. */
   readonly sentHistory: RunInit["sentHistory"];
   /** What was found in the thread before it was taken. */
-  checked?: { readonly session: Session; readonly prepared: PreparedInput } | undefined;
+  checked?:
+    | {
+        /** Absent for a thread that does not exist. */
+        readonly session: Session | undefined;
+        readonly prepared: PreparedInput;
+      }
+    | undefined;
+  /** Its thread did not exist, and is made for it. */
+  isNew?: boolean;
   /** The run of the same id that its thread has accepted before. */
   past?: PastRun | undefined;
   /** That run never began: this one may. */
@@ -64,8 +74,9 @@ const nothing: readonly never[] = Object.freeze([]);
 
 export interface Launcher {
   /**
-   * Throws what is known before the thread is taken: an unknown thread, a forged approval. Notes in `past`
-   * that the thread has accepted a run of this id, and then looks no further.
+   * Throws what is known before the thread is taken: an unknown thread, a forged approval, a thread that would be
+   * too large. Stores nothing. Notes in `past` that the thread has accepted a run of this id, and then looks no
+   * further.
    */
   check(launch: Launch): PromiseLike<void> | undefined;
   /** Throws `run-exists` when the thread has accepted a run of this id since it was checked. */
@@ -79,7 +90,8 @@ export interface Launcher {
 /** Makes runs: the session before, what is stored at the start, in the middle and at the end. */
 export function createLauncher(options: HostOptions): Launcher {
   const { settings, runs, runSettings, resources, onRun } = options;
-  const { sessions, logger, clock, exposeSessionState } = settings;
+  const { sessions, logger, clock, exposeSessionState, maxSessions } = settings;
+  const maxBytes = settings.limits.sessionBytes;
   const trust = settings.trustClientHistory;
   const ownTools = new Set(
     settings.tools.flatMap(({ name, location }) => (location === "client" ? [] : name)),
@@ -101,9 +113,11 @@ export function createLauncher(options: HostOptions): Launcher {
   async function prepare(asked: Launch, lease: Lease): Promise<LiveRun> {
     const { key, request, loaded } = asked;
     const { maxMessages } = request;
-    const finding = findThread(asked, sessions);
-    const found = isPromise(finding) ? await finding : finding;
-    if (isRepeated(asked, found)) throw runExists(key.runId);
+    const finding = sessions.get(key);
+    const known = isPromise(finding) ? await finding : finding;
+    if (isRepeated(asked, known)) throw runExists(key.runId);
+    const making = known ?? createThread(asked, { sessions, maxSessions });
+    const found = isPromise(making) ? await making : making;
     const { session, lost } = isCutShort(found, key)
       ? await recoverThread(found, lease, { settings, serverTools: toolsWith(loaded.agent) })
       : { session: found, lost: undefined };
@@ -111,8 +125,9 @@ export function createLauncher(options: HostOptions): Launcher {
     const agent = own?.agent ?? loaded.agent;
     const { checked } = asked;
     // The thread has not changed since, as in nearly all cases: what was read is still valid.
+    const isUnchanged = checked?.session === (known ? session : undefined);
     const prepared =
-      checked?.session === session && asked.replaced === undefined && agent === loaded.agent
+      checked && isUnchanged && asked.replaced === undefined && agent === loaded.agent
         ? checked.prepared
         : prepareInput(readInput(asked, session), session, historyOf(asked, agent));
     warnOf(key, prepared);
@@ -125,6 +140,7 @@ export function createLauncher(options: HostOptions): Launcher {
       {
         messages: prepared.history,
         maxMessages,
+        maxBytes,
         metadata: request.metadata,
         pending,
         claimed,
@@ -166,7 +182,7 @@ export function createLauncher(options: HostOptions): Launcher {
         sentHistory: asked.sentHistory,
       },
       new ThreadRun(
-        { lease, history, asked: session.pending, pending, maxMessages, taken },
+        { lease, history, asked: session.pending, pending, maxMessages, maxBytes, taken },
         sessions,
         runs,
       ),
@@ -199,6 +215,19 @@ export function createLauncher(options: HostOptions): Launcher {
     return run;
   }
 
+  // A thread that did not exist before this request does not exist after it, nor does its run.
+  async function forget(lease: Lease, error: unknown): Promise<void> {
+    try {
+      await sessions.delete(lease);
+    } catch (second) {
+      logger.warn(
+        { error: second, cause: error, threadId: lease.threadId },
+        "The thread of a refused request could not be removed.",
+      );
+      await giveBack(lease, error);
+    }
+  }
+
   async function giveBack(lease: Lease, error: unknown): Promise<void> {
     const event = {
       type: EventType.RUN_ERROR,
@@ -220,14 +249,16 @@ export function createLauncher(options: HostOptions): Launcher {
 
   return {
     check(asked) {
-      const note = (session: Session): void => {
+      const note = (session: Session | undefined): void => {
         const { request, loaded } = asked;
         if (!asked.isRetry) asked.past = findPast(session, asked.key.runId);
         if (asked.past) return;
-        const prepared = prepareInput(request.input, session, historyOf(asked, loaded.agent));
+        const thread = session ?? unknownThread(asked);
+        const prepared = prepareInput(request.input, thread, historyOf(asked, loaded.agent));
+        assertRequestFits(thread, prepared, { sentBytes: asked.sentBytes, maxBytes });
         asked.checked = { session, prepared };
       };
-      const found = findThread(asked, sessions);
+      const found = sessions.get(asked.key);
       if (isPromise(found)) return found.then(note);
       note(found);
       return undefined;
@@ -239,7 +270,8 @@ export function createLauncher(options: HostOptions): Launcher {
       try {
         return await prepare(asked, lease);
       } catch (error) {
-        await giveBack(lease, error);
+        if (asked.isNew) await forget(lease, error);
+        else await giveBack(lease, error);
         throw isAgentError(error) && error.code === "run-lost" ? tooLate(error) : error;
       }
     },

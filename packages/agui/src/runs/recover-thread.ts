@@ -2,6 +2,7 @@ import { foldRun, toPendingAfterLoss } from "@holodeck/agui-core/internal";
 import type { Lease, RunKey, Session, TakenCall } from "@holodeck/agui-core";
 import { withLosses } from "./history/taken-calls.ts";
 import { markIncomplete } from "./history/thread-record.ts";
+import { isTooLarge } from "./history/thread-bytes.ts";
 import type { Settings } from "../options/options.ts";
 
 /** A thread whose last run was cut short, and the calls of that run that have no result. */
@@ -52,6 +53,14 @@ export async function recoverThread(
   );
   const claimed = trustClientHistory ? session.claimed : [...(session.claimed ?? nothing), ...open];
   const lastRunId = active.runId;
-  const change = { messages, pending, claimed, times, state, lastRunId, active: null };
-  return { session: await sessions.update(key, change, { lease }), lost };
+  const maxBytes = settings.limits.sessionBytes;
+  const change = { messages, pending, claimed, times, state, lastRunId, active: null, maxBytes };
+  try {
+    return { session: await sessions.update(key, change, { lease }), lost };
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+    // As when such a run ends: its thread stays as it was, and goes on.
+    logger.warn({ error, threadId, runId: lastRunId }, "An interrupted run was not stored.");
+    return { session: await sessions.update(key, { lastRunId, active: null }, { lease }), lost };
+  }
 }

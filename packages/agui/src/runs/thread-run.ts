@@ -19,6 +19,7 @@ import type {
 import { liveId } from "./registry.ts";
 import type { RunRegistry } from "./registry.ts";
 import { markIncomplete } from "./history/thread-record.ts";
+import { isTooLarge } from "./history/thread-bytes.ts";
 
 /** What a run on a thread begins with. */
 export interface ThreadRunInit {
@@ -30,6 +31,8 @@ export interface ThreadRunInit {
   /** What of that the request did not answer. */
   readonly pending: readonly Pending[];
   readonly maxMessages: number | undefined;
+  /** How large the thread may be. */
+  readonly maxBytes: number;
   /** The calls that a person has answered for it. */
   readonly taken: readonly TakenCall[] | undefined;
 }
@@ -48,6 +51,7 @@ export class ThreadRun implements RunPersistence, RunLease {
   readonly #asked: readonly Pending[];
   readonly #pending: readonly Pending[];
   readonly #maxMessages: number | undefined;
+  readonly #maxBytes: number;
   readonly #taken: readonly TakenCall[] | undefined;
   readonly #unsubscribe: () => void;
   #run: LiveRun | undefined = undefined;
@@ -63,6 +67,7 @@ export class ThreadRun implements RunPersistence, RunLease {
     this.#asked = init.asked;
     this.#pending = init.pending;
     this.#maxMessages = init.maxMessages;
+    this.#maxBytes = init.maxBytes;
     this.#taken = init.taken;
     this.#unsubscribe = this.runs.commands(init.lease, (command) => this.#onCommand(command));
   }
@@ -81,21 +86,33 @@ export class ThreadRun implements RunPersistence, RunLease {
     const pending = hasBegun
       ? this.#pendingAfter(summary)
       : [...this.#asked.filter(isQuestion), ...this.#pending.filter((one) => !isQuestion(one))];
-    const storing = this.#sessions.update(
-      lease,
-      {
-        messages: status === "finished" ? messages : markIncomplete(messages, history),
-        maxMessages: this.#maxMessages,
-        times,
-        state,
-        metadata,
-        pending,
-        lastRunId: lease.runId,
-        active: null,
-      },
-      { lease },
-    );
-    await storing;
+    try {
+      await this.#sessions.update(
+        lease,
+        {
+          messages: status === "finished" ? messages : markIncomplete(messages, history),
+          maxMessages: this.#maxMessages,
+          maxBytes: this.#maxBytes,
+          times,
+          state,
+          metadata,
+          pending,
+          lastRunId: lease.runId,
+          active: null,
+        },
+        { lease },
+      );
+    } catch (error) {
+      if (isTooLarge(error)) await this.#saveEnd();
+      throw error;
+    }
+  }
+
+  // The thread stays as the request left it, and the next run does not take this one for lost.
+  async #saveEnd(): Promise<void> {
+    const { lease } = this;
+    const change = { pending: this.#pending, lastRunId: lease.runId, active: null };
+    await this.#sessions.update(lease, change, { lease });
   }
 
   // Most runs leave nothing for their client or for a person to answer.
@@ -110,7 +127,8 @@ export class ThreadRun implements RunPersistence, RunLease {
     const { lease } = this;
     const active = { runId: lease.runId, offset, open, taken: this.#taken };
     const maxMessages = this.#maxMessages;
-    const change = { messages, maxMessages, state, times, active };
+    const maxBytes = this.#maxBytes;
+    const change = { messages, maxMessages, maxBytes, state, times, active };
     return this.#sessions.update(lease, change, { lease });
   }
 

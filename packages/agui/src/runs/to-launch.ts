@@ -19,6 +19,7 @@ export function toLaunch(asked: AskedRun, settings: Settings): Launch {
   const { protocol, call, request, loaded } = asked;
   const { threadId, runId } = request.input;
   const { onUnknownThread = protocol.onUnknownThread } = settings;
+  const sentBytes = sentBytesOf(call);
   return {
     key: { principal: call.principal?.id ?? "", threadId, runId },
     request,
@@ -37,25 +38,32 @@ export function toLaunch(asked: AskedRun, settings: Settings): Launch {
     owner: protocol.history === "server" ? "server" : (settings.history ?? "client"),
     isWhole: protocol.history === "client",
     mayCreate: request.isNewThread === true || onUnknownThread !== "reject",
-    sentHistory: sentHistoryOf(asked),
+    sentBytes,
+    sentHistory: sentHistoryOf(asked, sentBytes),
     checked: undefined,
     past: undefined,
+    isNew: false,
     isRetry: false,
     replaced: undefined,
   };
 }
 
-function sentHistoryOf({ protocol, call, request }: AskedRun): Launch["sentHistory"] {
+function sentHistoryOf(
+  { protocol, call, request }: AskedRun,
+  sentBytes: number | undefined,
+): Launch["sentHistory"] {
   const { clientKeeps, input, ephemeral } = request;
   const keeps = clientKeeps ?? (protocol.history === "server" ? "nothing" : "messages");
   if (keeps === "nothing" || ephemeral) return undefined;
-  const bytes = bodyBytesOf(call) ?? bytesOf(call);
+  const bytes = sentBytes ?? jsonBytes(call.body);
   return { bytes, messages: input.messages.length, keepsData: keeps === "data" };
 }
 
-// Of a body that a parser has read. Its length is known as a rule: counting takes a look at all of it.
-function bytesOf(call: Call): number {
-  const length = call.header("content-encoding") ? undefined : call.header("content-length");
-  const declared = Number(length ?? Number.NaN);
-  return declared > 0 ? declared : jsonBytes(call.body);
+// Of a body that a parser has read, its length is known as a rule: counting takes a look at all of it.
+function sentBytesOf(call: Call): number | undefined {
+  const read = bodyBytesOf(call);
+  if (read !== undefined) return read;
+  if (call.header("content-encoding")) return undefined;
+  const declared = Number(call.header("content-length") ?? Number.NaN);
+  return declared > 0 ? declared : undefined;
 }

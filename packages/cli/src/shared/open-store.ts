@@ -33,7 +33,10 @@ export async function openStore(where: string, options: OpenStoreOptions): Promi
 }
 
 type Bounds = Partial<
-  Pick<Limits, "maxSessions" | "runLogEvents" | "runLogBytes" | "runLogMs" | "logBytes"> & {
+  Pick<
+    Limits,
+    "maxSessions" | "runLogEvents" | "runLogBytes" | "runLogMs" | "logBytes" | "memoryBytes"
+  > & {
     maxMessagesPerThread: number;
   }
 >;
@@ -54,10 +57,8 @@ function defined(values: Readonly<Record<string, number | undefined>>): Bounds {
 }
 
 function openMemory(options: OpenStoreOptions): OpenStore {
-  const sessions = memorySessions({
-    ...bounds(options),
-    ...defined({ logBytes: options.limits.logBytes }),
-  });
+  const { logBytes, memoryBytes } = options.limits;
+  const sessions = memorySessions({ ...bounds(options), ...defined({ logBytes, memoryBytes }) });
   return { sessions, name: "memory", close: async () => sessions.close() };
 }
 

@@ -59,9 +59,10 @@ export class AgentOutput implements CallingRun, PumpTarget, RunCalls, RunEnding 
   /** The agent's own RUN_FINISHED, until the calls in progress have their results. */
   #held: { readonly event: unknown } | undefined;
 
-  constructor(input: RunAgentInput, listener: OutputListener) {
+  /** `stateBytes`: how large patches may make the state. */
+  constructor(input: RunAgentInput, listener: OutputListener, stateBytes?: number) {
     this.input = input;
-    this.tracker = createStateTracker(input.state);
+    this.tracker = createStateTracker(input.state, stateBytes);
     this.#listener = listener;
   }
 

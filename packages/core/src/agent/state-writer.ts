@@ -3,6 +3,7 @@ import type { JsonPatch, JsonPatchOperation } from "@ag-ui/core";
 import { create } from "mutative";
 import { compareJson, isSameKind } from "../json/diff.ts";
 import { AgentError } from "../contract/errors.ts";
+import { stateTooLargeText } from "../guard/history/budget-error.ts";
 import { endlessCalls } from "./calls/late-calls.ts";
 import type { RunCalls } from "./calls/late-calls.ts";
 import { cloneJson, copyJson, copyMember, isEqualJson, isShorterThan } from "../json/copy.ts";
@@ -82,6 +83,9 @@ export function createRunState(options: RunStateOptions): RunState {
     const operations = copyJson(changes) as JsonPatch;
     const refusal = live.refusal(operations);
     if (refusal) {
+      if (refusal.isTooLarge) {
+        throw new AgentError("session-too-large", stateTooLargeText(live.maxBytes));
+      }
       void snapshot(tracker.value);
       throw new AgentError("agent-error", `The state patch does not apply. ${refusal.message}`, {
         cause: refusal,

@@ -42,7 +42,7 @@ export const defaultLimits: Limits = {
   messages: 1_000,
   messageChars: 100_000,
   sessionBytes: 16 * MiB,
-  maxSessions: 1_000,
+  maxSessions: 10_000,
   maxConcurrentRuns: Number.POSITIVE_INFINITY,
   queuedRuns: 4,
   runTimeoutMs: 600_000,

@@ -193,6 +193,7 @@ export interface SessionStore {
   get(key: ThreadKey): Awaitable<Session | undefined>;
   create(key: ThreadKey, init: SessionInit): Awaitable<Session>;
   update(key: ThreadKey, change: SessionChange, options?: UpdateOptions): Awaitable<Session>;
+  /** Removes a thread with its runs, also one that has only runs. Resolves to false when there was no session. */
   delete(key: ThreadKey): Awaitable<boolean>;
   touch(key: ThreadKey): Awaitable<void>;
   /** The last used first. Reads neither messages nor state. */

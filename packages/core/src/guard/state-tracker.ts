@@ -5,6 +5,7 @@ import type { LooseEvent } from "./shapes.ts";
 import { copyJson } from "../json/copy.ts";
 import { LiveDocument } from "../json/live-document.ts";
 import { PatchError } from "../json/patch.ts";
+import { stateTooLarge } from "./history/budget-error.ts";
 
 /** The state as the stream has sent it so far. */
 export interface StateTracker {
@@ -12,7 +13,7 @@ export interface StateTracker {
   /** True once a snapshot was sent in this run. */
   readonly synced: boolean;
   snapshot(value: unknown): void;
-  /** All or nothing. False: the patch does not apply, nothing changed. */
+  /** All or nothing. False: the patch does not apply, nothing changed. Throws when the state would be too large. */
   delta(operations: JsonPatch): boolean;
 }
 
@@ -21,9 +22,12 @@ export interface LiveStateTracker extends StateTracker {
   readonly live: LiveDocument;
 }
 
-/** Follows the state of a run, from what the client sent. No state counts as `{}`, as AG-UI has it. */
-export function createStateTracker(initial: unknown): LiveStateTracker {
-  return new Tracker(initial === undefined ? {} : initial);
+/**
+ * Follows the state of a run, from what the client sent. No state counts as `{}`, as AG-UI has it. A patch that would
+ * make it larger than `maxBytes` ends the run.
+ */
+export function createStateTracker(initial: unknown, maxBytes?: number): LiveStateTracker {
+  return new Tracker(initial === undefined ? {} : initial, maxBytes);
 }
 
 /** A STATE_DELTA whose patch is applied to the state; a snapshot of the state when it does not apply. */
@@ -63,8 +67,9 @@ class Tracker extends LiveDocument implements LiveStateTracker {
       this.patch(operations);
       return true;
     } catch (error) {
-      if (error instanceof PatchError) return false;
-      throw error;
+      if (!(error instanceof PatchError)) throw error;
+      if (error.isTooLarge) throw stateTooLarge(this.maxBytes);
+      return false;
     }
   }
 }

@@ -15,11 +15,15 @@ export class LiveDocument implements Pass {
   fresh: Set<object> | undefined;
   work = 0;
   undo: UndoLog | undefined;
+  held = -1;
+  readonly maxBytes: number;
   /** Another one after every change, and after every reading. */
   version = 0;
 
-  constructor(document: unknown) {
+  /** `maxBytes`: how many bytes of JSON patches may make of it. */
+  constructor(document: unknown, maxBytes: number = Number.POSITIVE_INFINITY) {
     this.document = document;
+    this.maxBytes = maxBytes;
     this.fresh = undefined;
     this.undo = undefined;
   }
@@ -36,6 +40,7 @@ export class LiveDocument implements Pass {
     this.version++;
     this.fresh = undefined;
     this.document = document;
+    this.held = -1;
   }
 
   /** All or nothing. Throws a {@link PatchError}. */
@@ -54,6 +59,7 @@ export class LiveDocument implements Pass {
 
   /** Why a patch would not apply. */
   refusal(operations: readonly JsonPatchOperation[]): PatchError | undefined {
+    const { held } = this;
     this.undo = new UndoLog();
     try {
       applyAll(this, operations);
@@ -62,6 +68,7 @@ export class LiveDocument implements Pass {
       if (error instanceof PatchError) return error;
       throw error;
     } finally {
+      this.held = held;
       this.#takeBack();
     }
   }

@@ -1,5 +1,7 @@
 import type { JsonPatchOperation } from "@ag-ui/core";
+import { jsonBytes } from "./bytes.ts";
 import { isEqualJson } from "./copy.ts";
+import { sizeOf } from "./size.ts";
 import type { UndoLog } from "./undo-log.ts";
 
 const maxOperations = 10_000;
@@ -15,11 +17,19 @@ export class PatchError extends Error {
   /** The failing operation; undefined when the patch as a whole is refused. */
   readonly operation: JsonPatchOperation | undefined;
   readonly index: number | undefined;
+  /** Whether it fails only because the document would be too large. */
+  readonly isTooLarge: boolean;
 
-  constructor(reason: string, index?: number, operation?: JsonPatchOperation) {
+  constructor(
+    reason: string,
+    index?: number,
+    operation?: JsonPatchOperation,
+    isTooLarge: boolean = false,
+  ) {
     super(index === undefined ? reason : `Operation ${index}${describe(operation)}: ${reason}`);
     this.index = index;
     this.operation = operation;
+    this.isTooLarge = isTooLarge;
   }
 }
 
@@ -33,7 +43,14 @@ export class PatchError extends Error {
  * ```
  */
 export function applyPatch(document: unknown, operations: readonly JsonPatchOperation[]): unknown {
-  const pass: Pass = { document, fresh: undefined, work: maxWork, undo: undefined };
+  const pass: Pass = {
+    document,
+    fresh: undefined,
+    work: maxWork,
+    undo: undefined,
+    held: 0,
+    maxBytes: Number.POSITIVE_INFINITY,
+  };
   applyAll(pass, operations);
   return pass.document;
 }
@@ -50,6 +67,10 @@ export interface Pass {
   work: number;
   /** Absent when no intermediate state can be observed. */
   undo: UndoLog | undefined;
+  /** About how many bytes of JSON the document has, rather too many than too few; negative when not counted. */
+  held: number;
+  /** How many it may have. */
+  readonly maxBytes: number;
 }
 
 /** Applies operations one after the other, up to the first that fails. */
@@ -64,23 +85,32 @@ export function applyAll(pass: Pass, operations: readonly JsonPatchOperation[]):
     try {
       applyOperation(pass, operation);
     } catch (error) {
-      if (error instanceof Refusal) throw new PatchError(error.message, index, operation);
+      if (error instanceof Refusal) {
+        throw new PatchError(error.message, index, operation, error instanceof TooLarge);
+      }
       throw error;
     }
   }
 }
 
 class Refusal extends Error {}
+class TooLarge extends Refusal {}
 
 function applyOperation(pass: Pass, operation: JsonPatchOperation): void {
   if (typeof operation !== "object" || operation === null)
     throw new Refusal("An operation must be an object.");
   const path = parsePointer(operation.path, "path");
   switch (operation.op) {
-    case "add":
-      return add(pass, path, valueOf(pass, operation, path));
-    case "replace":
-      return replace(pass, path, valueOf(pass, operation, path));
+    case "add": {
+      const value = valueOf(pass, operation, path);
+      if (!fits(pass, value)) recount(pass, value, overwritten(pass, path));
+      return add(pass, path, value);
+    }
+    case "replace": {
+      const value = valueOf(pass, operation, path);
+      if (!fits(pass, value)) recount(pass, value, found(pass, path));
+      return replace(pass, path, value);
+    }
     case "remove":
       return remove(pass, path);
     case "test":
@@ -89,6 +119,7 @@ function applyOperation(pass: Pass, operation: JsonPatchOperation): void {
     case "copy": {
       const value = read(pass.document, parsePointer(operation.from, "from"));
       weigh(pass, value, path.length);
+      if (!fits(pass, value)) recount(pass, value, overwritten(pass, path));
       // From now on one container may be in two places, so none may be changed where it is.
       pass.fresh = undefined;
       keepDocument(pass);
@@ -262,6 +293,38 @@ function weigh(pass: Pass, value: unknown, depth: number): void {
   for (const key of Object.keys(value)) {
     weigh(pass, (value as Record<string, unknown>)[key], depth + 1);
   }
+}
+
+/** Whether a value fits the document at a glance. */
+function fits(pass: Pass, value: unknown): boolean {
+  if (pass.maxBytes === Number.POSITIVE_INFINITY) return true;
+  if (pass.held < 0) pass.held = sizeOf(pass.document);
+  pass.held += workPerNode + sizeOf(value);
+  return pass.held <= pass.maxBytes;
+}
+
+/** Counts again, since some of it may be gone. Refuses a value that makes the document too large. */
+function recount(pass: Pass, value: unknown, replaced: unknown): void {
+  const exact = jsonBytes(pass.document) - jsonBytes(replaced) + jsonBytes(value);
+  if (exact > pass.maxBytes) {
+    throw new TooLarge(`The document would be larger than ${pass.maxBytes} bytes.`);
+  }
+  pass.held = exact;
+}
+
+// A value is added between the items of an array, and in place of the member of an object.
+function overwritten(pass: Pass, path: Path): unknown {
+  const isInserted = path.length > 0 && Array.isArray(found(pass, path.slice(0, -1)));
+  return isInserted ? undefined : found(pass, path);
+}
+
+function found({ document }: Pass, path: Path): unknown {
+  let node = document;
+  for (const key of path) {
+    if (typeof node !== "object" || node === null || !Object.hasOwn(node, key)) return undefined;
+    node = (node as Record<string, unknown>)[key];
+  }
+  return node;
 }
 
 function describe(operation: JsonPatchOperation | undefined): string {

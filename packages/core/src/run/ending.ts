@@ -90,10 +90,26 @@ export class Ending {
       const delivered = after(closed, () => this.#deliverEnd(terminal));
       if (!isPromise(delivered)) return;
       this.storingSince = this.#run.settings.clock.now();
-      delivered.catch((error: unknown) => this.storeFailed(error));
+      delivered.catch((error: unknown) => this.#saveFailed(terminal, error));
     } catch (error) {
-      this.storeFailed(error);
+      this.#saveFailed(terminal, error);
     }
+  }
+
+  // What is too large for its thread is refused, not lost: the log is closed with that, and then the clients receive it.
+  #saveFailed({ from, to }: SizedEntry, error: unknown): void {
+    const { lease, settings } = this.#run;
+    if (!isAgentError(error) || error.code !== "session-too-large" || !lease) {
+      return this.storeFailed(error);
+    }
+    this.status = "failed";
+    this.#storeError = error;
+    const end = { ...toErrorEntry(error, settings.clock.now()), from, to };
+    const close = async (): Promise<void> => {
+      await lease.runs.close(lease.lease, end, "failed");
+      this.#deliverEnd(end);
+    };
+    close().catch((second: unknown) => this.storeFailed(second));
   }
 
   /** The clients still receive an end, without an offset. */

@@ -70,7 +70,7 @@ export class Intake implements OutputListener, BudgetedRun {
     this.#run = run;
     this.#agent = agent;
     this.#turns = turns;
-    this.output = new AgentOutput(input, this);
+    this.output = new AgentOutput(input, this, settings.limits.sessionBytes);
     this.#budget = sentHistory && new HistoryBudget(this, sentHistory, settings.limits);
     this.#guard = createGuard({
       threadId: context.threadId,

@@ -15,12 +15,16 @@ export interface MemoryLogOptions {
   readonly runLogEvents: number;
   readonly runLogBytes: number;
   readonly runLogMs: number;
-  /** Of all runs together; the oldest finished ones go first. */
-  readonly logBytes: number;
+  /** Of all runs together; the oldest finished ones go first. May become more and less. */
+  readonly room: { bytes: number };
   readonly clock?: Clock;
 }
 
 export interface MemoryLog extends RunLog {
+  /** What all logs take. */
+  readonly bytes: number;
+  /** Removes finished runs, the oldest first, until the others take no more than there is room. */
+  shrink(): void;
   isActive(key: ThreadKey): boolean;
   /** Throws `run-lost` unless the run of this lease is active. */
   assertHeld(lease: Lease): void;
@@ -30,7 +34,7 @@ export interface MemoryLog extends RunLog {
 
 /** Run logs of this process. Appending is synchronous, so an event is durable before anyone sees it. */
 export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
-  const { runLogEvents, runLogBytes, runLogMs, logBytes, clock = systemClock } = options;
+  const { runLogEvents, runLogBytes, runLogMs, room, clock = systemClock } = options;
   const runs = new Map<string, StoredRun>();
   // The newest run of each thread, which leads to the others; only the newest can be running.
   const threads = new Map<string, StoredRun>();
@@ -87,9 +91,9 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   }
 
   function makeRoom(): void {
-    if (totalBytes <= logBytes) return;
+    if (totalBytes <= room.bytes) return;
     for (const oldest of finished) {
-      if (totalBytes <= logBytes) break;
+      if (totalBytes <= room.bytes) break;
       drop(oldest);
     }
   }
@@ -137,6 +141,10 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   }
 
   return {
+    get bytes() {
+      return totalBytes;
+    },
+    shrink: makeRoom,
     open(key, init) {
       const name = nameOf(key.principal, key.runId);
       const old = runs.get(name);

@@ -1,95 +1,218 @@
 import type { Session } from "@holodeck/agui-core";
+import { memoryOf, totalOf } from "../kit/session-size.ts";
 
-interface Place {
+/** The threads of one principal. */
+export interface Owner {
+  readonly principal: string;
+  count: number;
+  bytes: number;
+  /** The least and the most recently used, without and with questions that are not answered. */
+  readonly ends: readonly [Ends, Ends];
+}
+
+interface Ends {
+  oldest: Place | undefined;
+  newest: Place | undefined;
+}
+
+/** A thread and where it is in the order of use. */
+export interface Place {
+  readonly id: string;
   session: Session;
+  readonly owner: Owner;
+  bytes: number;
+  /** What is not in `session.size`. */
+  rest: number;
+  /** When it was used, by a count of uses. */
+  use: number;
+  line: 0 | 1;
   older: Place | undefined;
   newer: Place | undefined;
 }
 
+// The record, its places in maps and lists, the times of messages.
+const perSession = 1_024;
+
 /**
- * Sessions in the order of their last use. A `Map` would need a delete and an insert per use, and a
- * table that is written to twice per run is rebuilt constantly.
+ * Sessions by their names, and for each principal in the order of their last use. A `Map` would need a delete and
+ * an insert per use, and a table that is written to twice per run is rebuilt constantly.
  */
 export class RecentSessions {
+  /** Roughly what all sessions take in memory. */
+  bytes = 0;
   readonly #places = new Map<string, Place>();
+  readonly #owners = new Map<string, Owner>();
+  #uses = 0;
   // A run asks for its session several times in a row, and a large table is far from the processor.
   #last: Place | undefined = undefined;
-  #lastId = "";
-  #oldest: Place | undefined = undefined;
-  #newest: Place | undefined = undefined;
+  #lastOwner: Owner | undefined = undefined;
 
   get size(): number {
     return this.#places.size;
   }
 
-  get(id: string): Session | undefined {
-    return this.#find(id)?.session;
+  get owners(): IterableIterator<Owner> {
+    return this.#owners.values();
   }
 
-  #find(id: string): Place | undefined {
-    if (this.#last && this.#lastId === id) return this.#last;
+  get ownerCount(): number {
+    return this.#owners.size;
+  }
+
+  owner(principal: string): Owner | undefined {
+    return this.#owners.get(principal);
+  }
+
+  find(id: string): Place | undefined {
+    const last = this.#last;
+    if (last && last.id === id) return last;
     const place = this.#places.get(id);
-    if (place) this.#remember(id, place);
+    if (place) this.#last = place;
     return place;
-  }
-
-  #remember(id: string, place: Place): void {
-    this.#last = place;
-    this.#lastId = id;
   }
 
   /** Sets a session, as the one that was used last. */
   put(id: string, session: Session): void {
-    let place = this.#find(id);
+    let place = this.find(id);
+    const line = session.pending.length > 0 ? 1 : 0;
     if (place === undefined) {
-      place = { session, older: undefined, newer: undefined };
+      const owner = this.#ownerOf(session.principal);
+      const rest = restOf(session);
+      place = {
+        id,
+        session,
+        owner,
+        bytes: 0,
+        rest,
+        use: 0,
+        line,
+        older: undefined,
+        newer: undefined,
+      };
       this.#places.set(id, place);
-      this.#remember(id, place);
+      this.#last = place;
+      owner.count++;
     } else {
+      const { metadata, pending } = place.session;
+      if (metadata !== session.metadata || pending !== session.pending) {
+        place.rest = restOf(session);
+      }
       place.session = session;
-      if (place === this.#newest) return;
-      this.#unlink(place);
+      const isNewest = place === place.owner.ends[place.line].newest;
+      if (!isNewest || place.line !== line) {
+        unlink(place);
+        place.line = line;
+      }
     }
-    place.older = this.#newest;
-    place.newer = undefined;
-    if (this.#newest) this.#newest.newer = place;
-    else this.#oldest = place;
-    this.#newest = place;
+    place.use = ++this.#uses;
+    link(place);
+    this.#charge(place, bytesWith(session, place.rest));
   }
 
   delete(id: string): boolean {
-    const place = this.#find(id);
+    const place = this.find(id);
     if (!place) return false;
+    const { owner } = place;
     this.#last = undefined;
     this.#places.delete(id);
-    this.#unlink(place);
+    unlink(place);
+    this.#charge(place, 0);
+    if (--owner.count === 0) {
+      this.#owners.delete(owner.principal);
+      this.#lastOwner = undefined;
+    }
     return true;
   }
 
   clear(): void {
     this.#places.clear();
+    this.#owners.clear();
     this.#last = undefined;
-    this.#oldest = undefined;
-    this.#newest = undefined;
+    this.#lastOwner = undefined;
+    this.bytes = 0;
   }
 
-  /**
-   * The least recently used comes first. The consumer may delete the current session while
-   * iterating.
-   */
-  *values(): Generator<Session, void, undefined> {
-    let place = this.#oldest;
-    while (place) {
-      const { newer } = place;
-      yield place.session;
-      place = newer;
+  /** The sessions of a principal. */
+  of(principal: string): Session[] {
+    const found: Session[] = [];
+    for (const { oldest } of this.#owners.get(principal)?.ends ?? []) {
+      for (let place = oldest; place; place = place.newer) found.push(place.session);
+    }
+    return found;
+  }
+
+  /** Sessions that were used last at such a time. The consumer may delete the current one while iterating. */
+  *unusedSince(isPast: (lastActivity: number) => boolean): Generator<Session, void, undefined> {
+    for (const { ends } of this.#owners.values()) {
+      for (const { oldest } of ends) {
+        let place = oldest;
+        while (place && isPast(place.session.lastActivity)) {
+          const { newer } = place;
+          yield place.session;
+          place = newer;
+        }
+      }
     }
   }
 
-  #unlink({ older, newer }: Place): void {
-    if (older) older.newer = newer;
-    else this.#oldest = newer;
-    if (newer) newer.older = older;
-    else this.#newest = older;
+  /** What a session would take in place of the one that is there. */
+  growthOf(place: Place, session: Session): number {
+    const { metadata, pending } = place.session;
+    const isSame = metadata === session.metadata && pending === session.pending;
+    return bytesWith(session, isSame ? place.rest : restOf(session)) - place.bytes;
   }
+
+  #charge(place: Place, bytes: number): void {
+    const growth = bytes - place.bytes;
+    place.bytes = bytes;
+    place.owner.bytes += growth;
+    this.bytes += growth;
+  }
+
+  #ownerOf(principal: string): Owner {
+    if (this.#lastOwner?.principal === principal) return this.#lastOwner;
+    let owner = this.#owners.get(principal);
+    if (!owner) {
+      const ends = [
+        { oldest: undefined, newest: undefined },
+        { oldest: undefined, newest: undefined },
+      ] as const;
+      owner = { principal, count: 0, bytes: 0, ends };
+      this.#owners.set(principal, owner);
+    }
+    this.#lastOwner = owner;
+    return owner;
+  }
+}
+
+/** What a session takes that is not there yet. */
+export function bytesOfNew(session: Session): number {
+  return bytesWith(session, restOf(session));
+}
+
+function bytesWith({ size }: Session, rest: number): number {
+  return perSession + rest + (size ? totalOf(size) : 0);
+}
+
+function restOf({ metadata, pending }: Session): number {
+  return memoryOf(metadata) + (pending.length === 0 ? 0 : memoryOf(pending));
+}
+
+function link(place: Place): void {
+  const ends = place.owner.ends[place.line];
+  if (ends.newest === place) return;
+  place.older = ends.newest;
+  place.newer = undefined;
+  if (ends.newest) ends.newest.newer = place;
+  else ends.oldest = place;
+  ends.newest = place;
+}
+
+function unlink(place: Place): void {
+  const ends = place.owner.ends[place.line];
+  const { older, newer } = place;
+  if (older) older.newer = newer;
+  else ends.oldest = newer;
+  if (newer) newer.older = older;
+  else ends.newest = older;
 }

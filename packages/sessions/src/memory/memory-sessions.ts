@@ -1,25 +1,28 @@
-import { AgentError, defaultLimits, systemClock } from "@holodeck/agui-core";
+import { defaultLimits, systemClock } from "@holodeck/agui-core";
 import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
+import { createBuckets } from "../kit/buckets.ts";
 import { createMemoryBlobs } from "./memory-blobs.ts";
 import { createMemoryLog, threadId } from "./memory-log.ts";
 import { RecentSessions } from "./memory-recent.ts";
+import { createMemoryRoom } from "./memory-room.ts";
 import type { PruneOptions } from "../kit/prune-messages.ts";
 import { compareByLastUse, fromCursor, toCursor, toListed } from "../kit/session-list.ts";
 import { changeSession, newSession } from "../kit/session-record.ts";
-import { takeTokens } from "../kit/token-bucket.ts";
-import type { Bucket } from "../kit/token-bucket.ts";
+import { sessionExists, sessionNotFound } from "../kit/store-errors.ts";
 
 export interface MemorySessionsOptions {
   /** How long a session lives after its last use. By default 30 minutes. */
   readonly ttlMs?: number;
-  /** By default 1000. */
-  readonly maxSessions?: number;
   /**
-   * What makes room for one session too many: `"lru"` removes the one that was not used for longest and
-   * has no run in flight. By default nothing does, and it is refused with 429.
+   * One session too many is refused with 429. By default there are 10,000, and then the one makes room that was not
+   * used for longest, of the principal that has most.
    */
+  readonly maxSessions?: number;
+  /** `"lru"`: one session too many makes room in the same way where `maxSessions` is set. */
   readonly evict?: "lru";
+  /** What all sessions and logs may take. By default 256 MiB; then finished logs go, and unused sessions. */
+  readonly memoryBytes?: number;
   /** Bounds of the run logs, as in the handler's `limits`. */
   readonly runLogEvents?: number;
   readonly runLogBytes?: number;
@@ -33,9 +36,6 @@ export interface MemorySessionsOptions {
   readonly clock?: Clock;
 }
 
-// So many buckets are remembered before the full ones are thrown out.
-const bucketSweep = 10_000;
-
 const sweepMs = 60_000;
 
 // Typed by the options, so that a new one cannot be forgotten here.
@@ -43,6 +43,7 @@ const known: Readonly<Record<keyof MemorySessionsOptions, true>> = {
   ttlMs: true,
   maxSessions: true,
   evict: true,
+  memoryBytes: true,
   runLogEvents: true,
   runLogBytes: true,
   runLogMs: true,
@@ -63,30 +64,45 @@ const known: Readonly<Record<keyof MemorySessionsOptions, true>> = {
  */
 export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {
   assertOptions("memorySessions", options, Object.keys(known));
-  const { ttlMs = 30 * 60_000, maxSessions = defaultLimits.maxSessions } = options;
-  const { clock = systemClock } = options;
+  const { ttlMs = 30 * 60_000, clock = systemClock } = options;
   const {
+    maxSessions = defaultLimits.maxSessions,
+    memoryBytes = defaultLimits.memoryBytes,
     runLogEvents = defaultLimits.runLogEvents,
     runLogBytes = defaultLimits.runLogBytes,
     runLogMs = defaultLimits.runLogMs,
     logBytes = defaultLimits.logBytes,
   } = options;
-  const bounds = { ttlMs, maxSessions, runLogEvents, runLogBytes, runLogMs, logBytes };
+  const bounds = { ttlMs, maxSessions, memoryBytes, runLogEvents, runLogBytes, runLogMs, logBytes };
   for (const [name, value] of Object.entries(bounds)) {
     if (typeof value === "number" && value > 0) continue;
     throw new TypeError(
       `${name} of memorySessions must be a number above 0, not ${describeValue(value)}.`,
     );
   }
-  const runs = createMemoryLog({ runLogEvents, runLogBytes, runLogMs, logBytes, clock });
+  const forLogs = { bytes: Math.min(logBytes, memoryBytes) };
+  const runs = createMemoryLog({ runLogEvents, runLogBytes, runLogMs, room: forLogs, clock });
   const { maxMessagesPerThread: maxMessages, maxTokens, estimateTokens: estimate } = options;
   const sessions = new RecentSessions();
-  const buckets = new Map<string, Bucket>();
+  const buckets = createBuckets();
   const blobs = createMemoryBlobs({ clock, onKept: sweepLater });
+  const unset = options.maxSessions === undefined ? "unlimited" : "never";
+  const evicts = options.evict === "lru" ? "always" : unset;
+  const room = createMemoryRoom({
+    sessions,
+    runs,
+    forLogs,
+    logBytes,
+    memoryBytes,
+    maxSessions,
+    evicts,
+    remove,
+    cleanupExpired,
+  });
   let sweep: unknown;
 
   function live(key: ThreadKey): Session | undefined {
-    const session = sessions.get(threadId(key));
+    const session = sessions.find(threadId(key))?.session;
     if (!session || !isExpired(session)) return session;
     remove(session);
     return undefined;
@@ -103,28 +119,16 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
 
   function cleanupExpired(): number {
     let removed = 0;
-    for (const session of sessions.values()) {
-      if (clock.now() - session.lastActivity < ttlMs) break;
+    const now = clock.now();
+    for (const session of sessions.unusedSince((at) => now - at >= ttlMs)) {
       if (isExpired(session) && remove(session)) removed++;
     }
     return removed;
   }
 
-  function makeRoom(asked = Number.POSITIVE_INFINITY): void {
-    const limit = Math.min(maxSessions, asked);
-    if (sessions.size < limit || cleanupExpired() > 0) return;
-    if (options.evict === "lru") {
-      for (const session of sessions.values()) {
-        if (!runs.isActive(session)) return void remove(session);
-      }
-    }
-    throw new AgentError("capacity-exceeded", `The store is at its limit of ${limit} sessions.`, {
-      retryAfter: 5,
-    });
-  }
-
   function put(session: Session): Session {
     sessions.put(threadId(session), session);
+    room.changed();
     sweepLater();
     return session;
   }
@@ -145,37 +149,42 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     blobs,
     get: live,
     create(key, init) {
-      if (live(key)) {
-        throw new AgentError("run-exists", `Session "${key.threadId}" already exists.`);
-      }
-      makeRoom(init.maxSessions);
-      return put(newSession(key, init, clock.now()));
+      if (live(key)) throw sessionExists(key);
+      const session = newSession(key, init, clock.now());
+      room.forSession(session, init.maxSessions);
+      return put(session);
     },
     update(key, change, condition) {
       if (condition?.lease) runs.assertHeld(condition.lease);
       const session = live(key);
-      if (!session) {
-        throw new AgentError("session-not-found", `There is no session "${key.threadId}".`);
-      }
-      return put(
-        changeSession(session, change, {
-          maxMessages,
-          maxTokens,
-          estimate,
-          now: clock.now(),
-          ifVersion: condition?.ifVersion,
-        }),
-      );
+      if (!session) throw sessionNotFound(key);
+      const changed = changeSession(session, change, {
+        maxMessages,
+        maxTokens,
+        estimate,
+        now: clock.now(),
+        ifVersion: condition?.ifVersion,
+      });
+      // What a run has made is stored in any case: it is in memory already, and bounded by itself.
+      const mayRefuse = condition?.lease === undefined || change.run !== undefined;
+      room.forChange(threadId(key), changed, mayRefuse);
+      return put(changed);
     },
-    delete: (key) => live(key) !== undefined && remove(key),
+    delete(key) {
+      const isThere = live(key) !== undefined;
+      // Also the runs of a thread that has no session.
+      remove(key);
+      return isThere;
+    },
     touch(key) {
       const session = live(key);
       if (session) put({ ...session, lastActivity: Math.max(session.lastActivity, clock.now()) });
     },
     list({ principal, agentId, limit, cursor }) {
       const from = cursor === undefined ? undefined : fromCursor(cursor);
-      const rest = [...sessions.values()]
-        .filter((one) => one.principal === principal && (!agentId || one.agentId === agentId))
+      const rest = sessions
+        .of(principal)
+        .filter((one) => !agentId || one.agentId === agentId)
         .filter((one) => !isExpired(one) && (!from || compareByLastUse(one, from) > 0))
         .sort(compareByLastUse);
       const items = rest.slice(0, limit);
@@ -187,15 +196,8 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       cleanupExpired();
       return sessions.size;
     },
-    take(bucket, cost, { tokens, perMs }) {
-      const now = clock.now();
-      if (buckets.size >= bucketSweep) {
-        for (const [name, { fullAt }] of buckets) if (fullAt <= now) buckets.delete(name);
-      }
-      const taken = takeTokens(buckets.get(bucket), cost, { tokens, perMs, now });
-      buckets.set(bucket, taken.bucket);
-      return taken.wait;
-    },
+    take: (bucket, cost, { tokens, perMs }) =>
+      buckets.take(bucket, cost, { tokens, perMs, now: clock.now() }),
     close() {
       if (sweep !== undefined) clock.clearTimeout(sweep);
       sweep = undefined;

@@ -1,5 +1,7 @@
 import type { Message, RunKey, Session } from "@holodeck/agui-core";
 
+const nothing = { messages: 0, characters: 0, messageBytes: 0, stateBytes: 0 };
+
 /** The record of an unknown thread. */
 export function emptySession({ principal, threadId }: RunKey, agentId: string): Session {
   return {
@@ -14,6 +16,7 @@ export function emptySession({ principal, threadId }: RunKey, agentId: string): 
     state: undefined,
     metadata: {},
     pending: [],
+    size: nothing,
   };
 }
 

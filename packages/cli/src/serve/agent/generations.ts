@@ -1,6 +1,7 @@
 import { processClock } from "../../shared/process-clock.ts";
 import { withDeadline } from "@holodeck/agui-core/internal";
 import { createAgentHandler } from "@holodeck/agui";
+import { defaultLimits } from "@holodeck/agui-core";
 import type {
   AgentHandler,
   AgentHandlerOptions,
@@ -86,7 +87,7 @@ export async function createGenerations(
       return current;
     },
     get limits() {
-      return current.options.limits as Limits;
+      return { ...defaultLimits, ...current.options.limits };
     },
     get open() {
       return [current, ...retired.keys()].reduce((sum, one) => sum + openIn(one), 0);

@@ -8,7 +8,6 @@ import type {
   Protocol,
   SessionStore,
 } from "@holodeck/agui";
-import { defaultLimits } from "@holodeck/agui-core";
 import type { AgentModule } from "../../shared/loaded-agent.ts";
 import type { FailureBook } from "../print/failure-book.ts";
 import type { ProtocolName, ServeFlags } from "../flags.ts";
@@ -61,10 +60,13 @@ export async function toHandlerOptions(
   };
 }
 
-/** Every limit, with the values of the file and the environment. */
-export function toLimits({ limits }: AgentHandlerOptions, settings: ServeSettings): Limits {
+/** The limits that the file and the environment set. */
+export function toLimits(
+  { limits }: AgentHandlerOptions,
+  settings: ServeSettings,
+): Partial<Limits> {
   const given = Object.entries(limits ?? {}).filter(([, value]) => value !== undefined);
-  return { ...defaultLimits, ...Object.fromEntries(given), ...settings.limits };
+  return { ...Object.fromEntries(given), ...settings.limits };
 }
 
 function saysWhoAsks({ authenticate, middleware = [] }: AgentHandlerOptions): boolean {

@@ -86,11 +86,14 @@ return redis.call('ZCARD', KEYS[1])
 `,
 };
 
-/** ARGV: event, runs. KEYS: lease, session, runs, then four per run. Answers 'more' when a run is missing. */
+/**
+ * ARGV: event, runs. KEYS: lease, session, runs, then four per run. Answers 'more' when a run is missing, 'none' when
+ * there was no session.
+ */
 export const deleteScript: RedisScript = {
   name: "delete",
   lua: `${prelude}
-if redis.call('EXISTS', KEYS[2]) == 0 then return 'none' end
+local answer = redis.call('EXISTS', KEYS[2]) == 1 and 'ok' or 'none'
 local active, fence = unpack(redis.call('HMGET', KEYS[1], 'run', 'fence'))
 local known = not active
 for at = 2, #ARGV do known = known or ARGV[at] == active end
@@ -107,6 +110,6 @@ for at = 2, #ARGV do
   end
 end
 redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
-return 'ok'
+return answer
 `,
 };

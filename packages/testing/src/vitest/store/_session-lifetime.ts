@@ -283,6 +283,14 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       expect(await codeOf(() => store.create(key, init))).toBe("capacity-exceeded");
     });
 
+    define("removes the runs of a thread that has no session", async () => {
+      const store = await bench.open();
+      await openBenchRun(store.runs, run);
+      expect(await store.delete(key)).toBe(false);
+      expect(await store.runs.active(key)).toBeUndefined();
+      expect(await store.runs.find(run.principal, run.runId)).toBeUndefined();
+    });
+
     define("takes a lower limit of sessions with each new one", async () => {
       const store = await bench.open({ maxSessions: 3 });
       const make = (threadId: string, maxSessions: number): unknown =>

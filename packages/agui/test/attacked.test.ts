@@ -1,0 +1,113 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startRedis } from "../../sessions/test/_redis.ts";
+
+const MB = 1_000_000;
+const script = fileURLToPath(new URL("_attacked-child.ts", import.meta.url));
+
+interface Attacked {
+  readonly root: string;
+  /** How long it takes to parse a plain body of 14 MB there, in ms. */
+  readonly plain: number;
+  /** Ends it, and returns how long its event loop stood still at most. */
+  end(): Promise<number>;
+}
+
+async function start(kind: string, place: string): Promise<Attacked> {
+  const node = ["--max-old-space-size=400", "--conditions=@holodeck/source"];
+  const flags = [...node, "--import", import.meta.resolve("tsx"), script];
+  const child = spawn(process.execPath, [...flags, kind, place, String(14 * MB)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const read = async (): Promise<unknown> => JSON.parse((await lines.next()).value as string);
+  const { port, plain } = (await read()) as { port: number; plain: number };
+  return {
+    root: `http://127.0.0.1:${port}`,
+    plain,
+    async end() {
+      const closed = once(child, "close");
+      child.stdin.end();
+      const { lag } = (await read()) as { lag: number };
+      await closed;
+      return lag;
+    },
+  };
+}
+
+const input = (threadId: string, rest: string): string =>
+  `{"threadId":"${threadId}","runId":"run-${threadId}","tools":[],"context":[],${rest}}`;
+const last = `{"id":"u","role":"user","content":"hi"}`;
+
+async function post(root: string, body: string): Promise<number> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${root}/agui`, { method: "POST", headers, body });
+  await response.text();
+  return response.status;
+}
+
+const isHealthy = async (root: string): Promise<boolean> => (await fetch(`${root}/health`)).ok;
+
+// A stop of the loop is compared with what any server of ours has to do for one plain body of that size.
+const bound = ({ plain }: Attacked): number => Math.max(1_000, 30 * plain);
+
+describe("a server with a heap of 400 MB", () => {
+  test("survives 58 threads of 14 MB, and 13 bodies of empty objects", async () => {
+    const server = await start("memory", "");
+    const text = "x".repeat(13.5 * MB);
+    const said = `"messages":[{"id":"a","role":"assistant","content":"${text}"},${last}]`;
+    for (let thread = 0; thread < 58; thread++) {
+      expect(await post(server.root, input(`t${thread}`, said))).toBe(200);
+    }
+    expect(await isHealthy(server.root)).toBe(true);
+    const objects = `[${"{},".repeat(4.7 * MB - 1)}{}]`;
+    const state = `"state":{"a":${objects}},"messages":[${last}]`;
+    for (let body = 0; body < 13; body++) {
+      expect(await post(server.root, input(`s${body}`, state))).toBe(413);
+    }
+    expect(await isHealthy(server.root)).toBe(true);
+    const list = (await (await fetch(`${server.root}/agui/threads?limit=100`)).json()) as {
+      threads: { id: string }[];
+    };
+    expect(list.threads.map(({ id }) => id)).toContain("t57");
+    expect(list.threads.length).toBeLessThan(20);
+    expect(await server.end()).toBeLessThan(bound(server));
+  }, 300_000);
+
+  test.each(["memory", "SQLite", "Redis"])(
+    "lists heavy threads on %s",
+    async (kind) => {
+      const folder = await mkdtemp(join(tmpdir(), "agui-"));
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const redis = kind === "Redis" ? await startRedis("lists of heavy threads") : undefined;
+      if (kind === "Redis" && !redis) return;
+      onTestFinished(() => redis?.stop());
+      const server = await start(kind, redis ? String(redis.port) : join(folder, "test.db"));
+      const rest = `"state":{"a":"${"x".repeat(1.8 * MB)}"},"messages":[${last}]`;
+      for (let thread = 0; thread < 60; thread++) {
+        expect(await post(server.root, input(`t${thread}`, rest))).toBe(200);
+      }
+      const pages = await Promise.all(
+        Array.from({ length: 10 }, async () => {
+          const response = await fetch(`${server.root}/agui/threads?limit=100`);
+          return { status: response.status, text: await response.text() };
+        }),
+      );
+      for (const { status, text } of pages) {
+        expect(status).toBe(200);
+        expect(text.length).toBeLessThan(100_000);
+        expect(text).toContain("t59");
+      }
+      expect(await isHealthy(server.root)).toBe(true);
+      expect(await server.end()).toBeLessThan(bound(server));
+    },
+    300_000,
+  );
+});
