@@ -21,7 +21,13 @@ interface Service {
 const schemaSuite =
   "usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance/tests/draft2020-12";
 
-export type ServiceName = "redis" | "postgres" | "chromium" | "jsonSchemaSuite" | "copilotkitPage";
+export type ServiceName =
+  | "redis"
+  | "openssl"
+  | "postgres"
+  | "chromium"
+  | "jsonSchemaSuite"
+  | "copilotkitPage";
 
 /** A new service is one entry here; a suite asks for it by its name with `findService`. */
 export const services: Readonly<Record<ServiceName, Service>> = {
@@ -31,6 +37,13 @@ export const services: Readonly<Record<ServiceName, Service>> = {
     variable: "REDIS_SERVER",
     debian: "redis-server",
     find: () => which("redis-server"),
+  },
+  /** The program `openssl`, for certificates. */
+  openssl: {
+    title: "openssl",
+    variable: "OPENSSL",
+    debian: "openssl",
+    find: () => which("openssl"),
   },
   /** A folder with PostgreSQL's programs `initdb` and `postgres`, of the newest version. */
   postgres: {

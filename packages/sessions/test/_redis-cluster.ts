@@ -25,12 +25,12 @@ interface Node {
 /** Three masters that share the slots; the first may have a replica. */
 export async function startCluster(
   suite: string,
-  { hasReplica = false } = {},
+  { hasReplica = false }: { readonly hasReplica?: boolean } = {},
 ): Promise<TestCluster | undefined> {
   if (!hasRedis(suite)) return undefined;
   const dir = await mkdtemp(join(tmpdir(), "agui-cluster-"));
   const closers: (() => unknown)[] = [];
-  const nodes = [];
+  const nodes: (Node & { readonly client: Redis })[] = [];
   for (let index = 0; index < (hasReplica ? 4 : 3); index++) {
     const { port, bus, server } = await onFreePort(startNode);
     const client = new Redis(port, "127.0.0.1");
@@ -60,11 +60,8 @@ export async function startCluster(
   };
   for (const { client } of nodes) await until(() => isWhole(client));
   if (replica) {
-    await replica.client.call(
-      "CLUSTER",
-      "REPLICATE",
-      await nodes[0]!.client.call("CLUSTER", "MYID"),
-    );
+    const id = String(await nodes[0]!.client.call("CLUSTER", "MYID"));
+    await replica.client.call("CLUSTER", "REPLICATE", id);
     await until(async () => {
       const info = String(await replica.client.call("INFO", "replication"));
       return info.includes("master_link_status:up");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { SessionStore } from "@holodeck/agui-core";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
+import { findService } from "../../../scripts/test-support/services.ts";
 import { afterEach, describe, expect, test } from "vitest";
 import { redisSessions } from "../src/redis/index.ts";
 import type { RedisClient } from "../src/redis/index.ts";
@@ -191,10 +192,8 @@ function makeCertificate(dir: string): { cert: string; key: string } | undefined
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
   const files = ["-keyout", key, "-out", cert];
   const make = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"];
-  try {
-    execFileSync("openssl", [...make, ...subject, ...files], { stdio: "ignore" });
-    return { cert, key };
-  } catch {
-    return undefined;
-  }
+  const openssl = findService("openssl", "redisSessions over TLS");
+  if (openssl === undefined) return undefined;
+  execFileSync(openssl, [...make, ...subject, ...files], { stdio: "ignore" });
+  return { cert, key };
 }

@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import { createConnection, createServer } from "node:net";
 import type { AddressInfo, Server } from "node:net";
+import { systemClock } from "@holodeck/agui-core";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, describe, expect, test } from "vitest";
 import { redisSessions } from "../src/redis/index.ts";
 import type { RedisClient } from "../src/redis/index.ts";
 import { clientKinds, startRedis } from "./_redis.ts";
-import { open, until } from "./_redis-runs.ts";
+import { follow, mark, open, until } from "./_redis-runs.ts";
 
 const redis = await startRedis("redisSessions and the client of its host");
 const closers: (() => unknown)[] = [];
@@ -139,5 +140,29 @@ describe.runIf(redis).for(clientKinds)("a stop, with %s", (kind) => {
     }
     // A read that is not woken waits 5 s.
     expect(slowestMs).toBeLessThan(2_500);
+  });
+});
+
+describe.runIf(redis)("a follower whose clock was set back", () => {
+  test("receives the end of a run whose process died", async () => {
+    const dead = { now: () => Date.now(), setTimeout: () => 0, clearTimeout: () => undefined };
+    let shift = 0;
+    const clock = { ...systemClock, now: () => Date.now() + shift };
+    const options = { prefix: "set-back", leaseMs: 500, commandMs: 20_000 };
+    const owner = redisSessions({ client: await redis!.nodeRedis(), ...options, clock: dead });
+    const view = redisSessions({ client: await redis!.nodeRedis(), ...options, clock });
+    closers.push(
+      () => owner.close(),
+      () => view.close(),
+    );
+    const key = { principal: "ann", threadId: "t1", runId: "r1" };
+    const lease = await open(owner.runs, key);
+    await owner.runs.append(lease, [mark(1)]);
+    const follower = follow(view.runs, key);
+    await until(() => follower.entries.length === 1);
+    shift = -3_600_000;
+    await until(() => follower.entries.length === 2);
+    await follower.ended;
+    expect(follower.entries.at(-1)!.event).toMatchObject({ code: "run-lost" });
   });
 });

@@ -106,7 +106,8 @@ export function createFollowers(options: FollowersOptions): TailFollowers {
 
   async function check(run: FollowedRun): Promise<void> {
     const known = run.aliveUntil - clock.now();
-    if (known > 0) return checkIn(run, known + 1);
+    // More than a lease: the clock was set back, and only Redis knows.
+    if (known > 0 && known <= leaseMs) return checkIn(run, known + 1);
     try {
       const left = await reader.lose(run.key, run.fence);
       run.failures = 0;
