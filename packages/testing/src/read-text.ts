@@ -11,7 +11,8 @@ export async function* readText(source: TextSource): AsyncGenerator<string, void
     yield source;
     return;
   }
-  const body = source instanceof Response ? source.body : source;
+  // Not by class: servers such as Hono's replace the global `Response`, and `fetch` returns the one before.
+  const body = "body" in source ? source.body : source;
   if (!body) return;
   const decoder = new TextDecoder();
   for await (const chunk of Symbol.asyncIterator in body ? body : readStream(body)) {

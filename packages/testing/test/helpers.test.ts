@@ -2,7 +2,7 @@ import { EventType, toAgent } from "@holodeck/agui-core";
 import { createTicker } from "@holodeck/agui-core/internal";
 import { EventSchema } from "@ag-ui/core/schemas";
 import { of, throwError } from "rxjs";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   collect,
   eventExamples,
@@ -91,6 +91,13 @@ describe("readSse", () => {
 
   test("reads nothing from a response without a body", async () => {
     expect(await collect(readSse(new Response(null, { status: 204 })))).toEqual([]);
+  });
+
+  test("reads a response of fetch beside a server that has replaced the global Response", async () => {
+    const response = await fetch(`data:text/event-stream,${encodeURIComponent(wire)}`);
+    vi.stubGlobal("Response", class Response {});
+    onTestFinished(() => void vi.unstubAllGlobals());
+    expect(await collect(readSse(response))).toEqual(messages);
   });
 
   test("ends the stream when the reader stops early", async () => {
