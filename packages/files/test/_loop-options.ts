@@ -2,7 +2,14 @@
 export type LoopQuestion = "begin" | "end";
 
 /** What it is told. */
-export type LoopAnswer = { readonly url: string } | { readonly p99: number } | "begun";
+export type LoopAnswer = { readonly url: string } | Work | "begun";
 
-/** The finest that Node's histogram counts in; it is part of every value. */
-export const resolutionMs = 1;
+/** Times at work, in ms. */
+export interface Work {
+  /** Of the event loop's thread. */
+  readonly loopMs: number;
+  /** Of all other threads. */
+  readonly otherMs: number;
+  /** What one turn of the event loop in a hundred exceeds. */
+  readonly p99Ms: number;
+}

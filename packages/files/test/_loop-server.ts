@@ -1,12 +1,11 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createAgentHandler } from "@holodeck/agui";
 import { serve } from "@holodeck/agui-node";
 import { extractFiles } from "../src/index.ts";
-import { resolutionMs } from "./_loop-options.ts";
 import { textOf } from "./_serve.ts";
+import { createTurnMonitor } from "./_turn-monitor.ts";
 import type { LoopAnswer, LoopQuestion } from "./_loop-options.ts";
 
-const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
+const monitor = createTurnMonitor();
 const handler = createAgentHandler(
   {
     // Says the end of what it was given, which only one who has read all pages knows.
@@ -28,12 +27,10 @@ say({ url: server.url });
 function answer(question: LoopQuestion): void {
   switch (question) {
     case "begin":
-      histogram.reset();
-      histogram.enable();
+      monitor.begin();
       return say("begun");
     case "end":
-      histogram.disable();
-      return say({ p99: histogram.percentile(99) / 1e6 });
+      return say(monitor.end());
   }
 }
 
