@@ -5,10 +5,11 @@ import { redact } from "../src/index.ts";
 import { redactSecrets } from "../src/redact/redact-secrets.ts";
 
 test("does not take a long text of half tokens as a reason to stand still", () => {
-  const began = performance.now();
+  const began = process.cpuUsage();
   const text = "eyJ-".repeat(32_000);
   expect(redactSecrets(text)).toBe(text);
-  expect(performance.now() - began).toBeLessThan(2_000);
+  // Time of this process, which others do not slow down.
+  expect(process.cpuUsage(began).user).toBeLessThan(2_000_000);
 });
 
 test.for([

@@ -99,12 +99,14 @@ describe.runIf(probe).for(clientKinds)("when Redis is away, with %s", (kind) => 
   test("a run in flight fails at once, and so does everything else", async () => {
     const redis = await start();
     const clock = outageClock();
-    const store = await connect(redis, { clock });
+    // The clients themselves try for ever, so that only the store can end a call.
+    const forEver = { maxRetriesPerRequest: null };
+    const client = await (kind === "ioRedis" ? redis.ioRedis(forEver) : redis.nodeRedis());
+    const store = await connect(redis, { clock, client });
     const lease = await open(store.runs, key);
     const other = { ...thread, threadId: "t2", runId: "r2" };
     clock.isAway = true;
     await redis.kill();
-    const began = Date.now();
     const codes = await Promise.all(
       [
         () => store.runs.append(lease, [mark(1)]),
@@ -117,8 +119,6 @@ describe.runIf(probe).for(clientKinds)("when Redis is away, with %s", (kind) => 
       ].map(codeOf),
     );
     expect(new Set(codes)).toEqual(new Set(["store-unavailable"]));
-    // The clients themselves would go on for longer, or for ever.
-    expect(Date.now() - began).toBeLessThan(8_000);
   });
 
   test("it forgot everything: owners and followers learn it, and the next run works", async () => {

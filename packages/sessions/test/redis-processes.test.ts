@@ -56,9 +56,9 @@ describe.runIf(redis)("several processes on one Redis", () => {
 
   test("wait for a slow reader, which misses nothing of what was too much to keep for it", async () => {
     const prefix = nextPrefix();
-    const began = Date.now();
-    const owner = await openLog(prefix);
-    const view = await openLog(prefix);
+    // Longer than this test may take: the look at the lease would find out the end, too.
+    const owner = await openLog(prefix, { leaseMs: 3_600_000 });
+    const view = await openLog(prefix, { leaseMs: 3_600_000 });
     const lease = await open(owner, key);
     await owner.append(lease, [mark(1)]);
     const quick = follow(view, key);
@@ -76,8 +76,6 @@ describe.runIf(redis)("several processes on one Redis", () => {
     const all = Array.from({ length: 41 }, (_, index) => index + 1);
     expect(offsets(quick.entries)).toEqual(all);
     expect(seen).toEqual(all);
-    // Not by the look at the lease, which would find it out too, in the end.
-    expect(Date.now() - began).toBeLessThan(patient.leaseMs / 2);
   });
 
   test("see the end of a run whose process was killed, and get its thread", async () => {
