@@ -11,8 +11,8 @@ import { startFleet } from "./_fleet.ts";
 import type { Fleet } from "./_fleet.ts";
 
 const wanted = {
-  runs: Number(process.env.FLEET_RUNS ?? 500),
-  kills: Number(process.env.FLEET_KILLS ?? 10),
+  runs: Number(process.env.FLEET_RUNS ?? 125),
+  kills: Number(process.env.FLEET_KILLS ?? 4),
 };
 const atOnce = 40;
 // A process that is alive comes to its turn in this time, on any machine.

@@ -2,10 +2,11 @@ import { ulid } from "@holodeck/agui-core";
 import type { Message, ServerTool } from "@holodeck/agui-core";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { effort } from "../../../scripts/test-support/effort.ts";
 import { createAgentHandler, memorySessions } from "../src/index.ts";
 import { memoryLogger, post } from "./_helpers.ts";
 
-const numRuns = Number(process.env.FORGED_RUNS ?? 120);
+const numRuns = Number(process.env.FORGED_RUNS ?? effort(120, 40));
 const key = { principal: "", threadId: "t" };
 
 /** A piece of a history that a client makes: something of the thread, changed or not, or something new. */

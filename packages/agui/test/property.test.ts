@@ -4,6 +4,7 @@ import { mapEvents } from "@holodeck/agui-core";
 import * as fc from "fast-check";
 import { from } from "rxjs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { effort } from "../../../scripts/test-support/effort.ts";
 import { anything } from "../../core/test/guard-arbitraries.ts";
 import { validRun } from "../../core/test/guard-valid-runs.ts";
 import { createAgentHandler } from "../src/index.ts";
@@ -14,7 +15,7 @@ import { intendedState, lossesOf, onTheWire, stateAfter } from "./_losses.ts";
 import { ask, isTerminal, sse, wires } from "./_wires.ts";
 import type { Received, Wire } from "./_wires.ts";
 
-const numRuns = Number(process.env.SERVER_RUNS ?? 150);
+const numRuns = Number(process.env.SERVER_RUNS ?? effort(150, 40));
 const ids = { threadId: "thread", runId: "run" };
 
 interface Scenario extends Plan {

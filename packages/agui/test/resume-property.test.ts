@@ -1,6 +1,7 @@
 import type { BaseEvent } from "@holodeck/agui-core";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { effort } from "../../../scripts/test-support/effort.ts";
 import { createAgentHandler } from "../src/index.ts";
 import type { AgentHandler } from "../src/index.ts";
 import { memoryLogger } from "./_helpers.ts";
@@ -15,7 +16,7 @@ import type { Wire } from "./_wires.ts";
 
 // Every run is cut at every offset, several times over; memory is quick.
 const numRuns = { memory: 24, other: 8 };
-const scale = Number(process.env.RESUME_RUNS ?? 1);
+const scale = Number(process.env.RESUME_RUNS ?? effort(1, 0.5));
 
 /** An agent that says one thing whenever it is let. */
 interface Script {

@@ -4,10 +4,11 @@ import { serve } from "@holodeck/agui-node";
 import { HttpAgent as HttpAgent0 } from "ag-ui-client-0";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { effort } from "../../../scripts/test-support/effort.ts";
 import { narrow, strangeTurns } from "../../core/test/_sent-back-runs.ts";
 import { createAgentHandler } from "../src/index.ts";
 
-const numRuns = Number(process.env.SERVER_RUNS ?? 100);
+const numRuns = Number(process.env.SERVER_RUNS ?? effort(100, 25));
 
 const clients = [
   { version: "1.0", Client: HttpAgent, canResume: true },

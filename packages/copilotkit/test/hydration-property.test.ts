@@ -6,12 +6,13 @@ import { memorySessions } from "@holodeck/agui-sessions";
 import { HttpAgent as HttpAgent0 } from "ag-ui-client-0";
 import * as fc from "fast-check";
 import { beforeAll, expect, test, vi } from "vitest";
+import { effort } from "../../../scripts/test-support/effort.ts";
 import { validRun } from "../../core/test/guard-valid-runs.ts";
 import { randomRun } from "../../core/test/random-run.ts";
 import { copilotkit } from "../src/index.ts";
 
 // To look for more: HYDRATION_RUNS=100 PROPERTY_SEED=random.
-const scale = Number(process.env.HYDRATION_RUNS ?? 1);
+const scale = Number(process.env.HYDRATION_RUNS ?? effort(1, 0.25));
 
 // The clients complain about what snapshots took away under their hands.
 beforeAll(() => {

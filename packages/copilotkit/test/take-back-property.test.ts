@@ -1,12 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { effort } from "../../../scripts/test-support/effort.ts";
 import { narrow, strangeTurns } from "../../core/test/_sent-back-runs.ts";
 import { clients, connectClient, prepareClients } from "./_client.ts";
 import { host } from "./_host.ts";
 
 prepareClients();
 
-const numRuns = Number(process.env.SERVER_RUNS ?? 40);
+const numRuns = Number(process.env.SERVER_RUNS ?? effort(40, 10));
 
 describe.for(clients)("CopilotKit $version over $transport", ({ module, transport }) => {
   test(

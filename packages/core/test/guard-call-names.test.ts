@@ -1,6 +1,7 @@
 import type { BaseEvent, Message } from "@ag-ui/core";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { effort } from "../../../scripts/test-support/effort.ts";
 import { EarlierCalls } from "../src/guard/calls/earlier-calls.ts";
 import { originalCallId, toLaterCallId } from "../src/base/ids.ts";
 import { createReducer } from "../src/index.ts";
@@ -347,7 +348,7 @@ describe("whatever an agent sends", () => {
         expect(faults(events)).toEqual([]);
         expect(callIds(events)).not.toContain("b");
       }),
-      { numRuns: Number(process.env.GUARD_RUNS ?? 1000) },
+      { numRuns: Number(process.env.GUARD_RUNS ?? effort(1000, 250)) },
     );
   });
 

@@ -2,13 +2,14 @@ import { EventType } from "@ag-ui/core";
 import type { JsonPatch } from "@ag-ui/core";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { effort } from "../../../scripts/test-support/effort.ts";
 import { expandOfficially, faults, run, startGuard, tracker } from "./guard-kit.ts";
 import type { Run } from "./guard-kit.ts";
 import { anything } from "./guard-arbitraries.ts";
 import { chunkRun, validRun } from "./guard-valid-runs.ts";
 import type { Loose } from "./guard-arbitraries.ts";
 
-const numRuns = Number(process.env.GUARD_RUNS ?? 1000);
+const numRuns = Number(process.env.GUARD_RUNS ?? effort(1000, 250));
 const ends = ["complete", "fail", "cancel"] as const;
 
 function play(values: readonly unknown[], end: (typeof ends)[number], strict = false): Run {

@@ -1,9 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { effort } from "../../../scripts/test-support/effort.ts";
 import { narrow, strangeTurns } from "../../core/test/_sent-back-runs.ts";
 import { createChat, sdks, serveChat } from "./_chat.ts";
 
-const numRuns = Number(process.env.SERVER_RUNS ?? 60);
+const numRuns = Number(process.env.SERVER_RUNS ?? effort(60, 15));
 const newest = sdks.filter(({ name }) => !name.endsWith(".0.0"));
 
 describe.for(newest)("Chat of AI SDK $name", (sdk) => {
