@@ -13,6 +13,11 @@ const patient = {
 const conditions = ["@holodeck/source", "node"];
 const resolve = { conditions };
 
+// Each file in a process of its own: React keeps the page that it finds when it is loaded.
+const alone = ["packages/vercel/test/{other-hooks,use-chat,v4-use-chat}.test.ts"];
+
+const setupFiles = ["scripts/test-support/seed.ts", "scripts/test-support/restore.ts"];
+
 const projects: TestProjectConfiguration[] = [
   defineProject({
     resolve,
@@ -20,9 +25,15 @@ const projects: TestProjectConfiguration[] = [
     test: {
       name: "unit",
       include: ["packages/*/test/**/*.test.ts"],
-      setupFiles: ["scripts/test-support/seed.ts"],
+      exclude: ["**/node_modules/**", ...alone],
+      setupFiles,
       ...patient,
     },
+  }),
+  defineProject({
+    resolve,
+    ssr: { resolve },
+    test: { name: "alone", include: alone, setupFiles, ...patient },
   }),
   defineProject({
     resolve,

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# What CI runs: the tests, the static checks, and the two commands on a fresh machine.
+# What CI runs: the tests with all services, the static checks, and a smoke of every other family of checks
+# (scripts/families.mjs), the two commands of the README on a fresh machine among them.
 # Ends with the summed counts, and with a code other than 0 when anything failed.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-export CI=true NO_COLOR=1
+export CI=true NO_COLOR=1 TEST_EFFORT=full
 unset FORCE_COLOR
 
 log="$(mktemp)"
@@ -28,7 +29,7 @@ npm run --silent setup:services </dev/null
 
 step npm test
 step npm run --silent check
-step npm run --silent check:fresh
+step npm run --silent smoke
 
 suffix=""
 [ "$skipped" -gt 0 ] && suffix=", $skipped skipped"

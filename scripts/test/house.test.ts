@@ -1,5 +1,5 @@
 // The figures of the source: small files, few files in a folder, few fields in a class.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
@@ -13,6 +13,8 @@ const maxP90 = 220;
 const maxFiles = 20;
 const maxFilesOfCore = 12;
 const maxFields = 20;
+// Used only by files that have a process to themselves.
+const alone = ["packages/vercel/test/_v4-page.ts"];
 
 interface SourceFile {
   readonly path: string;
@@ -50,6 +52,17 @@ test("no class has more than 20 private fields", () => {
       .map(({ name, fields }) => `${file.path}: ${name} has ${fields}`),
   );
   expect(large).toEqual([]);
+});
+
+// Test files share processes: a helper is loaded for the first of them only, and so would be its hooks.
+test("no helper of tests has a hook at its top level", () => {
+  const folders = readdirSync(join(root, "packages")).map((name) => `packages/${name}/test`);
+  const helpers = folders
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap(readSources)
+    .filter(({ path }) => !path.endsWith(".test.ts") && !alone.includes(path));
+  const hooked = helpers.filter(({ text }) => /^(before|after)(Each|All)\(/m.test(text));
+  expect(hooked.map(({ path }) => path)).toEqual([]);
 });
 
 function sourceFolders(): string[] {

@@ -6,7 +6,7 @@ import { serve } from "@holodeck/agui-node";
 import { vercel } from "@holodeck/agui-vercel";
 import type { VercelOptions } from "@holodeck/agui-vercel";
 import { createRequire } from "node:module";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 
 // Six releases of one library, whose types agree on little: here they are used as their users do.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -129,12 +129,6 @@ export function createChat({ module }: Sdk, options: Loose): Chat {
   };
 }
 
-const closers: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
-
 export interface Served {
   readonly handler: AgentHandler;
   readonly api: string;
@@ -153,7 +147,7 @@ export async function serveChat(
     protocols: [vercel(options)],
   });
   const serving = await serve(handler, { port: 0, signals: false });
-  closers.push(serving.close);
+  onTestFinished(() => serving.close());
   return { handler, url: serving.url, api: `${serving.url}/api/chat` };
 }
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import OpenAI from "openai";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 
 // What a service of OpenAI's kind sends: here it is written by hand, and read by their own client.
 export type Loose = any;
@@ -14,11 +14,6 @@ export interface Service {
   /** Resolves when a client leaves before the end. */
   readonly left: Promise<void>;
 }
-
-const closers: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closers.splice(0)) close();
-});
 
 /** A script is the chunks of one answer; `hang` keeps it open, `cut` drops the connection. */
 export type Script = readonly (object | "hang" | "cut")[];
@@ -47,7 +42,7 @@ export async function openAIService(...scripts: readonly Script[]): Promise<Serv
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  closers.push(() => {
+  onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });
