@@ -5,6 +5,8 @@ import type { PreparedInput } from "./trust.ts";
 
 // A byte of a thread in memory is at most two bytes of JSON.
 const jsonPerByte = 2;
+// A number may be written longer than it came: 1e20 has 21 digits.
+const jsonPerSent = 6;
 
 /** Throws `session-too-large` for a request that would make its thread larger than it may be. */
 export function assertRequestFits(
@@ -15,7 +17,8 @@ export function assertRequestFits(
   const { size } = session;
   const held = size ? (size.messageBytes + size.stateBytes) * jsonPerByte : undefined;
   // Nearly always: the thread and the request fit together, whatever is in them.
-  if (sentBytes !== undefined && held !== undefined && held + sentBytes <= maxBytes) return;
+  if (sentBytes !== undefined && held !== undefined && held + sentBytes * jsonPerSent <= maxBytes)
+    return;
   changeSession(session, { messages: history, state: input.state, maxBytes }, { now: 0 });
 }
 
