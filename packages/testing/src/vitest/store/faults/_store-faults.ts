@@ -36,7 +36,7 @@ export function createFaultGate(): FaultGate {
         try {
           resolve(await call());
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       });
     });
@@ -76,7 +76,7 @@ export async function atEachCall(scene: (after: number) => Promise<boolean>): Pr
 }
 
 /** Rejections that nothing handled, until `stop`. */
-export function watchRejections(): { readonly seen: unknown[]; stop(): void } {
+function watchRejections(): { readonly seen: unknown[]; stop(): void } {
   const seen: unknown[] = [];
   const host = (globalThis as { process?: RejectionHost }).process;
   const listener = (reason: unknown): void => void seen.push(reason);
