@@ -18,19 +18,17 @@ export class PatchError extends Error {
   readonly operation: JsonPatchOperation | undefined;
   readonly index: number | undefined;
   /** Whether it fails only because the document would be too large. */
-  readonly isTooLarge: boolean;
+  readonly isTooLarge: boolean = false;
 
-  constructor(
-    reason: string,
-    index?: number,
-    operation?: JsonPatchOperation,
-    isTooLarge: boolean = false,
-  ) {
+  constructor(reason: string, index?: number, operation?: JsonPatchOperation) {
     super(index === undefined ? reason : `Operation ${index}${describe(operation)}: ${reason}`);
     this.index = index;
     this.operation = operation;
-    this.isTooLarge = isTooLarge;
   }
+}
+
+class LargePatchError extends PatchError {
+  override readonly isTooLarge = true;
 }
 
 /**
@@ -86,7 +84,8 @@ export function applyAll(pass: Pass, operations: readonly JsonPatchOperation[]):
       applyOperation(pass, operation);
     } catch (error) {
       if (error instanceof Refusal) {
-        throw new PatchError(error.message, index, operation, error instanceof TooLarge);
+        const Failure = error instanceof TooLarge ? LargePatchError : PatchError;
+        throw new Failure(error.message, index, operation);
       }
       throw error;
     }
