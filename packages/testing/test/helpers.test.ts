@@ -95,7 +95,7 @@ describe("readSse", () => {
 
   test("reads a response of fetch beside a server that has replaced the global Response", async () => {
     const response = await fetch(`data:text/event-stream,${encodeURIComponent(wire)}`);
-    vi.stubGlobal("Response", class Response {});
+    vi.stubGlobal("Response", vi.fn());
     onTestFinished(() => void vi.unstubAllGlobals());
     expect(await collect(readSse(response))).toEqual(messages);
   });
