@@ -16,6 +16,7 @@ import { createHandle } from "./http/create-handle.ts";
 import { createRouter } from "./http/router.ts";
 import type { MountedRoute } from "./http/router.ts";
 import { createHost } from "./runs/host.ts";
+import { noticeLosses } from "./runs/recovery/notice-losses.ts";
 import { createRegistry } from "./runs/registry.ts";
 import { createResources, withResources } from "./runs/resources.ts";
 import { createRunDirectory } from "./runs/run-directory.ts";
@@ -68,14 +69,16 @@ export function createAgentHandler(
   const settings = resources
     ? { ...resolved, sessions: withResources(resolved.sessions, resources) }
     : resolved;
-  const { protocols, sessions } = settings;
+  const { protocols } = settings;
   const agents = loadAgents(agent, options.defaultAgent);
   const capabilities = createCapabilities(agents, settings);
   const runs = createRegistry();
   const ticker = createRunTicker(settings);
   const lifecycle = createLifecycle({ agents, settings, runs, resources });
+  const readable = noticeLosses({ settings, agents, runs });
   const host = createHost({
     settings,
+    readable,
     agents,
     runs,
     runSettings: { ...settings, ticker },
@@ -128,8 +131,8 @@ export function createAgentHandler(
     },
     info,
     openapi,
-    runs: createRunDirectory(runs, sessions),
-    sessions,
+    runs: createRunDirectory(runs, readable),
+    sessions: readable,
     on: lifecycle.on,
   };
 }

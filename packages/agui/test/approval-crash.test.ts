@@ -123,6 +123,11 @@ test.for(["SQLite", "Redis"] as const)(
       const handler = createAgentHandler(agent, { ...options, onBusy: "queue" });
       const { url, close } = await serve(handler, { port: 0, signals: false });
       onTestFinished(() => close());
+      // A reader that comes before the next run takes nothing from it.
+      if (index % 2 === 0) {
+        const find = () => handler.sessions.runs.find("", `${threadId}-2`);
+        await expect.poll(async () => (await find())?.status, { timeout: 10_000 }).toBe("lost");
+      }
       const again = await answer(url, { ...body, runId: `${threadId}-3` });
       expect(await again.json()).toMatchObject({ status: 409, code: "unknown-interrupt" });
       // As after a reload: another client with the same messages.

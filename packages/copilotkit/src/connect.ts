@@ -14,10 +14,12 @@ export async function connect(call: Call, host: ProtocolHost): Promise<Reply> {
   const session = await host.sessions.get({ principal: call.principal?.id ?? "", threadId });
   if (!session) return frames(encoder, []);
   host.note?.(call, { agentId: session.agentId, runId: session.lastRunId });
-  // A run that began in between, or one whose process has died: its log knows more than the thread.
-  const { active } = session;
-  const begun = active && (await host.attach(call, { runId: active.runId }));
-  return begun ? begun.stream(encoder, "join") : frames(encoder, toHistory(session));
+  // A run that began in between, or one whose process has died: its log knows how it ended.
+  const { active, lastRunId } = session;
+  const runId = active?.runId ?? lastRunId;
+  const last = runId === undefined ? undefined : await host.attach(call, { runId });
+  const isShown = last && (active || last.record.status === "lost");
+  return isShown ? last.stream(encoder, "join") : frames(encoder, toHistory(session));
 }
 
 // Both spellings of the envelope are understood, as in the input of a run.

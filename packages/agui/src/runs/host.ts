@@ -45,8 +45,9 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     confirm: launcher.confirm,
   };
   const { patienceMs } = acquiring;
-  const stoppingFirst = stopFirst(sessions, { clock, patienceMs });
-  const repeating = { sessions, attach: toResumed };
+  const { readable } = options;
+  const stoppingFirst = stopFirst(readable, { clock, patienceMs });
+  const repeating = { sessions: readable, attach: toResumed };
   const newMessageRules = { limits, sessions, hasProcessor: settings.files !== undefined };
   let starting = 0;
 
@@ -163,18 +164,26 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
 
   async function attach(call: Call, target: RunTarget): Promise<ActiveRun | undefined> {
     const record = await locate(call, target);
-    if (!record) return undefined;
+    if (!record) {
+      // A thread without a run may have lost it.
+      if ("threadId" in target) {
+        await readable.get({ principal: call.principal?.id ?? "", threadId: target.threadId });
+      }
+      return undefined;
+    }
     const run = runs.live.get(liveId(record));
     if (run) return toActive(record, run, call);
     // The session first, then the log: what the run has put into it by then is not folded again.
     const session = await sessions.get(record);
-    return toForeign({ runs: sessions.runs, record, session, settings: runSettings });
+    const isUnsaved = record.status !== "running" && session?.active?.runId === record.runId;
+    if (isUnsaved) await readable.get(record);
+    return toForeign({ runs: readable.runs, record, session, settings: runSettings });
   }
 
   function toResumed(record: RunRecord, call: Call): ActiveRun {
     const run = runs.live.get(liveId(record));
     if (run) return toActive(record, run, call);
-    const { runs: log } = sessions;
+    const { runs: log } = readable;
     return toForeign({ runs: log, record, session: undefined, settings: runSettings });
   }
 

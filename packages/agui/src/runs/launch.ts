@@ -1,5 +1,5 @@
 import { AgentError, EventType, isAgentError } from "@holodeck/agui-core";
-import { LiveRun, isPromise, serverToolsOf } from "@holodeck/agui-core/internal";
+import { LiveRun, isPromise } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
   HistoryOwner,
@@ -21,8 +21,9 @@ import { findPast, fingerprintOf, givenBack, runExists } from "./past-run.ts";
 import { ephemeralId } from "./registry.ts";
 import { takenBy } from "./history/taken-calls.ts";
 import { emptySession } from "./history/thread-record.ts";
-import { isCutShort, recoverThread } from "./recover-thread.ts";
+import { isCutShort, recoverThread } from "./recovery/recover-thread.ts";
 import type { HostOptions } from "./registry.ts";
+import { createServerTools } from "./recovery/server-tools.ts";
 import { keepUntilDrained, ThreadRun } from "./thread-run.ts";
 import { assertRequestFits } from "./history/thread-bytes.ts";
 
@@ -93,13 +94,7 @@ export function createLauncher(options: HostOptions): Launcher {
   const { sessions, logger, clock, exposeSessionState, maxSessions } = settings;
   const maxBytes = settings.limits.sessionBytes;
   const trust = settings.trustClientHistory;
-  const ownTools = new Set(
-    settings.tools.flatMap(({ name, location }) => (location === "client" ? [] : name)),
-  );
-
-  function toolsWith(agent: AgentLike): ReadonlySet<string> {
-    return "serverTools" in agent ? new Set([...ownTools, ...serverToolsOf(agent)]) : ownTools;
-  }
+  const toolsWith = createServerTools(settings);
 
   function historyOf({ owner, isWhole }: Launch, agent: AgentLike): HistoryOptions {
     return { owner, isWhole, trust, serverTools: toolsWith(agent), clock };

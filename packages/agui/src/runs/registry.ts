@@ -1,6 +1,6 @@
 import { ulid } from "@holodeck/agui-core";
 import { createHandleSet } from "@holodeck/agui-core/internal";
-import type { Awaitable, Json, ProtocolHost } from "@holodeck/agui-core";
+import type { Awaitable, Json, ProtocolHost, SessionStore } from "@holodeck/agui-core";
 import type { HandleSet, LiveRun, RunSettings } from "@holodeck/agui-core/internal";
 import type { Agents } from "./agents.ts";
 import type { Settings } from "../options/options.ts";
@@ -48,6 +48,8 @@ function createLiveRuns(): LiveRuns {
 
 export interface HostOptions {
   readonly settings: Settings;
+  /** The store for those who read threads and follow runs. */
+  readonly readable: SessionStore;
   readonly agents: Agents;
   readonly runs: RunRegistry;
   readonly runSettings: RunSettings;

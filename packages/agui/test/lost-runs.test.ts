@@ -1,0 +1,159 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { SessionStore } from "@holodeck/agui-core";
+import { redisSessions } from "@holodeck/agui-sessions/redis";
+import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startRedis } from "../../sessions/test/_redis.ts";
+import { createAgentHandler } from "../src/index.ts";
+import type { AgentHandler } from "../src/index.ts";
+import { eventsOf, memoryLogger, post, say } from "./_helpers.ts";
+import { framesOf } from "./_resume-client.ts";
+
+const leaseMs = 1_000;
+const times = { leaseMs, runLogMs: 2_500 };
+const key = { principal: "", threadId: "t" };
+const timeout = 60_000;
+const patience = { timeout: 30_000, interval: 50 };
+
+interface Place {
+  /** A port or a path. */
+  readonly at: string;
+  /** A store for each reader. */
+  readonly stores: readonly SessionStore[];
+}
+
+const places = {
+  async SQLite(): Promise<Place> {
+    const folder = mkdtempSync(join(tmpdir(), "agui-lost-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const path = join(folder, "threads.db");
+    return {
+      at: path,
+      stores: [sqliteSessions({ path, ...times }), sqliteSessions({ path, ...times })],
+    };
+  },
+  async Redis(): Promise<Place | undefined> {
+    const redis = await startRedis("lost runs");
+    if (!redis) return undefined;
+    onTestFinished(() => redis.stop());
+    const options = { ...times, commandMs: 10_000 };
+    const stores = [
+      redisSessions({ client: await redis.ioRedis(), ...options }),
+      redisSessions({ client: await redis.nodeRedis(), ...options }),
+    ];
+    return { at: String(redis.port), stores };
+  },
+};
+
+/** A process with a run that has said something and goes on. */
+async function startOwner(kind: string, at: string) {
+  const script = fileURLToPath(new URL("_zombie-child.ts", import.meta.url));
+  const flags = ["--import", "tsx", "--conditions=@holodeck/source", script];
+  const args = [kind, at, String(leaseMs), "/nowhere"];
+  const child = spawn(process.execPath, [...flags, ...args], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [port] = await once(child.stdout, "data");
+  const request = post(body("r1", "old question"));
+  const { headers } = request;
+  const url = `http://127.0.0.1:${Number(String(port))}/agui`;
+  const response = await fetch(url, { method: "POST", headers, body: await request.text() });
+  const frames = framesOf(response);
+  for (;;) {
+    const { value, done } = await frames.next();
+    if (done) throw new Error("The run ended.");
+    if (value.event.type === "CUSTOM") break;
+  }
+  return async (): Promise<void> => {
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+    await frames.next().catch(() => undefined);
+  };
+}
+
+const body = (runId: string, text: string): object => ({
+  threadId: "t",
+  runId,
+  messages: [{ id: `q-${runId}`, ...say(text) }],
+  protocolVersion: "1.0",
+});
+
+const get = (handler: AgentHandler, path: string): Promise<Response> =>
+  handler.fetch(new Request(`http://test.local${path}`));
+
+// Each resolves when it shows what the lost run had said.
+const readers = {
+  async "reads the thread"(handler: AgentHandler): Promise<void> {
+    const read = async (): Promise<string> =>
+      (await get(handler, "/agui/threads/t/messages")).text();
+    await expect.poll(read, patience).toContain("old answer of r1");
+  },
+  async "follows the run"(handler: AgentHandler): Promise<void> {
+    const events = await eventsOf(await get(handler, "/agui/runs/r1/events?offset=0"));
+    expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "run-lost" });
+  },
+  async "connects to the thread"(handler: AgentHandler): Promise<void> {
+    const path = "/agui/agent/default/connect";
+    const connect = async (): Promise<string> =>
+      (await handler.fetch(post({ threadId: "t", runId: "c" }, { path }))).text();
+    await expect.poll(connect, patience).toContain("old answer of r1");
+    // The first one may have seen the log only, and waited for the end of it.
+    await connect();
+  },
+};
+
+describe.for(["SQLite", "Redis"] as const)("a run on %s whose process was killed", (kind) => {
+  test.for([
+    ...Object.keys(readers).map((reader) => [reader]),
+    Object.keys(readers).flatMap((reader) => [reader, reader]),
+  ] as (keyof typeof readers)[][])(
+    "is in its thread, once, when another process %j",
+    { timeout },
+    async (names, { skip }) => {
+      const place = await places[kind]();
+      if (!place) return skip();
+      const kill = await startOwner(kind, place.at);
+      const logger = memoryLogger();
+      const handlers = place.stores.map((sessions) => {
+        const handler = createAgentHandler(async () => "new answer", {
+          sessions,
+          history: "server",
+          logger,
+        });
+        onTestFinished(() => handler.close({ timeoutMs: 100 }));
+        return handler;
+      });
+      await kill();
+      await Promise.all(names.map((name, index) => readers[name](handlers[index % 2]!)));
+
+      const store = place.stores[0]!;
+      const contents = async (): Promise<unknown[]> =>
+        (await store.get(key))!.messages.map(({ content }) => content);
+      expect(await contents()).toEqual(["old question", "old answer of r1"]);
+      const session = await store.get(key);
+      expect(session?.messages.at(-1)).toMatchObject({ metadata: { incomplete: true } });
+      expect(session).toMatchObject({ lastRunId: "r1" });
+      expect(session?.active).toBeUndefined();
+      const said = "An interrupted run was recovered.";
+      expect(logger.records.filter(({ message }) => message === said)).toHaveLength(1);
+
+      // The log of the lost run is removed, and the thread keeps what it said.
+      await expect.poll(() => store.runs.find("", "r1"), patience).toBeUndefined();
+      const response = await handlers[1]!.fetch(post(body("r2", "new question")));
+      expect((await eventsOf(response)).at(-1)).toMatchObject({ type: "RUN_FINISHED" });
+      expect(await contents()).toEqual([
+        "old question",
+        "old answer of r1",
+        "new question",
+        "new answer",
+      ]);
+    },
+  );
+});
