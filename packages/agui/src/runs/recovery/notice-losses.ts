@@ -19,7 +19,7 @@ import { createServerTools } from "./server-tools.ts";
 const attempts = 5;
 
 /**
- * The store for readers: when one notices that the last run of a thread is lost, what that run had said is folded into
+ * The store for readers: when one notices that the last run of a thread is lost, what that run had sent is folded into
  * the thread before the reader receives it.
  */
 export function noticeLosses(options: {

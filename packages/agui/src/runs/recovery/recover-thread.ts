@@ -106,7 +106,7 @@ async function store(
 
 interface Loss {
   readonly change: SessionChange;
-  /** What the run had said, without the losses. */
+  /** What the run had sent, without the losses. */
   readonly said: readonly Message[];
   /** How far the log was read. */
   readonly offset: number;
