@@ -28,7 +28,7 @@ export { idHeader, isMessageId, toMessageId } from "./base/ids.ts";
 export { fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "./http/upload/input-file.ts";
 export { isEqualJson } from "./json/copy.ts";
 export { isDeeperThan, jsonBytes } from "./json/bytes.ts";
-export { needsEscape } from "./json/escape.ts";
+export { needsEscape } from "./delta/escape.ts";
 export { asText, isRecord, own } from "./json/record.ts";
 export { foldRun } from "./view/fold-run.ts";
 export type { FoldedRun } from "./view/fold-run.ts";

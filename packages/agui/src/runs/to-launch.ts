@@ -18,6 +18,7 @@ const noFiles: readonly InputFile[] = Object.freeze([]);
 export function toLaunch(asked: AskedRun, settings: Settings): Launch {
   const { protocol, call, request, loaded } = asked;
   const { threadId, runId } = request.input;
+  const requested = requestOf(call);
   const { onUnknownThread = protocol.onUnknownThread } = settings;
   const sentBytes = sentBytesOf(call);
   return {
@@ -30,7 +31,7 @@ export function toLaunch(asked: AskedRun, settings: Settings): Launch {
       agentId: loaded.id,
       principal: call.principal,
       requestId: call.requestId,
-      request: requestOf(call),
+      request: requested,
       tools: settings.tools,
       files: request.files ?? noFiles,
     },

@@ -2,7 +2,6 @@ import type { RunAgentInput } from "@ag-ui/core";
 import { handOut } from "./calls/begun-calls.ts";
 import { ContextSession } from "./context-session.ts";
 import type { RequestSource, RunContextInit, RunMode } from "./context-types.ts";
-import { hasClientTools } from "../base/has-client-tools.ts";
 import { ulid } from "../base/ids.ts";
 import { GivenSignal, LazyAbortController } from "../base/lazy-abort-controller.ts";
 import type { Stopping } from "../base/lazy-abort-controller.ts";
@@ -70,6 +69,12 @@ export function createRunContext(init: RunContextInit, owner?: ContextOwner): Ru
     { threadId, runId, agentId, principal, session, logger, requestId, files, tools },
     { mode, stopping, calling: stopping, desk, declared, request, input, output, calls: undefined },
   );
+}
+
+/** Whether some of the tools that the server declares run in the client. Most servers have none. */
+export function hasClientTools(tools: readonly ServerTool[]): boolean {
+  for (const { location } of tools) if (location === "client") return true;
+  return false;
 }
 
 // A separate list for each run: the handler's is not to be changed.

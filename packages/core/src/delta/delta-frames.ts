@@ -1,7 +1,7 @@
 import { EventType } from "@ag-ui/core";
 import type { Encoder } from "../contract/exchange.ts";
 import type { LogEntry } from "../contract/run-log.ts";
-import { escapeText, needsEscape } from "../json/escape.ts";
+import { escapeText, needsEscape } from "./escape.ts";
 import { isBareDelta, partOf } from "./bare-delta.ts";
 import { entryOfDelta } from "./merged-entry.ts";
 

@@ -1,5 +1,5 @@
 import type { BaseEvent } from "@ag-ui/core";
-import { hasClientTools } from "../base/has-client-tools.ts";
+import { hasClientTools } from "../agent/context.ts";
 import type { RunContext } from "../contract/context.ts";
 import { AgentError } from "../contract/errors.ts";
 import type { Encoder, Sink } from "../contract/exchange.ts";
