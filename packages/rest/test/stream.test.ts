@@ -17,6 +17,8 @@ describe("a stream", () => {
     const agent: AgentFunction = async function* (_, { emit }) {
       yield "Hello ";
       emit.usage({ inputTokens: 3, outputTokens: 4 });
+      // The clock is read once in a turn.
+      await settle();
       clock.tick(250);
       yield "world";
     };
