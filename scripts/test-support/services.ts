@@ -25,6 +25,7 @@ export type ServiceName =
   | "redis"
   | "openssl"
   | "postgres"
+  | "pgbouncer"
   | "chromium"
   | "jsonSchemaSuite"
   | "copilotkitPage";
@@ -51,6 +52,13 @@ export const services: Readonly<Record<ServiceName, Service>> = {
     variable: "POSTGRES_BIN",
     debian: "postgresql",
     find: findPostgres,
+  },
+  /** The program `pgbouncer`. */
+  pgbouncer: {
+    title: "PgBouncer",
+    variable: "PGBOUNCER",
+    debian: "pgbouncer",
+    find: () => which("pgbouncer") ?? existing("/usr/sbin/pgbouncer"),
   },
   chromium: {
     title: "Chromium",

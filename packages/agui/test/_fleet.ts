@@ -5,7 +5,7 @@ import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 
-/** Some server processes on one Redis, behind a proxy that takes them in turn. */
+/** Some server processes on one store, behind a proxy that takes them in turn. */
 export interface Fleet {
   /** Of the proxy. */
   readonly port: number;
@@ -25,7 +25,9 @@ interface Member {
 
 export interface FleetOptions {
   readonly size: number;
-  readonly redisPort: number;
+  /** Which store, and the port of its server. */
+  readonly store: "redis" | "postgres";
+  readonly storePort: number;
   readonly leaseMs: number;
   readonly paceMs: number;
 }
@@ -38,10 +40,11 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   let victim = 0;
 
   async function spawnOne(): Promise<Member> {
-    const { redisPort, leaseMs, paceMs } = options;
+    const { store, storePort, leaseMs, paceMs } = options;
     const script = fileURLToPath(new URL("_fleet-child.ts", import.meta.url));
     const args = ["--import", "tsx", "--conditions=@holodeck/source", script];
-    const child = spawn(process.execPath, [...args, ...[redisPort, leaseMs, paceMs].map(String)], {
+    const given = [store, ...[storePort, leaseMs, paceMs].map(String)];
+    const child = spawn(process.execPath, [...args, ...given], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     child.stderr.on("data", (chunk: Buffer) => complaints.push(String(chunk)));

@@ -1,39 +1,51 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Message } from "@holodeck/agui-core";
+import { migrate } from "@holodeck/agui-sessions/postgres";
 import { readSse } from "@holodeck/agui-testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startRedis } from "../../sessions/test/_redis.ts";
-import type { TestRedis } from "../../sessions/test/_redis.ts";
+import { startPostgres } from "../../sessions/test/_postgres.ts";
 import { brief, endless, eventsPerRun, textOf } from "./_fleet-agent.ts";
 import { ask, follow, insist, text } from "./_fleet-client.ts";
 import type { FollowOptions, Seen } from "./_fleet-client.ts";
 import { startFleet } from "./_fleet.ts";
 import type { Fleet } from "./_fleet.ts";
 
-const wanted = {
-  runs: Number(process.env.FLEET_RUNS ?? 125),
-  kills: Number(process.env.FLEET_KILLS ?? 4),
-};
 const atOnce = 40;
 // A process that is alive comes to its turn in this time, on any machine.
 const leaseMs = 8_000;
-const suite = "three processes on one Redis";
 
-describe(suite, { timeout: 600_000 }, () => {
-  let redis: TestRedis | undefined;
+/** A server that the processes share. */
+async function startStore(store: "redis" | "postgres", suite: string) {
+  if (store === "redis") return startRedis(suite);
+  const server = await startPostgres(suite);
+  if (server) await migrate({ client: await server.pg() });
+  return server;
+}
+
+// FLEET_RUNS and FLEET_KILLS set the size for both.
+describe.each([
+  { name: "Redis", store: "redis", runs: 125, kills: 4 },
+  { name: "PostgreSQL", store: "postgres", runs: 60, kills: 3 },
+] as const)("three processes on one $name", { timeout: 600_000 }, ({ name, store, ...size }) => {
+  const wanted = {
+    runs: Number(process.env.FLEET_RUNS ?? size.runs),
+    kills: Number(process.env.FLEET_KILLS ?? size.kills),
+  };
+  let server: Awaited<ReturnType<typeof startStore>>;
   let fleet: Fleet;
   beforeAll(async () => {
-    redis = await startRedis(suite);
-    if (!redis) return;
-    fleet = await startFleet({ size: 3, redisPort: redis.port, leaseMs, paceMs: 80 });
+    server = await startStore(store, `three processes on one ${name}`);
+    if (!server) return;
+    fleet = await startFleet({ size: 3, store, storePort: server.port, leaseMs, paceMs: 80 });
   });
   afterAll(async () => {
     await fleet?.close();
-    await redis?.stop();
+    await server?.stop();
   });
 
   test("lose no event and no thread when one after the other is killed", async (context) => {
-    if (!redis) return context.skip();
+    if (!server) return context.skip();
     const began = Date.now();
     const all: Seen[] = [];
     let started = 0;

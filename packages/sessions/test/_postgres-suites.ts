@@ -1,8 +1,8 @@
 import { testRunLog, testSessionStore } from "@holodeck/agui-testing/vitest";
-import type { CreateStore } from "@holodeck/agui-testing/vitest";
+import type { CreateStore, StoreSetup } from "@holodeck/agui-testing/vitest";
 import { afterAll, describe } from "vitest";
 import { postgresSessions } from "../src/postgres/index.ts";
-import type { PostgresClient, PostgresSessionsOptions } from "../src/postgres/index.ts";
+import type { PostgresClient } from "../src/postgres/index.ts";
 import type { TestPostgres } from "./_postgres.ts";
 
 /** A server, and how to reach it. */
@@ -10,7 +10,6 @@ export interface PostgresUnderTest {
   readonly name: string;
   readonly server: TestPostgres;
   connect(): Promise<PostgresClient>;
-  readonly options?: Partial<PostgresSessionsOptions>;
 }
 
 /** Both suites with one kind of client. Undefined: there is no PostgreSQL, and it was reported. */
@@ -22,15 +21,37 @@ export function testPostgresSessions(postgres: PostgresUnderTest | undefined): v
     let schema = "";
     // Two clients for all stores: a process has one.
     const clients = Promise.all([connect(), connect()]);
-    // Late is not away: what is unavailable has other tests.
-    const common = { commandMs: 20_000, ...postgres.options };
-    const second: CreateStore = async (setup) =>
-      postgresSessions({ client: (await clients)[1], schema, ...common, ...setup });
+    const make = async (index: 0 | 1, { through, callMs, ...setup }: StoreSetup) =>
+      postgresSessions({
+        client: faultyPostgres((await clients)[index], through),
+        schema,
+        // Late is not away, except where calls have a time.
+        commandMs: callMs ?? 20_000,
+        ...setup,
+      });
+    const second: CreateStore = (setup) => make(1, setup);
     const create: CreateStore = async (setup) => {
       schema = await server.schema();
-      return postgresSessions({ client: (await clients)[0], schema, ...common, ...setup });
+      return make(0, setup);
     };
-    testSessionStore(name, create, { clock: "real", second });
-    testRunLog(name, create, { clock: "real", second });
+    testSessionStore(name, create, { clock: "real", second, faults: true });
+    testRunLog(name, create, { clock: "real", second, faults: true });
   });
+}
+
+/** The client, with every query made through a function. */
+function faultyPostgres(client: PostgresClient, through: StoreSetup["through"]): PostgresClient {
+  if (!through) return client;
+  if ("query" in client) {
+    return {
+      ...(client.options ? { options: client.options } : {}),
+      connect: () => client.connect(),
+      query: (text, values) => through(() => client.query(text, values)),
+    };
+  }
+  return {
+    options: client.options,
+    listen: (...args) => client.listen(...args),
+    unsafe: (...args) => through(() => client.unsafe(...args)),
+  };
 }

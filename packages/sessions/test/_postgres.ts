@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdtempSync, rmSync } from "node:fs";
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pool } from "pg";
@@ -15,6 +15,8 @@ import { onFreePort } from "./_redis.ts";
 /** A PostgreSQL of our own on a free port, with its data in a temporary folder. */
 export interface TestPostgres {
   readonly port: number;
+  /** The folder with its programs. */
+  readonly programs: string;
   /** For files beside its data; the server may write there. */
   readonly folder: string;
   /** A new schema with our tables. */
@@ -24,6 +26,8 @@ export interface TestPostgres {
   postgresJs(options?: Parameters<typeof postgres>[1]): Promise<PostgresJs>;
   /** One statement as superuser. */
   sql(text: string): Promise<unknown[]>;
+  /** A file system of a few megabytes. Undefined where none can be mounted. */
+  smallDisk(): Promise<SmallDisk | undefined>;
   /** Ends the server: `fast` writes everything, `immediate` is a crash. */
   shutDown(mode: "fast" | "immediate"): Promise<void>;
   /** Again, on the same port and data. */
@@ -32,6 +36,11 @@ export interface TestPostgres {
   pause(): void;
   resume(): void;
   stop(): Promise<void>;
+}
+
+interface SmallDisk {
+  readonly path: string;
+  grow(): void;
 }
 
 export const clientKinds = ["pg", "postgresJs"] as const;
@@ -70,6 +79,7 @@ export async function startPostgres(
   const { port } = first;
   let server: ChildProcess = first.server;
   let schemas = 0;
+  const unmount: string[] = [];
 
   const admin = new Pool(settings({ max: 2 }));
   admin.on("error", () => undefined);
@@ -89,7 +99,18 @@ export async function startPostgres(
 
   return {
     port,
+    programs,
     folder,
+    async smallDisk() {
+      const path = join(folder, "small");
+      mkdirSync(path);
+      const mount = (flags: string): boolean =>
+        spawnSync("mount", ["-t", "tmpfs", "-o", flags, "tmpfs", path]).status === 0;
+      if (!mount("size=6m,mode=700")) return undefined;
+      closers.push(() => unmount.push(path));
+      own(path);
+      return { path, grow: () => void mount("remount,size=64m") };
+    },
     async schema() {
       const schema = `test_${++schemas}`;
       await migrate({ client: admin, schema });
@@ -119,14 +140,23 @@ export async function startPostgres(
     async start() {
       server = await spawnServer(port);
     },
-    pause: () => void server.kill("SIGSTOP"),
-    resume: () => void server.kill("SIGCONT"),
+    pause: () => signalAll(server.pid!, "SIGSTOP"),
+    resume: () => signalAll(server.pid!, "SIGCONT"),
     async stop() {
       await Promise.allSettled(closers.map((close) => close()));
       await end("SIGQUIT");
+      for (const path of unmount) spawnSync("umount", [path]);
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** To a server and the processes of its connections. */
+function signalAll(pid: number, signal: NodeJS.Signals): void {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+  for (const one of [pid, ...children.trim().split(" ").filter(Boolean).map(Number)]) {
+    process.kill(one, signal);
+  }
 }
 
 /** A client of one of two kinds. */
@@ -134,7 +164,8 @@ export function connectAs(
   server: Pick<TestPostgres, "pg" | "postgresJs">,
   kind: (typeof clientKinds)[number],
 ): Promise<PostgresClient> {
-  return kind === "pg" ? server.pg() : server.postgresJs();
+  // Its own question for types fails without a handler when the server does.
+  return kind === "pg" ? server.pg() : server.postgresJs({ fetch_types: false });
 }
 
 /** Starts a program as a user that PostgreSQL accepts, and waits until it takes connections. */
@@ -165,7 +196,7 @@ function own(path: string): void {
 }
 
 /** PostgreSQL refuses to run as root. */
-function asServer(cwd: string): { cwd: string; uid?: number; gid?: number } {
+export function asServer(cwd: string): { cwd: string; uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return { cwd };
   const id = (flag: string): number | undefined => {
     const { status, stdout } = spawnSync("id", [flag, "postgres"], { encoding: "utf8" });
