@@ -91,7 +91,8 @@ describe.runIf(probe).for(clientKinds)("when Redis is away, with %s", (kind) => 
     redis: TestRedis,
     options?: Partial<RedisSessionsOptions>,
   ): Promise<SessionStore> {
-    const store = redisSessions({ client: await redis[kind](), commandMs, ...options });
+    const client = options?.client ?? (await redis[kind]());
+    const store = redisSessions({ commandMs, ...options, client });
     closers.push(() => store.close());
     return store;
   }
