@@ -30,7 +30,9 @@ export async function readJson(
     return { value: exchange.parsedBody };
   }
   if (declared > 0) assertJsonType(type);
-  const bytes = await readBytes(exchange, limits.bodyBytes);
+  const { bodyBytes } = limits;
+  const bytes = await (exchange.readAll?.(bodyBytes) ?? readPieces(exchange, bodyBytes));
+  if (!bytes) throw tooLarge(bodyBytes);
   if (bytes.length === 0) {
     if (isOptional) return { value: undefined };
     throw new AgentError("invalid-request", emptiness(exchange));
@@ -58,19 +60,15 @@ export function isMultipart(exchange: Exchange): boolean {
   return type === "multipart/form-data";
 }
 
-async function readBytes(exchange: Exchange, limit: number): Promise<Uint8Array> {
-  if (exchange.readAll) {
-    const bytes = await exchange.readAll(limit);
-    if (bytes) return bytes;
-    throw tooLarge(limit);
-  }
+// Returns undefined when there are more bytes than the limit.
+async function readPieces(exchange: Exchange, limit: number): Promise<Uint8Array | undefined> {
   let first: Uint8Array | undefined;
   let more: Uint8Array[] | undefined;
   let length = 0;
   for await (const chunk of exchange.body()) {
     length += chunk.length;
     // Leaving the loop stops the reading; the rest of the body is never in memory.
-    if (length > limit) throw tooLarge(limit);
+    if (length > limit) return undefined;
     if (first === undefined) first = chunk;
     else (more ??= [first]).push(chunk);
   }

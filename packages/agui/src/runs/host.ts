@@ -2,7 +2,9 @@ import { AgentError } from "@holodeck/agui-core";
 import { createRunContext, isPromise } from "@holodeck/agui-core/internal";
 import type {
   ActiveRun,
+  Awaitable,
   Call,
+  Lease,
   Protocol,
   ProtocolHost,
   RunRecord,
@@ -51,7 +53,6 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
   const newMessageRules = { limits, sessions, hasProcessor: settings.files !== undefined };
   let starting = 0;
 
-  // With a store in this process only the last step waits, and for nothing.
   async function start(protocol: Protocol, call: Call, request: RunRequest): Promise<ActiveRun> {
     const { threadId, runId } = request.input;
     const loaded = agents.find(request.agentId);
@@ -82,7 +83,10 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
         launch.isRetry = true;
         await launcher.check(launch);
       }
-      if (!settings.files) return await begin(launch, call, undefined);
+      if (!settings.files) {
+        const begun = begin(launch, call, undefined);
+        return isPromise(begun) ? await begun : begun;
+      }
       const read = await readFiles(launch, call, settings);
       try {
         return await begin(read.launch, call, () => read.release());
@@ -95,20 +99,26 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     }
   }
 
-  async function begin(
+  // With a store in this process nothing here waits.
+  function begin(
     launch: Launch,
     call: Call,
     release: (() => void) | undefined,
-  ): Promise<ActiveRun> {
+  ): Awaitable<ActiveRun> {
     const record = toRecord(launch);
-    let run: LiveRun;
-    if (launch.request.ephemeral) run = launcher.ephemeral(launch);
-    else {
-      const opening = take(launch, record);
-      const lease = isPromise(opening) ? await opening : opening;
-      if ("busy" in lease) return occupied(launch, call, { record, busy: lease.busy, release });
-      run = await launcher.leased(launch, lease);
-    }
+    const asked = { launch, call, record, release };
+    if (launch.request.ephemeral) return toAnswer(asked, launcher.ephemeral(launch));
+    const opening = take(launch, record);
+    return isPromise(opening) ? opening.then((lease) => lead(asked, lease)) : lead(asked, opening);
+  }
+
+  function lead(asked: AskedRun, lease: Lease | { busy: RunRecord }): Awaitable<ActiveRun> {
+    if ("busy" in lease) return occupied(asked, lease.busy);
+    const run = launcher.leased(asked.launch, lease);
+    return isPromise(run) ? run.then((made) => toAnswer(asked, made)) : toAnswer(asked, run);
+  }
+
+  function toAnswer({ record, call, release }: AskedRun, run: LiveRun): ActiveRun {
     if (release) void run.done.then(release);
     return toActive(record, run, call);
   }
@@ -120,12 +130,8 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     return acquire(launch, { agentId, protocolVersion }, acquiring);
   }
 
-  // Apart from `begin`, which so makes no functions for it.
-  async function occupied(
-    launch: Launch,
-    call: Call,
-    { record, busy, release }: Occupied,
-  ): Promise<ActiveRun> {
+  async function occupied(asked: AskedRun, busy: RunRecord): Promise<ActiveRun> {
+    const { launch, call, record, release } = asked;
     if (busy.runId === record.runId) {
       const known = await repeat({ launch, call, record: busy }, repeating);
       if (!known) throw runExists(record.runId);
@@ -222,10 +228,11 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
   }
 }
 
-/** A run whose thread, or whose id, is taken. */
-interface Occupied {
+/** A run that takes its thread. */
+interface AskedRun {
+  readonly launch: Launch;
+  readonly call: Call;
   readonly record: RunRecord;
-  readonly busy: RunRecord;
   /** Lets go of the files of its request. */
   readonly release: (() => void) | undefined;
 }

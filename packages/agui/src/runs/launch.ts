@@ -10,6 +10,7 @@ import type {
   RunKey,
   RunRequest,
   Session,
+  TakenCall,
 } from "@holodeck/agui-core";
 import type { RunContextInit } from "@holodeck/agui-core/internal";
 import type { LoadedAgent } from "./agents.ts";
@@ -24,6 +25,7 @@ import { emptySession } from "./history/thread-record.ts";
 import { isCutShort, recoverThread } from "./recovery/recover-thread.ts";
 import type { HostOptions } from "./registry.ts";
 import { createServerTools } from "./recovery/server-tools.ts";
+import type { SessionResources } from "./resources.ts";
 import { keepUntilDrained, ThreadRun } from "./thread-run.ts";
 import { assertRequestFits } from "./history/thread-bytes.ts";
 
@@ -42,7 +44,7 @@ export interface Launch {
   /** Whether its thread is made when there is none. */
   readonly mayCreate: boolean;
   /** What its client sends with every request; absent when that is only what is new. */
-  readonly sentHistory: RunInit["sentHistory"];
+  readonly sentHistory: ConstructorParameters<typeof LiveRun>[0]["sentHistory"];
   /** What was found in the thread before it was taken. */
   checked?:
     | {
@@ -61,15 +63,24 @@ export interface Launch {
   readonly replaced?: ReadonlyMap<Message, Message> | undefined;
 }
 
-type RunInit = ConstructorParameters<typeof LiveRun>[0];
+/** The thread of a run, once it is leased. */
+interface TakenThread {
+  readonly session: Session;
+  /** The calls that a run before it had taken and lost. */
+  readonly lost: readonly TakenCall[] | undefined;
+  readonly own: SessionResources | undefined;
+}
 
-/** What a run on a thread is made of. */
-type RunParts = Pick<
-  RunInit,
-  "agent" | "input" | "context" | "prologue" | "questions" | "sentHistory"
-> & {
-  readonly history: readonly Message[];
-};
+/** A run whose request is stored. */
+interface AcceptedRun {
+  readonly lease: Lease;
+  readonly thread: TakenThread;
+  readonly agent: AgentLike;
+  readonly prepared: PreparedInput;
+  readonly taken: readonly TakenCall[] | undefined;
+  /** The state of the session that its clients receive first. */
+  readonly exposed: unknown;
+}
 
 const nothing: readonly never[] = Object.freeze([]);
 
@@ -83,7 +94,7 @@ export interface Launcher {
   /** Throws `run-exists` when the thread has accepted a run of this id since it was checked. */
   confirm(launch: Launch): Promise<void>;
   /** Takes the thread's session along and makes the run. A failure gives the lease back. */
-  leased(launch: Launch, lease: Lease): Promise<LiveRun>;
+  leased(launch: Launch, lease: Lease): Awaitable<LiveRun>;
   /** A run without thread, lease or log. */
   ephemeral(launch: Launch): LiveRun;
 }
@@ -105,67 +116,100 @@ export function createLauncher(options: HostOptions): Launcher {
   }
 
   // With a store in this process nothing here waits.
-  async function prepare(asked: Launch, lease: Lease): Promise<LiveRun> {
-    const { key, request, loaded } = asked;
-    const { maxMessages } = request;
-    const finding = sessions.get(key);
-    const known = isPromise(finding) ? await finding : finding;
+  function prepare(asked: Launch, lease: Lease): Awaitable<LiveRun> {
+    const known = sessions.get(asked.key);
+    if (isPromise(known) || resources || (known && isCutShort(known, asked.key))) {
+      return prepareLater(asked, lease, known);
+    }
+    if (isRepeated(asked, known)) throw runExists(asked.key.runId);
+    const session = known ?? createThread(asked, { sessions, maxSessions });
+    if (isPromise(session)) return prepareLater(asked, lease, session);
+    return accept(asked, lease, { session, lost: undefined, own: undefined });
+  }
+
+  async function prepareLater(
+    asked: Launch,
+    lease: Lease,
+    finding: Awaitable<Session | undefined>,
+  ): Promise<LiveRun> {
+    const { key, loaded, context } = asked;
+    const known = await finding;
     if (isRepeated(asked, known)) throw runExists(key.runId);
-    const making = known ?? createThread(asked, { sessions, maxSessions });
-    const found = isPromise(making) ? await making : making;
+    const found = known ?? (await createThread(asked, { sessions, maxSessions }));
     const { session, lost } = isCutShort(found, key)
       ? await recoverThread(found, lease, { settings, serverTools: toolsWith(loaded.agent) })
       : { session: found, lost: undefined };
-    const own = resources && (await resources.of(key, asked.context.principal));
+    const own = resources && (await resources.of(key, context.principal));
+    return accept(asked, lease, { session, lost, own });
+  }
+
+  function accept(asked: Launch, lease: Lease, thread: TakenThread): Awaitable<LiveRun> {
+    const { key, request, loaded } = asked;
+    const { session, lost, own } = thread;
     const agent = own?.agent ?? loaded.agent;
     const { checked } = asked;
     // The thread has not changed since, as in nearly all cases: what was read is still valid.
-    const isUnchanged = checked?.session === (known ? session : undefined);
+    const isUnchanged = checked?.session === (asked.isNew ? undefined : session);
     const prepared =
       checked && isUnchanged && asked.replaced === undefined && agent === loaded.agent
         ? checked.prepared
         : prepareInput(readInput(asked, session), session, historyOf(asked, agent));
     warnOf(key, prepared);
-    const { pending, answers, claimed } = prepared;
-    const taken = takenBy(answers, prepared.history, lost);
+    const taken = takenBy(prepared.answers, prepared.history, lost);
     const exposed = exposeSessionState?.(session);
     // Before the agent is called: the user's messages are stored even if the run then fails.
     const storing = sessions.update(
       key,
       {
         messages: prepared.history,
-        maxMessages,
+        maxMessages: request.maxMessages,
         maxBytes,
         metadata: request.metadata,
-        pending,
-        claimed,
+        pending: prepared.pending,
+        claimed: prepared.claimed,
         historyOwner: prepared.owner,
         active: { runId: key.runId, offset: 0, open: nothing, taken },
         run: { runId: key.runId, request: fingerprintOf(request.input, loaded.id) },
       },
       { lease },
     );
-    const stored = isPromise(storing) ? await storing : storing;
+    const accepted = { lease, thread, agent, prepared, taken, exposed };
+    return isPromise(storing)
+      ? storing.then((stored) => begin(asked, accepted, stored))
+      : begin(asked, accepted, storing);
+  }
+
+  function begin(asked: Launch, accepted: AcceptedRun, stored: Session): LiveRun {
+    const { lease, agent, prepared, taken, exposed } = accepted;
+    const { session, lost, own } = accepted.thread;
+    const { request, context, sentHistory } = asked;
+    const { maxMessages } = request;
+    const { pending, answers, claimed } = prepared;
     const { input, history } = prepared.isAdded
       ? asStored(prepared, stored)
       : asRead(prepared, asked.replaced);
-    const { threadId, runId, agentId, principal, requestId, tools, files } = asked.context;
-    return begin(
+    const thread = new ThreadRun(
+      { lease, history, asked: session.pending, pending, maxMessages, maxBytes, taken },
+      sessions,
+      runs,
+    );
+    const run = new LiveRun(
       {
         agent,
         input,
         history,
+        middleware: settings.runMiddleware,
         // Written out: adding members to a copy creates a new hidden class each time, which makes
         // later reads slow.
         context: {
-          threadId,
-          runId,
-          agentId,
-          principal,
-          requestId,
-          request: asked.context.request,
-          tools,
-          files,
+          threadId: context.threadId,
+          runId: context.runId,
+          agentId: context.agentId,
+          principal: context.principal,
+          requestId: context.requestId,
+          request: context.request,
+          tools: context.tools,
+          files: context.files,
           metadata: stored.metadata,
           data: own?.data,
           answers,
@@ -174,14 +218,14 @@ export function createLauncher(options: HostOptions): Launcher {
         },
         prologue: exposed === undefined ? nothing : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
         questions: request.clientTools === "inline" ? createQuestions(sessions, lease) : undefined,
-        sentHistory: asked.sentHistory,
+        sentHistory,
+        log: thread,
       },
-      new ThreadRun(
-        { lease, history, asked: session.pending, pending, maxMessages, maxBytes, taken },
-        sessions,
-        runs,
-      ),
+      runSettings,
+      thread,
     );
+    thread.enter(run);
+    return admit(run);
   }
 
   function warnOf({ threadId, runId }: RunKey, { dropped }: PreparedInput): void {
@@ -190,18 +234,6 @@ export function createLauncher(options: HostOptions): Launcher {
       { threadId, runId, dropped },
       "Dropped client messages that could not be verified; see trustClientHistory.",
     );
-  }
-
-  function begin(parts: RunParts, thread: ThreadRun): LiveRun {
-    const { agent, input, history, context, prologue, questions, sentHistory } = parts;
-    const { runMiddleware: middleware } = settings;
-    const run = new LiveRun(
-      { agent, input, history, middleware, context, prologue, questions, sentHistory, log: thread },
-      runSettings,
-      thread,
-    );
-    thread.enter(run);
-    return admit(run);
   }
 
   function admit(run: LiveRun): LiveRun {
@@ -221,6 +253,13 @@ export function createLauncher(options: HostOptions): Launcher {
       );
       await giveBack(lease, error);
     }
+  }
+
+  /** Undoes what was taken for a run that cannot start, and throws why. */
+  async function refuse(asked: Launch, lease: Lease, error: unknown): Promise<never> {
+    if (asked.isNew) await forget(lease, error);
+    else await giveBack(lease, error);
+    throw isAgentError(error) && error.code === "run-lost" ? tooLate(error) : error;
   }
 
   async function giveBack(lease: Lease, error: unknown): Promise<void> {
@@ -261,13 +300,12 @@ export function createLauncher(options: HostOptions): Launcher {
     async confirm(asked) {
       if (isRepeated(asked, await sessions.get(asked.key))) throw runExists(asked.key.runId);
     },
-    async leased(asked, lease) {
+    leased(asked, lease) {
       try {
-        return await prepare(asked, lease);
+        const made = prepare(asked, lease);
+        return isPromise(made) ? made.catch((error: unknown) => refuse(asked, lease, error)) : made;
       } catch (error) {
-        if (asked.isNew) await forget(lease, error);
-        else await giveBack(lease, error);
-        throw isAgentError(error) && error.code === "run-lost" ? tooLate(error) : error;
+        return refuse(asked, lease, error);
       }
     },
     ephemeral(asked) {

@@ -1,6 +1,7 @@
 import { AgentError, describeError } from "@holodeck/agui-core";
 import type {
   ActiveRun,
+  Awaitable,
   Call,
   Encoder,
   Lease,
@@ -17,7 +18,7 @@ interface Turn {
   /** Reports when a client that waits for the whole result has left. */
   readonly client: Pick<Call, "onLeave">;
   acquire(): Promise<Lease | { busy: RunRecord }>;
-  begin(lease: Lease): Promise<LiveRun>;
+  begin(lease: Lease): Awaitable<LiveRun>;
   /** The run has ended, or will not begin. Called once. */
   over(): void;
 }

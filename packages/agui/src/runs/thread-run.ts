@@ -1,5 +1,5 @@
 import { AgentError } from "@holodeck/agui-core";
-import { toPending } from "@holodeck/agui-core/internal";
+import { isPromise, toPending } from "@holodeck/agui-core/internal";
 import type {
   Lease,
   Message,
@@ -20,6 +20,9 @@ import { liveId } from "./registry.ts";
 import type { RunRegistry } from "./registry.ts";
 import { markIncomplete } from "./history/thread-record.ts";
 import { isTooLarge } from "./history/thread-bytes.ts";
+
+// One for all runs on a store in this process.
+const saved = Promise.resolve();
 
 /** What a run on a thread begins with. */
 export interface ThreadRunInit {
@@ -79,7 +82,7 @@ export class ThreadRun implements RunPersistence, RunLease {
   }
 
   // Never at once: an agent that has sent its last event is asked for the next one before it is stopped.
-  async save(summary: RunSummary): Promise<void> {
+  save(summary: RunSummary): Promise<unknown> {
     const { lease } = this;
     const { status, messages, state, times, metadata, hasBegun } = summary;
     const history = this.#history;
@@ -87,7 +90,7 @@ export class ThreadRun implements RunPersistence, RunLease {
       ? this.#pendingAfter(summary)
       : [...this.#asked.filter(isQuestion), ...this.#pending.filter((one) => !isQuestion(one))];
     try {
-      await this.#sessions.update(
+      const storing = this.#sessions.update(
         lease,
         {
           messages: status === "finished" ? messages : markIncomplete(messages, history),
@@ -102,17 +105,20 @@ export class ThreadRun implements RunPersistence, RunLease {
         },
         { lease },
       );
+      return isPromise(storing) ? storing.catch((error: unknown) => this.#notSaved(error)) : saved;
     } catch (error) {
-      if (isTooLarge(error)) await this.#saveEnd();
-      throw error;
+      return this.#notSaved(error);
     }
   }
 
-  // The thread stays as the request left it, and the next run does not take this one for lost.
-  async #saveEnd(): Promise<void> {
+  // A thread that is too large stays as the request left it, and the next run does not take this one for lost.
+  async #notSaved(error: unknown): Promise<never> {
     const { lease } = this;
-    const change = { pending: this.#pending, lastRunId: lease.runId, active: null };
-    await this.#sessions.update(lease, change, { lease });
+    if (isTooLarge(error)) {
+      const change = { pending: this.#pending, lastRunId: lease.runId, active: null };
+      await this.#sessions.update(lease, change, { lease });
+    }
+    throw error;
   }
 
   // Most runs leave nothing for their client or for a person to answer.

@@ -86,8 +86,10 @@ export class Ending {
     const summary = this.#summarise(terminal.event);
     try {
       const saved = keeper.save?.(summary);
-      const closed = after(saved, () => lease?.runs.close(lease.lease, terminal, this.status));
-      const delivered = after(closed, () => this.#deliverEnd(terminal));
+      const delivered = after(saved, () => {
+        const closed = lease?.runs.close(lease.lease, terminal, this.status);
+        return after(closed, () => this.#deliverEnd(terminal));
+      });
       if (!isPromise(delivered)) return;
       this.storingSince = this.#run.settings.clock.now();
       delivered.catch((error: unknown) => this.#saveFailed(terminal, error));

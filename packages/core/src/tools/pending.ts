@@ -8,6 +8,8 @@ interface Outcome {
   readonly interrupts?: readonly Interrupt[];
 }
 
+const none: readonly never[] = Object.freeze([]);
+
 /**
  * What a thread waits for after a run, however that ended: calls of client tools, of this run and of earlier
  * ones, and interrupts with the calls they are about. `earlier` is what the run began with and did not answer.
@@ -15,11 +17,14 @@ interface Outcome {
 export function toPending(
   runId: string,
   summary: RunSummary,
-  earlier: readonly Pending[] = [],
-): Pending[] {
+  earlier: readonly Pending[] = none,
+): readonly Pending[] {
   const outcome = (summary.terminal.outcome ?? {}) as Outcome;
-  const { pendingToolCallIds = [], interrupts = [] } = outcome;
-  const calls = new Set([...pendingToolCallIds, ...summary.pendingCalls]);
+  const { pendingToolCallIds = none, interrupts = none } = outcome;
+  const { pendingCalls } = summary;
+  // As after nearly every run.
+  if (isEmpty(pendingToolCallIds, pendingCalls) && isEmpty(interrupts, earlier)) return none;
+  const calls = new Set([...pendingToolCallIds, ...pendingCalls]);
   // Only the server answers a call that a user was asked about.
   for (const { toolCallId } of interrupts) if (toolCallId !== undefined) calls.delete(toolCallId);
   return [
@@ -55,6 +60,10 @@ export function toPendingAfterLoss(
     .filter(({ id, function: { name } }) => !known.has(id) && !isServerTool(name))
     .map(({ id }) => id);
   return [...kept, ...toolsPending(runId, new Set(calls))];
+}
+
+function isEmpty(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === 0 && other.length === 0;
 }
 
 function toolsPending(runId: string, ids: ReadonlySet<string>): Pending[] {
