@@ -42,7 +42,7 @@ function flush(writer: ChunkWriter): void {
 function flushAll(): void {
   const writers = due;
   due = [];
-  for (const writer of writers) writer.flush();
+  for (let at = 0; at < writers.length; at++) writers[at]!.flush();
 }
 
 /** Writes texts as chunks of HTTP/1.1, one for all that is written in a turn. */

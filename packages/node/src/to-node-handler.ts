@@ -39,8 +39,7 @@ export function toNodeHandler(
     const isLast = !next;
     const about = describe ? { isLast, ...describe(req) } : isLast ? alone : amongOthers;
     const exchange = createNodeExchange(req, res, about);
-    const run = async (): Promise<boolean> => handler.handle(exchange);
-    run().then(
+    handle(handler, exchange).then(
       (isOurs) => {
         if (isOurs) return;
         if (next) next();
@@ -55,6 +54,15 @@ export function toNodeHandler(
       },
     );
   };
+}
+
+// A handler of another make may throw instead of rejecting.
+function handle(handler: Pick<ExchangeHandler, "handle">, exchange: Exchange): Promise<boolean> {
+  try {
+    return Promise.resolve(handler.handle(exchange));
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 // Shared: each is kept as long as its request.

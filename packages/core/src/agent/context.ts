@@ -51,6 +51,7 @@ const noTools: readonly ServerTool[] = Object.freeze([]);
 /** The run that a context is made for. */
 interface ContextOwner {
   readonly mode: RunMode;
+  readonly logger: Logger;
   readonly output: AgentOutput;
   /** Stops the run. Its signal is made when it is first read. */
   readonly stopping: Stopping;
@@ -59,8 +60,9 @@ interface ContextOwner {
 /** Without an owner `emit` and `state` throw until `bindContext` gives the context an output. */
 export function createRunContext(init: RunContextInit, owner?: ContextOwner): RunContext {
   const { mode = freeMode, output, stopping = stoppingOf(init) } = owner ?? {};
+  const { logger = silentLogger } = owner ?? init;
   const { threadId, runId, agentId = "default", principal, request } = init;
-  const { logger = silentLogger, requestId = runId, files = noFiles } = init;
+  const { requestId = runId, files = noFiles } = init;
   const session = new ContextSession(init, stopping, mode);
   const { server: tools, client: declared } = toolsOf(init);
   const desk = mode.desk ? undefined : new RunTools(init, session.answers);

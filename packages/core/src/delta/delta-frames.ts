@@ -60,9 +60,7 @@ export interface DeltaFrames extends Pick<Encoder, "encode" | "encodeDeltas"> {
  * ```
  */
 export function createDeltaFrames(options: DeltaFramesOptions): DeltaFrames {
-  const { frame: frameOf, encode: encodeRest, textOnly, numbered, skipEmpty } = options;
-  const isLasting = options.lasts === "always";
-  const isTimed = options.lasts === "time";
+  const { lasts = "next", textOnly = false, numbered = false, skipEmpty = false } = options;
   let isCall = false;
   let lastType: unknown = none;
   let lastPart: string | undefined;
@@ -70,23 +68,16 @@ export function createDeltaFrames(options: DeltaFramesOptions): DeltaFrames {
   let head = "";
   let tail = "";
 
-  // Whether the text of a delta is all there is to write.
-  function isFramed({ to, event }: LogEntry): boolean {
-    return (textOnly === true || isBareDelta(event)) && (!numbered || to > 0);
-  }
-
-  // Whether the frame of the last delta is that of this one too.
-  function isSame({ event, at }: LogEntry): boolean {
-    if (event.type !== lastType || (isTimed && at !== lastAt)) return false;
-    return (isCall ? event.toolCallId : event.messageId) === lastPart;
-  }
-
-  // Whether there is a frame, which is `head` and `tail` then.
+  // Whether the text of this delta is all there is to write, and has a frame, which is `head` and `tail` then.
   function hasFrame(entry: LogEntry): boolean {
-    if (isSame(entry)) return true;
     const { event } = entry;
+    if (!(textOnly || isBareDelta(event)) || (numbered && entry.to <= 0)) return false;
+    // As a rule it is the frame of the last delta.
+    if (event.type === lastType && (isCall ? event.toolCallId : event.messageId) === lastPart) {
+      if (lasts !== "time" || entry.at === lastAt) return true;
+    }
     const part = partOf(event);
-    const frame = part === undefined ? undefined : frameOf(entry);
+    const frame = part === undefined ? undefined : options.frame(entry);
     if (frame === undefined) return false;
     lastType = event.type;
     lastPart = part;
@@ -96,15 +87,12 @@ export function createDeltaFrames(options: DeltaFramesOptions): DeltaFrames {
     return true;
   }
 
-  function encodeOther(entry: LogEntry): string {
-    if (!isLasting) lastType = none;
-    return encodeRest(entry);
-  }
-
   function encode(entry: LogEntry): string {
-    const { event } = entry;
-    const text = event.delta;
-    if (typeof text !== "string" || !isFramed(entry) || !hasFrame(entry)) return encodeOther(entry);
+    const text = entry.event.delta;
+    if (typeof text !== "string" || !hasFrame(entry)) {
+      if (lasts !== "always") lastType = none;
+      return options.encode(entry);
+    }
     if (skipEmpty && text === "") return "";
     const json = escapeText(text);
     // Few pieces, since each that is added makes another string.
@@ -112,23 +100,28 @@ export function createDeltaFrames(options: DeltaFramesOptions): DeltaFrames {
   }
 
   function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
-    const { from, event } = line;
-    const canFrame = isFramed(line);
-    let isReady = canFrame && hasFrame(line);
-    // One look at all of them finds out that none needs escaping.
-    const isPlain = !needsEscape.test(event.delta as string);
     let frames = "";
-    for (let index = 0; index < deltas.length; index++) {
-      const text = deltas[index]!;
-      if (!isReady) {
-        frames += encodeOther(entryOfDelta(line, index, text));
-        isReady = canFrame && hasFrame(line);
-      } else if (!skipEmpty || text !== "") {
-        const json = isPlain ? text : escapeText(text);
-        frames += numbered ? `id: ${from + index}${head}${json}${tail}` : `${head}${json}${tail}`;
-      }
+    let index = 0;
+    // Up to the one that shows the part, as a rule; the frame is that of all that follow.
+    while (index < deltas.length && !hasFrame(line)) {
+      frames += encode(entryOfDelta(line, index, deltas[index]!));
+      index++;
     }
-    return frames;
+    if (index === deltas.length) return frames;
+    // One look at all of them finds out that none needs escaping.
+    const isPlain = !needsEscape.test(line.event.delta as string);
+    // The end of a frame and the beginning of the next are one piece.
+    const first = numbered ? "id: " : head;
+    const between = tail + first;
+    let lead = first;
+    for (; index < deltas.length; index++) {
+      const text = deltas[index]!;
+      if (skipEmpty && text === "") continue;
+      const json = isPlain ? text : escapeText(text);
+      frames += numbered ? `${lead}${line.from + index}${head}${json}` : `${lead}${json}`;
+      lead = between;
+    }
+    return lead === first ? frames : frames + tail;
   }
 
   return { encode, encodeDeltas };

@@ -71,8 +71,10 @@ function measure(value: unknown, depth: number): number {
   if (ArrayBuffer.isView(value)) return value.byteLength * 10;
   if (typeof (value as { toJSON?: unknown }).toJSON === "function") return 32;
   let size = 2;
-  for (const key of Object.keys(value)) {
+  // Not by a list of the keys: most events are small, and the list is larger than they are.
+  for (const key in value) {
     if (size >= enough) break;
+    if (!Object.hasOwn(value, key)) continue;
     const member = measure((value as Record<string, unknown>)[key], depth + 1);
     if (member > 0) size += key.length + 4 + member;
   }

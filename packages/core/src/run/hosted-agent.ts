@@ -78,26 +78,9 @@ export class HostedAgent implements RunMode, CallOrigins {
     this.#clientTools = questions && new ClientToolBroker({ runId, tools: input.tools, questions });
   }
 
-  // Each member by its name: a copy made by spreading takes a kilobyte more per run.
   createContext(init: RunInit["context"], output: AgentOutput): RunContext {
-    return createRunContext(
-      {
-        threadId: init.threadId,
-        runId: init.runId,
-        agentId: init.agentId,
-        principal: init.principal,
-        requestId: init.requestId,
-        request: init.request,
-        files: init.files,
-        tools: init.tools,
-        metadata: init.metadata,
-        data: init.data,
-        answers: init.answers,
-        lost: init.lost,
-        logger: this.#run.settings.logger,
-      },
-      { mode: this, output, stopping: this.#stopping },
-    );
+    const { logger } = this.#run.settings;
+    return createRunContext(init, { mode: this, logger, output, stopping: this.#stopping });
   }
 
   // ── Starting and stopping it ─────────────────────────────────────────────────────────────────
@@ -202,8 +185,8 @@ export class HostedAgent implements RunMode, CallOrigins {
 
   reportUnmade(): void {
     const { context, view } = this.#run;
-    const { answers } = context.session;
-    if (answers.length > 0) reportUnmade(context, this.#desk, view.messages);
+    // Few runs bring answers, and the messages are a copy.
+    if (context.session.answers.length > 0) reportUnmade(context, this.#desk, view.messages);
   }
 
   knowTools(names: readonly string[]): void {

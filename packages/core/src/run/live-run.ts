@@ -218,7 +218,10 @@ export class LiveRun {
   /** Entries are stored, or cannot be: the clients may receive them. */
   stored(batch: readonly SizedEntry[], now: number): void {
     this.delivered = Math.max(this.delivered, batch.at(-1)!.to);
-    for (const { event, at } of batch) this.view.apply(event, at);
+    for (let index = 0; index < batch.length; index++) {
+      const { event, at } = batch[index]!;
+      this.view.apply(event, at);
+    }
     this.clients.deliver(batch, now);
   }
 

@@ -159,7 +159,7 @@ export class TurnLog implements TurnMember {
     if (batch) {
       this.#unlogged = undefined;
       this.tail = undefined;
-      for (const entry of batch) sealDeltas(entry);
+      for (let at = 0; at < batch.length; at++) sealDeltas(batch[at]!);
       this.#store(batch);
     } else if (this.#terminal) {
       this.#state = "closed";
@@ -196,7 +196,8 @@ export class TurnLog implements TurnMember {
 
   #acknowledged(batch: readonly SizedEntry[], now: number): void {
     if (this.#state === "closed") return;
-    for (const { size } of batch) {
+    for (let at = 0; at < batch.length; at++) {
+      const { size } = batch[at]!;
       this.unacknowledged -= size;
       this.#sinceCheckpoint += size;
     }

@@ -52,8 +52,7 @@ export class MessageList {
   find(id: string): Slot | undefined {
     if (this.#history.length > 0 && (++this.#looks > fewLooks || this.#isPast(id))) this.#whole();
     if (this.#slots.length > fewSlots) return (this.#byId ??= indexById(this.#slots)).get(id);
-    for (const slot of this.#slots) if (slot.message.id === id) return slot;
-    return undefined;
+    return findById(this.#slots, id);
   }
 
   /** The message of a slot, free to be changed. */
@@ -122,7 +121,9 @@ export class MessageList {
   }
 
   #isPast(id: string): boolean {
-    for (const message of this.#history) if (message.id === id) return true;
+    for (let at = 0; at < this.#history.length; at++) {
+      if (this.#history[at]!.id === id) return true;
+    }
     return false;
   }
 
@@ -152,6 +153,11 @@ export class MessageList {
     }
     return this.#calls.get(toolCallId);
   }
+}
+
+function findById(slots: readonly Slot[], id: string): Slot | undefined {
+  for (let at = 0; at < slots.length; at++) if (slots[at]!.message.id === id) return slots[at];
+  return undefined;
 }
 
 function indexById(slots: readonly Slot[]): Map<string, Slot> {

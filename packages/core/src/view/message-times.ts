@@ -30,7 +30,7 @@ export class Times {
     // Without a prototype: a plain object would teach V8 a new shape for every id there ever was.
     const times = Object.create(null) as Record<string, number>;
     if (this.#firstId !== undefined) times[this.#firstId] = this.#firstAt;
-    for (const [id, at] of this.#others ?? []) times[id] = at;
+    if (this.#others) for (const [id, at] of this.#others) times[id] = at;
     return times;
   }
 

@@ -1,6 +1,8 @@
 import { isApproved, toLostCallError, toMessageId } from "@holodeck/agui-core/internal";
 import type { AskedCall, InterruptAnswer, Message, TakenCall } from "@holodeck/agui-core";
 
+const none: readonly TakenCall[] = Object.freeze([]);
+
 /**
  * The calls that a run is about to make, or to refuse, since a person has answered. They are stored with the
  * run, so that none of them is made again when its process ends in the middle of it.
@@ -8,7 +10,7 @@ import type { AskedCall, InterruptAnswer, Message, TakenCall } from "@holodeck/a
 export function takenBy(
   answers: readonly InterruptAnswer[],
   history: readonly Message[],
-  lost: readonly TakenCall[] = [],
+  lost: readonly TakenCall[] = none,
 ): readonly TakenCall[] | undefined {
   if (answers.length === 0 && lost.length === 0) return undefined;
   const taken = answers.flatMap((answer): TakenCall[] => {

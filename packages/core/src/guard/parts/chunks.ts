@@ -114,7 +114,8 @@ export class Chunks {
   }
 
   #find(lane: Owner): Stream | undefined {
-    for (const stream of this.#streams) if (stream.lane === lane) return stream;
+    const streams = this.#streams;
+    for (let at = 0; at < streams.length; at++) if (streams[at]!.lane === lane) return streams[at];
     return undefined;
   }
 
@@ -188,9 +189,16 @@ function toStart({ kind, start: type, own }: ChunkKind, event: LooseEvent, id: s
     kind === "tool"
       ? { type, toolCallId: id, toolCallName: event.toolCallName! }
       : { type, messageId: id, role };
-  for (const field of own) if (event[field] !== undefined) start[field] = event[field];
-  for (const field of startExtras) if (event[field] !== undefined) start[field] = event[field];
+  copyFields(event, start, own);
+  copyFields(event, start, startExtras);
   return withTag(start, event.subagentRunId);
+}
+
+function copyFields(from: LooseEvent, to: LooseEvent, fields: readonly string[]): void {
+  for (let at = 0; at < fields.length; at++) {
+    const field = fields[at]!;
+    if (from[field] !== undefined) to[field] = from[field];
+  }
 }
 
 function contradicts(stream: Stream, event: LooseEvent, { own }: ChunkKind): boolean {

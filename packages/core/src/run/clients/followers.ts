@@ -61,8 +61,9 @@ export class Followers implements FollowerHost, CollectorHost {
   /** Whether there are clients, and all of them are behind. */
   get isBehind(): boolean {
     if (this.#collectors.length > 0) return false;
-    for (const follower of this.#followers) if (!follower.blocked) return false;
-    return this.#followers.length > 0;
+    const followers = this.#followers;
+    for (let at = 0; at < followers.length; at++) if (!followers[at]!.blocked) return false;
+    return followers.length > 0;
   }
 
   /**
@@ -110,7 +111,9 @@ export class Followers implements FollowerHost, CollectorHost {
 
   /** Sends entries to every client that is not catching up, and cuts one that fails. */
   deliver(batch: readonly SizedEntry[], now: number): void {
-    for (const collector of this.#collectors) collector.deliver(batch);
+    if (this.#collectors !== none) {
+      for (const collector of this.#collectors) collector.deliver(batch);
+    }
     const followers = this.#followers;
     // Followers with the same encoding share the bytes.
     let key: string | undefined;
