@@ -1,5 +1,5 @@
 import { isOpaqueId } from "@holodeck/agui-core";
-import { isMessageId, isRecord } from "@holodeck/agui-core/internal";
+import { isMessageId } from "@holodeck/agui-core/internal";
 import type { Json, Message, RunAgentInput, Tool } from "@holodeck/agui-core";
 import type { DecodedRunInput } from "./decode-run-input.ts";
 import type { InputLimits } from "./normalise-input.ts";
@@ -9,7 +9,8 @@ import type { InputLimits } from "./normalise-input.ts";
  * its place, and messages of text. Returns undefined to fall back to the schema, which reports errors.
  */
 export function decodePlainInput(body: unknown, limits: InputLimits): DecodedRunInput | undefined {
-  if (!isRecord(body) || !hasOnlyMembers(body)) return undefined;
+  // The members that are read below rule out arrays.
+  if (!isObject(body) || !hasOnlyMembers(body)) return undefined;
   const { threadId, runId, protocolVersion, agentId, state, forwardedProps } = body;
   if (!isOpaqueId(threadId) || !isOpaqueId(runId)) return undefined;
   if (!isVersion(protocolVersion) || !isName(agentId)) return undefined;
@@ -32,6 +33,10 @@ export function decodePlainInput(body: unknown, limits: InputLimits): DecodedRun
 
 // More of anything is looked at one by one.
 const maxEntries = 10_000;
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null;
+}
 
 function hasOnlyMembers(body: Json): boolean {
   for (const key in body) {
@@ -69,7 +74,7 @@ function isNothing(value: unknown): boolean {
 function copyAll<T>(list: unknown, copy: (entry: Json) => T | undefined): T[] | undefined {
   if (!Array.isArray(list) || list.length > maxEntries) return undefined;
   // Not pushed one by one: that makes room for sixteen, and a run keeps its input to the end.
-  const copies = (list as unknown[]).map((entry) => (isRecord(entry) ? copy(entry) : undefined));
+  const copies = (list as unknown[]).map((entry) => (isObject(entry) ? copy(entry) : undefined));
   return copies.includes(undefined) ? undefined : (copies as T[]);
 }
 
