@@ -62,7 +62,8 @@ export class TurnLog implements TurnMember {
   /** Takes an event. `isDelta`: it is a delta with nothing else in it, so that others can be merged into it. */
   add(event: BaseEvent, size: number, isDelta: boolean): void {
     if (this.#state === "closed" || this.#terminal) return;
-    this.#readClock();
+    // Once per turn, which lasts a few milliseconds for an agent that waits at all.
+    if (!this.#turnOpen) this.#turnAt = this.#run.settings.clock.now();
     const entry = this.#number(event, size);
     this.unacknowledged += size;
     if (!this.#turnOpen) this.#openTurn(entry);
@@ -81,7 +82,8 @@ export class TurnLog implements TurnMember {
 
   /** Takes the last event of the run. It is closed with it as soon as all others are stored. */
   finish(terminal: BaseEvent, size: number): void {
-    this.#readClock();
+    // An agent may have worked for long in this turn: the end has its own time.
+    this.#turnAt = this.#run.settings.clock.now();
     this.#terminal = this.#number(terminal, size);
     this.tail = undefined;
     this.#flush();
@@ -113,11 +115,6 @@ export class TurnLog implements TurnMember {
   endTurn(): void {
     this.#turnOpen = false;
     this.#flush();
-  }
-
-  // Once per turn, which lasts a few milliseconds at most.
-  #readClock(): void {
-    if (!this.#turnOpen) this.#turnAt = this.#run.settings.clock.now();
   }
 
   #number(event: BaseEvent, size: number): OpenEntry {
