@@ -2,6 +2,7 @@ import { AgentError, EventType, isAgentError } from "@holodeck/agui-core";
 import { LiveRun, isPromise } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
+  Awaitable,
   HistoryOwner,
   Lease,
   Message,
