@@ -84,7 +84,7 @@ function sessionTooLarge(threadId: string, maxBytes: number): AgentError {
 }
 
 /** Roughly what messages and state take in memory. */
-export function totalOf({ messageBytes, stateBytes }: SessionSize): number {
+function totalOf({ messageBytes, stateBytes }: SessionSize): number {
   return messageBytes + stateBytes;
 }
 

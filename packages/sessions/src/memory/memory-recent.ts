@@ -1,5 +1,5 @@
 import type { Session } from "@holodeck/agui-core";
-import { memoryOf, totalOf } from "../kit/session-size.ts";
+import { memoryOf } from "../kit/session-size.ts";
 
 /** The threads of one principal. */
 export interface Owner {
@@ -191,11 +191,12 @@ export function bytesOfNew(session: Session): number {
 }
 
 function bytesWith({ size }: Session, rest: number): number {
-  return perSession + rest + (size ? totalOf(size) : 0);
+  return perSession + rest + (size ? size.messageBytes + size.stateBytes : 0);
 }
 
 function restOf({ metadata, pending }: Session): number {
-  return memoryOf(metadata) + (pending.length === 0 ? 0 : memoryOf(pending));
+  const bytes = pending.length === 0 ? 0 : memoryOf(pending);
+  return isEmpty(metadata) ? bytes : bytes + memoryOf(metadata);
 }
 
 function link(place: Place): void {
@@ -215,4 +216,9 @@ function unlink(place: Place): void {
   else ends.oldest = newer;
   if (newer) newer.older = older;
   else ends.newest = older;
+}
+
+function isEmpty(record: object): boolean {
+  for (const _ in record) return false;
+  return true;
 }
