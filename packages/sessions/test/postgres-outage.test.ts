@@ -164,6 +164,33 @@ describe.runIf(probe)("a write whose answer was lost", () => {
   });
 });
 
+describe.runIf(probe)("an end whose answer is late", () => {
+  test("is no loss of the lease, though the database is asked meanwhile", async () => {
+    const server = await startServer();
+    const pool = await server.pg();
+    let looks = 0;
+    const client: PgPool = {
+      options: { max: 8 },
+      connect: () => pool.connect(),
+      async query(text, values) {
+        const result = await pool.query(text, values);
+        if (text.includes(".look(")) looks++;
+        if (!text.includes(".close_run(")) return result;
+        // Each other run of this process makes it look.
+        const before = looks;
+        await until(() => looks > before + 2);
+        return result;
+      },
+    };
+    const store = openStore({ client, schema: await server.schema(), listen: false });
+    const other = await open(store.runs, { ...thread, threadId: "t2", runId: "r2" });
+    const lease = await open(store.runs, key);
+    await store.runs.append(lease, [mark(1)]);
+    await store.runs.close(lease, ending(2), "finished");
+    expect([isLost(lease), isLost(other)]).toEqual([false, false]);
+  });
+});
+
 describe.runIf(probe)("a standby that is promoted", () => {
   test("takes over with everything that it has received", async () => {
     const server = await startServer(["-c", "wal_level=replica", "-c", "max_wal_senders=4"]);

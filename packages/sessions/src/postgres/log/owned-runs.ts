@@ -14,6 +14,8 @@ interface OwnedRun {
   isSuspended: boolean;
   /** A write was not answered: it may have landed. */
   isDoubtful: boolean;
+  /** Its end is on the way: that it has ended is no loss. */
+  isClosing: boolean;
 }
 
 /** The runs that this process owns. */
@@ -28,6 +30,10 @@ export interface OwnedRuns {
   /** The outcome of a write. `silent`: unknown. */
   wrote(lease: Lease, result: "ok" | "refused" | "silent"): void;
   isDoubtful(lease: Lease): boolean;
+  /** Its end is being written. */
+  closing(lease: Lease): void;
+  /** A look has found that it does not run. */
+  ended(fence: number): void;
   /** The run has ended, or belongs to another process: its owner is notified. */
   lose(fence: number): void;
   /** The same for a caller that gets an error. */
@@ -58,12 +64,13 @@ export function createOwnedRuns(): OwnedRuns {
         seen: 0,
         isSuspended: false,
         isDoubtful: false,
+        isClosing: false,
       });
       return lease;
     },
     has: (fence) => owned.has(fence),
     list() {
-      const active = [...owned].filter(([, run]) => !run.isSuspended);
+      const active = [...owned].filter(([, run]) => !run.isSuspended && !run.isClosing);
       return { fences: active.map(([fence]) => fence), seen: active.map(([, { seen }]) => seen) };
     },
     deliver(fence, number, command) {
@@ -88,10 +95,19 @@ export function createOwnedRuns(): OwnedRuns {
     wrote({ fence }, result) {
       const run = owned.get(fence);
       if (!run) return;
+      run.isClosing = false;
       run.isSuspended = result !== "ok";
       run.isDoubtful = result === "silent";
     },
     isDoubtful: ({ fence }) => owned.get(fence)?.isDoubtful ?? false,
+    closing({ fence }) {
+      const run = owned.get(fence);
+      if (run) run.isClosing = true;
+    },
+    ended(fence) {
+      // The answer to the close decides; a look may overtake it.
+      if (!owned.get(fence)?.isClosing) lose(fence);
+    },
     lose,
     lost({ fence, runId }) {
       lose(fence);

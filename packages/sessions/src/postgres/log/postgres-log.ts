@@ -95,6 +95,7 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
       const write = (): Promise<string | null> =>
         connection.one("close_run", fence, offset, ...end, ...bounds);
       let answer: string | null;
+      owned.closing(lease);
       try {
         answer = await write();
         if (isBehind(answer!, terminal.from)) {
@@ -106,7 +107,10 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
         throw error;
       }
       if (answer === "lost") throw owned.lost(lease);
-      if (answer !== "ok") throw doesNotFollow(lease, terminal.from, answer!);
+      if (answer !== "ok") {
+        owned.wrote(lease, "ok");
+        throw doesNotFollow(lease, terminal.from, answer!);
+      }
       owned.release(fence);
       appends.forget(fence);
       followers.moved(fence);

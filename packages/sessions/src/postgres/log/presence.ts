@@ -90,7 +90,7 @@ export function createPresence(options: PresenceOptions): Presence {
       return;
     }
     if (isClosed) return;
-    found.lost.forEach(owned.lose);
+    found.lost.forEach(owned.ended);
     for (const [fence, number, value] of found.commands) {
       owned.deliver(fence, number, JSON.parse(value) as RunCommand);
     }
