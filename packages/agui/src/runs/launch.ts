@@ -1,4 +1,4 @@
-import { AgentError, EventType, isAgentError } from "@holodeck/agui-core";
+import { AgentError } from "@holodeck/agui-core";
 import { LiveRun, isPromise } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
@@ -19,11 +19,12 @@ import { createQuestions } from "./client-tool-answers.ts";
 import { asRead, asStored, isAddedTo, prepareInput } from "./history/trust.ts";
 import type { HistoryOptions, PreparedInput } from "./history/trust.ts";
 import { createThread, unknownThread } from "./find-thread.ts";
-import { findPast, fingerprintOf, givenBack, runExists } from "./past-run.ts";
+import { findPast, fingerprintOf, runExists } from "./past-run.ts";
 import { ephemeralId } from "./registry.ts";
 import { takenBy } from "./history/taken-calls.ts";
 import { emptySession } from "./history/thread-record.ts";
 import { isCutShort, recoverThread } from "./recovery/recover-thread.ts";
+import { createRefusal } from "./recovery/refuse-launch.ts";
 import type { HostOptions } from "./registry.ts";
 import { createServerTools } from "./recovery/server-tools.ts";
 import type { SessionResources } from "./resources.ts";
@@ -107,6 +108,8 @@ export function createLauncher(options: HostOptions): Launcher {
   const maxBytes = settings.limits.sessionBytes;
   const trust = settings.trustClientHistory;
   const toolsWith = createServerTools(settings);
+
+  const refuse = createRefusal(settings);
 
   function historyOf({ owner, isWhole }: Launch, agent: AgentLike): HistoryOptions {
     return { owner, isWhole, trust, serverTools: toolsWith(agent), clock };
@@ -243,45 +246,6 @@ export function createLauncher(options: HostOptions): Launcher {
     return run;
   }
 
-  // A thread that did not exist before this request does not exist after it, nor does its run.
-  async function forget(lease: Lease, error: unknown): Promise<void> {
-    try {
-      await sessions.delete(lease);
-    } catch (second) {
-      logger.warn(
-        { error: second, cause: error, threadId: lease.threadId },
-        "The thread of a refused request could not be removed.",
-      );
-      await giveBack(lease, error);
-    }
-  }
-
-  /** Undoes what was taken for a run that cannot start, and throws why. */
-  async function refuse(asked: Launch, lease: Lease, error: unknown): Promise<never> {
-    if (asked.isNew) await forget(lease, error);
-    else await giveBack(lease, error);
-    throw isAgentError(error) && error.code === "run-lost" ? tooLate(error) : error;
-  }
-
-  async function giveBack(lease: Lease, error: unknown): Promise<void> {
-    const event = {
-      type: EventType.RUN_ERROR,
-      message: "The run could not start.",
-      code: "internal",
-    };
-    const terminal = { from: 1, to: 1, at: clock.now(), event };
-    // A copy of an accepted request is not to be taken for a run that never began.
-    const isCopy = isAgentError(error) && error.code === "run-exists";
-    try {
-      await sessions.runs.close(lease, terminal, isCopy ? "failed" : givenBack);
-    } catch (second) {
-      logger.error(
-        { error: second, cause: error, runId: lease.runId },
-        "A lease could not be released.",
-      );
-    }
-  }
-
   return {
     check(asked) {
       const note = (session: Session | undefined): void => {
@@ -341,15 +305,6 @@ export function createLauncher(options: HostOptions): Launcher {
       return admit(run);
     },
   };
-}
-
-// The process stood still between taking the thread and storing the request.
-function tooLate(cause: AgentError): AgentError {
-  return new AgentError("run-lost", "The run was lost before it started.", {
-    status: 503,
-    retryAfter: 1,
-    cause,
-  });
 }
 
 // What a thread keeps by itself, it keeps as its agents read it: the file itself is gone with the run.

@@ -8,6 +8,7 @@ import type {
   SessionStore,
   ThreadKey,
 } from "@holodeck/agui-core";
+import { storeWith } from "./store-with.ts";
 
 /** What one session has for itself, for as long as it lives. */
 export interface SessionResources {
@@ -100,15 +101,13 @@ export function createResources(
 
 /** Wraps the store to notify the resources when a session is deleted. */
 export function withResources(store: SessionStore, resources: Resources): SessionStore {
-  return Object.create(store, {
-    delete: {
-      value: async (key: ThreadKey): Promise<boolean> => {
-        const existed = await store.delete(key);
-        await resources.release(key);
-        return existed;
-      },
+  return storeWith(store, {
+    async delete(key) {
+      const existed = await store.delete(key);
+      await resources.release(key);
+      return existed;
     },
-  }) as SessionStore;
+  });
 }
 
 function idOf(key: ThreadKey): string {

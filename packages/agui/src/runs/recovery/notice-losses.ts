@@ -13,6 +13,7 @@ import type { Settings } from "../../options/options.ts";
 import { recoverForReader } from "./recover-thread.ts";
 import { liveId } from "../registry.ts";
 import type { RunRegistry } from "../registry.ts";
+import { storeWith } from "../store-with.ts";
 import { createServerTools } from "./server-tools.ts";
 
 // One conflict is another reader, or the next run; so many in a row mean that the thread is in use.
@@ -128,10 +129,7 @@ export function noticeLosses(options: {
     commands: (lease, on) => log.commands(lease, on),
   };
 
-  return Object.create(sessions, {
-    runs: { value: noticing, enumerable: true },
-    get: { value: get },
-  }) as SessionStore;
+  return storeWith(sessions, { get, runs: noticing });
 }
 
 function isLost(entries: readonly LogEntry[]): boolean {
