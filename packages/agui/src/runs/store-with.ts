@@ -1,7 +1,7 @@
 import type { SessionStore } from "@holodeck/agui-core";
 
 /**
- * A store with other members in place of some of its own. All others are called on the store itself: it may be an
+ * A store with some members replaced. All others are called on the store itself: it may be an
  * instance of a class with private members.
  */
 export function storeWith(store: SessionStore, members: Partial<SessionStore>): SessionStore {
