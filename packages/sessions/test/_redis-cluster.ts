@@ -11,7 +11,7 @@ import { until } from "./_redis-runs.ts";
 export interface TestCluster {
   nodeRedis(): Promise<RedisClient>;
   ioRedis(): Promise<RedisClient>;
-  /** SIGKILL for the node of the first slots; resolves when its replica has taken over. */
+  /** SIGKILL for the node of the first slots once its replica has its data; resolves when that has taken over. */
   failOver(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -88,8 +88,13 @@ export async function startCluster(
       return cluster;
     },
     async failOver() {
-      await killRedis(nodes[0]!.server);
       const promoted = new Redis(replica!.port, "127.0.0.1");
+      const master = new Redis(nodes[0]!.port, "127.0.0.1");
+      // Replication is asynchronous: what the replica has not received yet would be lost.
+      const written = await offsetOf(master);
+      await until(async () => (await offsetOf(promoted)) >= written);
+      master.disconnect();
+      await killRedis(nodes[0]!.server);
       await until(async () => {
         const info = String(await promoted.call("INFO", "replication"));
         return info.includes("role:master") && (await isWhole(promoted));
@@ -101,4 +106,10 @@ export async function startCluster(
       await rm(dir, { recursive: true });
     },
   };
+}
+
+/** How many bytes of writes a node has made or received. */
+async function offsetOf(node: Redis): Promise<number> {
+  const info = String(await node.call("INFO", "replication"));
+  return Number(/^(?:slave|master)_repl_offset:(\d+)/m.exec(info)?.[1]);
 }
