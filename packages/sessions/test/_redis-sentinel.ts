@@ -8,6 +8,7 @@ import { Redis } from "ioredis";
 import { createSentinel } from "redis";
 import type { RedisClient } from "../src/redis/index.ts";
 import { hasRedis, killRedis, onFreePort, spawnRedis } from "./_redis.ts";
+import { isReplicated } from "./_redis-replication.ts";
 import { until } from "./_redis-runs.ts";
 import { locate } from "../../../scripts/test-support/services.ts";
 
@@ -62,6 +63,7 @@ export async function startSentinel(suite: string): Promise<TestSentinel | undef
       return client;
     },
     async failOver() {
+      await isReplicated(master.port, replica.port);
       await killRedis(master.server);
       const promoted = new Redis(replica.port, "127.0.0.1");
       await until(async () =>
