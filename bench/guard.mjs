@@ -17,7 +17,7 @@ try {
     const raw = await allocationsOf("raw", load);
     const ours = await allocationsOf("ours", load);
     if (wanted("bytesPerDelta")) measured.bytesPerDelta = ours.perDelta / raw.perDelta;
-    // Not to what raw needs per run: that is small, and found as a difference of two large figures.
+    // As deltas of raw: what raw needs per run is small.
     if (wanted("bytesPerRun")) measured.bytesPerRun = ours.perRun / raw.perDelta;
     for (const [name, { perDelta, perRun }] of Object.entries({ raw, ours })) {
       console.log(
