@@ -1,8 +1,10 @@
-// Words that plain technical English does not need, in comments, messages and Markdown. The TypeScript
-// parser separates prose from code, so that names and quoted data of a program are not read.
+// Words that plain technical English does not need: in comments and messages of the sources, in titles of tests
+// wherever they are, and in Markdown. The TypeScript parser separates prose from code, so that names and quoted data
+// of a program are not read.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { root } from "./lib/workspace.mjs";
 
@@ -16,7 +18,7 @@ const words = [
   [/\bof\s+(?:its|their|our)\s+own\b/gi, "its own, separate, another"],
   [/\bNothing: /g, "Returns undefined when"],
   [/\b(?:no\s+longer|any\s+more|anymore)\b/gi, "what is true today"],
-  [/\b(?:founding\s+document|first\s+design|first\s+wave)\b/gi, "what is true today"],
+  [/\b(?:founding\s+(?:documents?|API)|first\s+design|first\s+wave)\b/gi, "what is true today"],
   [/\b(?:rightly|amiss)\b/gi, "correctly, valid, wrong"],
   [/\bdear(?:er|est)?\b/gi, "expensive, slow"],
 ];
@@ -25,28 +27,29 @@ const words = [
 const exceptions = [
   ["packages/cli/src/demo/", "Tell me a long story", "a user's request to the agent"],
   ["", "You said", "an agent's answer, which quotes the user"],
-  ["docs/contributing/requirements.md", " › ", "names of tests"],
   ["examples/", "The user said no.", "a tool result, for a model"],
 ];
 
-const folders = /^(?:packages\/[^/]+\/(?:src|page)\/|examples\/(?!.*\/test\/)|bench\/(?!test\/))/;
-const isCode = (file) => /\.(?:ts|tsx|mjs)$/.test(file) && folders.test(file);
+const sources = /^(?:packages\/[^/]+\/(?:src|page)\/|examples\/(?!.*\/test\/)|bench\/(?!test\/))/;
+const isCode = (file) => /\.(?:ts|tsx|mjs)$/.test(file);
 const isMarkdown = (file) => file.endsWith(".md") && !file.startsWith(".changeset/");
 
-const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });
-const named = process.argv.slice(2);
-const files = tracked.split("\0").filter((file) => isCode(file) || isMarkdown(file));
-const chosen = files.filter(
-  (file) => named.length === 0 || named.some((one) => file.startsWith(one)),
-);
-const faults = chosen.flatMap(check);
+if (process.argv[1] === fileURLToPath(import.meta.url)) main(process.argv.slice(2));
 
-for (const fault of faults) console.error(fault);
-if (faults.length === 0) console.log(`${chosen.length} files are in plain words.`);
-process.exit(faults.length === 0 ? 0 : 1);
+function main(named) {
+  const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });
+  const files = tracked.split("\0").filter((file) => isCode(file) || isMarkdown(file));
+  const chosen = files.filter(
+    (file) => named.length === 0 || named.some((one) => file.startsWith(one)),
+  );
+  const faults = chosen.flatMap((file) => findWords(file, read(file)));
+  for (const fault of faults) console.error(fault);
+  if (faults.length === 0) console.log(`${chosen.length} files are in plain words.`);
+  process.exitCode = faults.length === 0 ? 0 : 1;
+}
 
-function check(file) {
-  const text = read(file);
+/** The listed words in the prose of a file, each with its line and what may take its place. */
+export function findWords(file, text) {
   const lines = text.split("\n");
   const prose = isMarkdown(file) ? proseOfMarkdown(text) : proseOfCode(file, text);
   const found = [];
@@ -78,8 +81,13 @@ function proseOfMarkdown(text) {
   return text.replace(/^(```+)[^\n]*\n[^]*?^\1|`[^`\n]+`|<!--[^]*?-->/gm, blank);
 }
 
-/** The text with everything blanked but comments and strings of more than one word. */
+/**
+ * The text with everything blanked but titles of tests and, in a source, comments and strings of more than one word.
+ */
 function proseOfCode(file, text) {
+  const isSource = sources.test(file);
+  // Parsing takes the time; most files outside of the sources are tests.
+  if (!isSource && !/\b(?:test|it|describe)\b/.test(text)) return "";
   const kind = file.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true, kind);
   let prose = "";
@@ -89,21 +97,35 @@ function proseOfCode(file, text) {
     if (ts.isJSDoc(node) || node.end <= prose.length) return;
     // What is between two tokens is white space and comments.
     const start = Math.max(node.getStart(source), prose.length);
-    prose += text
-      .slice(prose.length, start)
-      .replace(/^[ \t]*(?:\/\/|\/?\*+)|\/\*\*?|\*\/|\/\//gm, blank);
+    const between = text.slice(prose.length, start);
+    prose += isSource
+      ? between.replace(/^[ \t]*(?:\/\/|\/?\*+)|\/\*\*?|\*\/|\/\//gm, blank)
+      : blank(between);
     const token = text.slice(start, node.end);
-    prose += isProse(node, token) ? token : blank(token);
+    const isRead = isText(node) && ((isSource && /\w \w/.test(token)) || isTitle(node));
+    prose += isRead ? token : blank(token);
   };
   visit(source);
   return prose;
 }
 
-function isProse(node, token) {
-  return (
-    (ts.isLiteralExpression(node) || ts.isTemplateLiteralToken(node) || ts.isJsxText(node)) &&
-    /\w \w/.test(token)
-  );
+function isText(node) {
+  return ts.isLiteralExpression(node) || ts.isTemplateLiteralToken(node) || ts.isJsxText(node);
+}
+
+/** Whether a text is the title of a test or of a group of them: `test("…")`, `describe.for(…)(`…`)`. */
+function isTitle(node) {
+  let title = node;
+  while (ts.isTemplateSpan(title.parent) || ts.isTemplateExpression(title.parent)) {
+    title = title.parent;
+  }
+  const call = title.parent;
+  if (!ts.isCallExpression(call) || call.arguments[0] !== title) return false;
+  let callee = call.expression;
+  while (ts.isCallExpression(callee) || ts.isPropertyAccessExpression(callee)) {
+    callee = callee.expression;
+  }
+  return ts.isIdentifier(callee) && /^(?:test|it|describe)$/.test(callee.text);
 }
 
 function blank(text) {

@@ -42,7 +42,7 @@ describe("goals", () => {
     expect(verdicts["paced 300: CPU per delta to raw"]).toBe("met");
   });
 
-  test("say so when their scenario did not run", () => {
+  test("report a scenario that did not run", () => {
     const judged: Goal[] = judge({});
     expect(new Set(judged.map(({ verdict }) => verdict))).toEqual(new Set(["not measured"]));
     expect(goalRows(judged)[1].at(-2)).toBe("–");

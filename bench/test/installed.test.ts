@@ -25,7 +25,7 @@ describe("what an installation needs", () => {
     ]);
   });
 
-  test("has peers in it, but not optional ones that nobody installed", () => {
+  test("has peers in it, but not optional ones that are not installed", () => {
     const packages = {
       "node_modules/a": {
         peerDependencies: { b: "1", c: "1" },
@@ -52,7 +52,7 @@ describe("the lock of the peers", () => {
     }
   });
 
-  test("does not say where packages come from", () => {
+  test("does not contain where packages come from", () => {
     expect(Object.values(lock.packages).filter(({ resolved }) => resolved)).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ import { readRecord } from "../lib/report/simulation.mjs";
 const record = readRecord();
 
 describe("pages", () => {
-  test("show what the results say", () => {
+  test("show the figures of the results", () => {
     const script = fileURLToPath(new URL("../chart.mjs", import.meta.url));
     // Fails, and names the page, when one of them is stale.
     execFileSync(process.execPath, [script, "--check"], { encoding: "utf8" });
@@ -28,7 +28,7 @@ describe("pages", () => {
     expect(new Set(places)).toEqual(new Set([...names, "goals", "versions"]));
   });
 
-  test("say when and on what it was measured, without a host or a path", () => {
+  test("name the date and the machine of the measurement, without a host or a path", () => {
     expect(provenance(record)).toMatch(/^Measured on \d{4}-\d\d-\d\d: .*cores.*Node \d+/);
     expect(JSON.stringify(record)).not.toMatch(/"\/|file:|localhost/);
   });

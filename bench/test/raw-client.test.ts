@@ -40,7 +40,7 @@ test("reads one answer after the other on a socket, chunked or with a length", a
   socket.destroy();
 });
 
-test("tells how long a stamped delta was on its way", async () => {
+test("measures how long a stamped delta was on its way", async () => {
   const port = await serve((_, response) => {
     response.end(`xxxx@${process.hrtime.bigint()}@xxxx mail@example.com`);
   });
@@ -69,7 +69,7 @@ test("fails when the answer is a refusal, or is cut", async () => {
   }
 });
 
-test("gives every request ids of its own", () => {
+test("gives every request its own ids", () => {
   const body = { threadId: "t<id>", runId: "r<id>" };
   const texts = [1, 2].map(() => writeRequest({ path: "/agui", body }).split("\r\n\r\n")[1]);
   const [first, second] = texts.map((text) => JSON.parse(text) as typeof body);

@@ -22,7 +22,7 @@ describe("the simulation", () => {
     expect(of({ cpuRedisUs: 0.001, memoryKb: 1 })).toBe("files");
   });
 
-  test("computes what it says", () => {
+  test("computes what its text states", () => {
     const given = { ...assumptions, speaking: 0.5, rate: 10, load: 0.5, cores: 4 };
     const found = simulate(100_000, inputs, given);
     expect(found.deltas).toBe(500_000);

@@ -61,7 +61,7 @@ describe.for(clients)("agentic chat with $name", (client) => {
     ]);
   });
 
-  test("answers what is said after a tool, not the tool again", async () => {
+  test("answers the message after a tool, not the tool again", async () => {
     const chat = open({ tools });
     const asked = await chat.say("A green background");
     await chat.answer(asked[1]?.toolCallId as string, "The background is green.");
@@ -70,7 +70,7 @@ describe.for(clients)("agentic chat with $name", (client) => {
     expect(chat.messages).toHaveLength(6);
   });
 
-  test("says so when the page offers no such tool", async () => {
+  test("answers with a text when the page offers no such tool", async () => {
     const chat = open();
     await chat.say("A red background");
     expect(chat.messages.at(-1)).toMatchObject({

@@ -38,7 +38,7 @@ function merge(lines: readonly Line[]): Line[] {
 }
 
 describe("the NDJSON protocol", () => {
-  test("sends every event when the agent makes it, as a line of its own", async () => {
+  test("sends every event when the agent makes it, on its own line", async () => {
     const words = ["one ", "two ", "three ", "four"];
     const { agent, follow } = lockstep(words);
     const response = await post(await serve({ agent }), userInput("run-1"));
@@ -103,7 +103,7 @@ describe("the NDJSON protocol", () => {
     expect(types(seen)).toEqual(["RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT"]);
   });
 
-  test("stops a run on request and says so at its end", async () => {
+  test("stops a run on request and reports it at its end", async () => {
     const { agent, aborted } = patient();
     const url = await serve({ agent });
     const lines = readLines(await post(url, userInput("run-1")));

@@ -28,7 +28,7 @@ const textOf = (messages: readonly SocketMessage[]) =>
   messages.map(({ event }) => event?.delta ?? "").join("");
 
 describe("the WebSocket carrier", () => {
-  test("sends every event when the agent makes it, as a message of its own", async () => {
+  test("sends every event when the agent makes it, as its own message", async () => {
     const words = ["one ", "two ", "three ", "four"];
     const { agent, follow } = lockstep(words);
     const { client } = await open({ agent });
@@ -52,7 +52,7 @@ describe("the WebSocket carrier", () => {
     }
   });
 
-  test("carries two runs at once and tells them apart", async () => {
+  test("carries two runs at once and keeps them apart", async () => {
     const release = deferred();
     const { client } = await open({
       agent: async function* (input) {
@@ -78,7 +78,7 @@ describe("the WebSocket carrier", () => {
   test.for([
     ["all its runs", {}],
     ["the run it names", { runId: "run-1" }],
-  ])("stops %s on request and says so at the end", async ([, stop]) => {
+  ])("stops %s on request and reports it at the end", async ([, stop]) => {
     const { client } = await open({ agent: patient().agent });
     client.send(userInput("run-1"));
     await client.next();

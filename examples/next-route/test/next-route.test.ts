@@ -32,7 +32,7 @@ describe("a route of Next.js", () => {
     expect(await response.text()).toMatch(/"type":"RUN_STARTED"[^]*"type":"RUN_FINISHED"/);
   });
 
-  test("tells what it serves, and what it does not", async () => {
+  test("lists what it serves, and nothing else", async () => {
     const info = await GET(new Request(`${site}/api/agui/info`), route("agui/info"));
     expect(await info.json()).toMatchObject({
       routes: expect.arrayContaining(["POST /api/agui", "GET /api/agui/info"]) as unknown,

@@ -83,7 +83,7 @@ describe("an agent that shows nothing", () => {
     expect((await serveOnce(agent)).warnings).toEqual([]);
   });
 
-  test("is left alone in production, and where the handler says so", async () => {
+  test("is left alone in production, and where the handler's options turn advice off", async () => {
     const quiet = async (): Promise<void> => {};
     expect((await serveOnce(quiet, { development: false })).warnings).toEqual([]);
     const before = process.env.NODE_ENV;

@@ -338,7 +338,7 @@ describe("an approved call", () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  test("whose arguments the tool does not take any more is refused", async () => {
+  test("is refused when the tool does not accept its arguments", async () => {
     const { tool } = counted("send");
     const strict = counted("send", undefined, { parameters: z.object({ to: z.string().min(3) }) });
     const { agent, seen } = asking([{ name: "send", args: { to: "A" } }]);
@@ -718,7 +718,7 @@ describe("a call that a lost run had taken", () => {
     },
   );
 
-  test("is shown to an agent whose client has forgotten it, before what the user says", async () => {
+  test("is shown to an agent whose client has forgotten it, before the user's message", async () => {
     const { run, seen } = await lose(true);
     const events = await run({ messages: [first, next] });
     expect(typesOf(events).slice(0, 5)).toEqual([

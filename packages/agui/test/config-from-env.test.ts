@@ -167,7 +167,7 @@ describe("on a running server", () => {
     expect(await allowed("https://evil.example.com")).toBeNull();
   });
 
-  test("AGUI_CORS_ORIGINS lets nobody when it is not set", async () => {
+  test("AGUI_CORS_ORIGINS admits no origin when it is not set", async () => {
     const response = await run(await start({}), {}, { origin });
     expect(response.headers.get("access-control-allow-origin")).toBeNull();
   });
@@ -184,7 +184,7 @@ describe("on a running server", () => {
     expect(parseSse(text).at(-1)).toMatchObject({ type: "RUN_ERROR", message });
   });
 
-  test("AGUI_DEBUG writes debug records, unless LOG_LEVEL says otherwise", async () => {
+  test("AGUI_DEBUG writes debug records, unless LOG_LEVEL sets another level", async () => {
     const written = vi.spyOn(console, "error").mockImplementation(() => {});
     configFromEnv({ AGUI_DEBUG: "on" }).handler.logger!.debug({}, "one");
     configFromEnv({ AGUI_DEBUG: "on", LOG_LEVEL: "info" }).handler.logger!.debug({}, "two");
@@ -193,7 +193,7 @@ describe("on a running server", () => {
 });
 
 describe("an environment", () => {
-  test("that says nothing gives the defaults", () => {
+  test("without variables of ours gives the defaults", () => {
     const { handler, serve: listen, llm } = configFromEnv({ AGUI_PORT: "", LLM_MODEL: " " });
     expect(listen).toMatchObject({ host: "127.0.0.1", port: 8000 });
     expect(llm).toMatchObject({ provider: "openai", model: "gpt-4" });
@@ -208,7 +208,7 @@ describe("an environment", () => {
     expect(configFromEnv({}).serve.port).toBe(8000);
   });
 
-  test("tells everything that is wrong with it at once, by name", () => {
+  test("reports everything that is wrong with it at once, by name", () => {
     const wrong = {
       AGUI_HOST: "not a host",
       AGUI_PORT: "80",
@@ -255,7 +255,7 @@ describe("an environment", () => {
     expect(configFromEnv({ AGUI_PORT }).serve.port).toBe(Number(AGUI_PORT));
   });
 
-  test.for(["0", "80"])("may have the port %s when its host says so", (AGUI_PORT) => {
+  test.for(["0", "80"])("may have the port %s when its host allows it", (AGUI_PORT) => {
     const { serve: listen } = configFromEnv({ AGUI_PORT }, { allowPrivileged: true });
     expect(listen.port).toBe(Number(AGUI_PORT));
   });

@@ -123,12 +123,12 @@ describe("a body that no protocol at its place understands", () => {
     [{ message: null }, "message must be a string"],
     [null, "The body must be an object"],
     [[], "The body must be an object"],
-  ])("is told what %j lacks", async ([body, message]) => {
+  ])("names what %j lacks", async ([body, message]) => {
     expect(await post(body)).toContain(message);
   });
 
   test.for([{ messages: null }, { messages: "hi" }, { prompt: 5 }])(
-    "is told who answers there, for %j",
+    "names the protocols that answer there, for %j",
     async (body) => {
       expect(await post(body)).toContain(
         "No protocol recognizes this body; POST /chat is served by vercel and threads.",

@@ -29,7 +29,7 @@ function protocol(name: string, route: Partial<Route>, more: Partial<Protocol> =
 }
 
 describe("a route that is shared", () => {
-  test("is mounted once, whoever brings it", async () => {
+  test("is mounted once, whichever protocol brings it", async () => {
     const { fetch, info } = createAgentHandler(hello, {
       ...quiet,
       health: false,
@@ -75,7 +75,7 @@ describe("a body that may be absent", () => {
   });
 });
 
-describe("what protocols say of themselves", () => {
+describe("what protocols report about themselves", () => {
   const describeHost = (options: AgentHandlerOptions): unknown => {
     const told = protocol(
       "told",
@@ -182,7 +182,7 @@ describe("the capabilities of an agent", () => {
     });
   });
 
-  test("yield to what the host says of the agent", async () => {
+  test("yield to the host's description of the agent", async () => {
     const agent = fromAbstractAgent(new Painter());
     const entry = { agent, capabilities: { custom: { canvas: "linen" } } };
     const { fetch } = createAgentHandler({ painter: entry }, quiet);

@@ -136,7 +136,7 @@ describe.for([sse, proto])("over $name", (wire) => {
     return events;
   }
 
-  test("a run with everything in it arrives as it was said", async () => {
+  test("a run with every kind of event arrives as the agent sent it", async () => {
     expect(await receive(exampleRun)).toEqual(exampleRun);
   });
 
@@ -166,7 +166,7 @@ describe.for([sse, proto])("over $name", (wire) => {
     }
   });
 
-  test("what subagents say arrives untagged when they do not say who they are", async () => {
+  test("the events of subagents without an id arrive untagged", async () => {
     const lifecycle = ["SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"];
     const run = exampleRun
       .filter(({ type }) => !lifecycle.includes(type))

@@ -97,7 +97,7 @@ describe.for([
   { store: "a store that takes its time", make: () => slow(memorySessions()) },
 ])("when a run fails on $store", ({ make }) => {
   test.for(Object.keys(failing))(
-    "%s: logged, told, cleaned up, aborted, and the session stays",
+    "%s: logged, sent to the client, cleaned up, aborted, and the session stays",
     async (kind) => {
       const order: string[] = [];
       const note = (what: string): void => void order.push(what);

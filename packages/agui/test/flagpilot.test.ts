@@ -39,7 +39,7 @@ function serve(wireCase: "snake" | "camel" = "camel"): {
 
 const path = "/api/agui";
 
-describe("a run of the founding API", () => {
+describe("a run of FlagPilot", () => {
   test("begins with a body that has no more than it must", async () => {
     const { fetch, inputs } = serve();
     await (await fetch(post(request, { path }))).text();
@@ -51,7 +51,7 @@ describe("a run of the founding API", () => {
     ]);
   });
 
-  test.for(["snake", "camel"] as const)("is told event by event, in %s case", async (wireCase) => {
+  test.for(["snake", "camel"] as const)("is sent event by event, in %s case", async (wireCase) => {
     const { fetch } = serve(wireCase);
     const headers = { accept: "text/event-stream" };
     const response = await fetch(post(request, { path, headers }));

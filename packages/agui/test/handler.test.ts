@@ -131,7 +131,7 @@ describe("routing", () => {
     expect([head.status, await head.text()]).toEqual([200, ""]);
   });
 
-  test("names both protocols when their routes cannot be told apart", () => {
+  test("names both protocols when the router cannot distinguish their routes", () => {
     const protocols = [agui(), { ...agui(), name: "twin" }];
     expect(() => createAgentHandler(hello, { protocols })).toThrow(
       /"agui" and "twin".*POST \/agui/,
@@ -184,7 +184,7 @@ describe("agents", () => {
     expect(textOf(await eventsOf(await fetch(post({ messages: [] }))))).toBe("B");
   });
 
-  test("answers 404 in the founding document's words for an unknown agent", async () => {
+  test("answers 404 with a message that names an unknown agent", async () => {
     const { fetch } = createAgentHandler({ a: echo("A") }, quiet);
     const response = await fetch(post({ messages: [], agentId: "xyz" }));
     expect(response.status).toBe(404);
@@ -200,7 +200,7 @@ describe("agents", () => {
     });
   });
 
-  test("tells discovery what it knows of each agent, as a map", async () => {
+  test("reports to discovery what it knows of each agent, as a map", async () => {
     const handler = createAgentHandler(
       { a: { agent: echo("A"), name: "Ann", goal: "to help" }, b: echo("B") },
       { ...quiet, info: { service: "flagpilot", version: "2.0" } },
@@ -395,7 +395,7 @@ describe("failures", () => {
         subscribe: (o: { error(e: unknown): void }) => (o.error(secret), { unsubscribe() {} }),
       }),
     ],
-  ])("turns %s into one masked RUN_ERROR, and tells the log", async ([, agent]) => {
+  ])("turns %s into one masked RUN_ERROR, and logs its cause", async ([, agent]) => {
     const logger = memoryLogger();
     const { fetch } = createAgentHandler(agent as never, { logger });
     const response = await fetch(post({ messages: [] }));
@@ -595,7 +595,7 @@ describe("runs", () => {
     expect(signal.reason).toMatchObject({ code: "disconnected" });
   });
 
-  test("go on without a client when told to", async () => {
+  test("go on without a client where the options allow it", async () => {
     const gate = deferred();
     const finished = deferred<boolean>();
     const handler = createAgentHandler(
@@ -641,7 +641,7 @@ describe("runs", () => {
     await first.text();
   });
 
-  test("leave their messages and state in the session before the end is told", async () => {
+  test("leave their messages and state in the session before the end is sent", async () => {
     const handler = createAgentHandler(async (_input, { emit, state }) => {
       await state.set({ done: true });
       void emit.text("Hi");
@@ -672,7 +672,7 @@ describe("runs", () => {
     expect(seen).toEqual([{}, { n: 1 }, { mine: true }]);
   });
 
-  test("keep what `session.set` was told for the next run of the thread", async () => {
+  test("keep what `session.set` wrote for the next run of the thread", async () => {
     const handler = createAgentHandler(async (_input, { session }) => {
       const visits = ((session.get("visits") as number | undefined) ?? 0) + 1;
       session.set("visits", visits);

@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 describe("the health of a server", () => {
-  test("has every field that the founding documents ask for", async () => {
+  test("has every field that monitors read", async () => {
     const clock = fakeClock();
     const handler = create(
       { writer: { agent: hello, name: "Writer" } },
@@ -88,7 +88,7 @@ describe("the health of a server", () => {
     expect((await get(handler, "/health")).body).toMatchObject({ active_sessions: 0 });
   });
 
-  test("is told agent by agent, too", async () => {
+  test("is reported agent by agent, too", async () => {
     const slow = deferred();
     const handler = create({
       quick: hello,
@@ -113,7 +113,7 @@ describe("the health of a server", () => {
     });
   });
 
-  test("is no secret: nobody is asked who they are", async () => {
+  test("is no secret: it needs no authentication", async () => {
     const asked: string[] = [];
     const authenticate = ({ url }: { url: URL }): null => {
       asked.push(url.pathname);
@@ -179,7 +179,7 @@ describe("readiness", () => {
     });
   });
 
-  test("is brought about by asking for it, where nobody has started the server", async () => {
+  test("is brought about by a request for it, where the server was not started", async () => {
     expect(await get(create(), "/ready")).toMatchObject({ status: 200, body: { ready: true } });
   });
 
@@ -240,7 +240,7 @@ describe("readiness", () => {
 });
 
 describe("a check of one's own", () => {
-  test("makes the server degraded or unhealthy, as it says", async () => {
+  test("makes the server degraded or unhealthy, as it reports", async () => {
     let verdict: "degraded" | "unhealthy" | boolean | undefined;
     const handler = create(hello, { health: { checks: { search: () => verdict } } });
     const seen: unknown[] = [];
@@ -322,7 +322,7 @@ describe("a store that cannot be reached", () => {
     expect(calls).toHaveLength(1);
   });
 
-  test("tells the runs of this process when the store does not count", async () => {
+  test("counts the runs of this process when the store does not count", async () => {
     const sessions = memorySessions();
     delete (sessions as { count?: unknown }).count;
     expect((await get(create(hello, { sessions }), "/health")).body).toMatchObject({

@@ -27,7 +27,7 @@ const streaming = (change = (reply: Reply): Reply => reply): Protocol => ({
 });
 
 describe("an answer that cannot be sent", () => {
-  test("frees the thread when nobody can send its answer's headers", async () => {
+  test("frees the thread when the headers of its answer cannot be sent", async () => {
     let value = "a\nb";
     const logger = memoryLogger();
     const bad: HandlerMiddleware = {

@@ -29,7 +29,7 @@ test.for([
   ["1.0", HttpAgent],
   ["0.0.59", OlderHttpAgent],
 ] as const)(
-  "a gateway to an HttpAgent %s hands on who leaves, and nobody else",
+  "a gateway to an HttpAgent %s passes on which client leaves, and no other",
   async ([, Agent]) => {
     const { handler, ended, count } = upstream();
     const agent = new Agent({ url: "http://up.local/agui" });

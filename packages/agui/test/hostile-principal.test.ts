@@ -8,7 +8,7 @@ const hello = async function* (): AsyncGenerator<string> {
 
 describe("who is asking", () => {
   test.for([{}, { id: "" }, { id: 7 }, true])(
-    "is refused as %j, which is nobody in particular",
+    "is refused as %j, which identifies no user",
     async (principal) => {
       const logger = memoryLogger();
       const { fetch } = createAgentHandler(hello, {

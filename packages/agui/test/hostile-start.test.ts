@@ -69,7 +69,7 @@ describe("requests at the same moment", () => {
     expect((await fetch(post({ threadId: "one", messages: [] }))).status).toBe(200);
   });
 
-  test("for one new thread: one runs, the other is told that the thread is busy", async () => {
+  test("for one new thread: one runs, the other gets 409 because the thread is busy", async () => {
     const { fetch, close } = createAgentHandler((_input, context) => untilAborted(context), {
       logger: memoryLogger(),
     });

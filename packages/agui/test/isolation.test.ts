@@ -231,7 +231,7 @@ async function annRuns(): Promise<Running> {
   return { handler, events, executionId, finish };
 }
 
-describe("somebody else's ids", () => {
+describe("ids of another user", () => {
   test("are tried on every operation there is", async () => {
     const handler = createAgentHandler(async () => "a", { logger: memoryLogger() });
     expect(Object.keys(attempts).sort()).toEqual(operationsOf(await handler.openapi()).sort());
@@ -285,7 +285,7 @@ describe("somebody else's ids", () => {
   });
 });
 
-describe("a server that asks nobody who they are", () => {
+describe("a server without authentication", () => {
   afterEach(() => void vi.unstubAllEnvs());
   const warnings = async (
     options: Parameters<typeof createAgentHandler>[1],
@@ -300,13 +300,13 @@ describe("a server that asks nobody who they are", () => {
     return logger.records.filter(({ level }) => level === "warn").map(({ message }) => message);
   };
 
-  test("says so once in production", async () => {
+  test("warns once in production", async () => {
     expect(await warnings({}, "production")).toEqual([
       "No authenticate option: anyone who knows a thread's id can read it.",
     ]);
   });
 
-  test("says so too when the first request starts it", async () => {
+  test("warns also when the first request starts it", async () => {
     vi.stubEnv("NODE_ENV", "production");
     const logger = memoryLogger();
     const handler = createAgentHandler(async () => "a", { logger });
@@ -314,11 +314,14 @@ describe("a server that asks nobody who they are", () => {
     expect(logger.records.filter(({ level }) => level === "warn")).toHaveLength(1);
   });
 
-  test.for(["development", "test", undefined])("says nothing where NODE_ENV is %s", async (env) => {
-    expect(await warnings({}, env)).toEqual([]);
-  });
+  test.for(["development", "test", undefined])(
+    "does not warn where NODE_ENV is %s",
+    async (env) => {
+      expect(await warnings({}, env)).toEqual([]);
+    },
+  );
 
-  test("says nothing when that is what its host wants", async () => {
+  test("does not warn when that is what its host wants", async () => {
     expect(await warnings({ authenticate: allowAnonymous() }, "production")).toEqual([]);
   });
 });

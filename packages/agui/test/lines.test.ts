@@ -83,7 +83,7 @@ test.each([
   ["at once", memorySessions],
   ["late", lateSessions],
 ])(
-  "a client of a store that answers %s is told the same, however much is said in a turn",
+  "a client of a store that answers %s receives the same, however much is sent in a turn",
   async (_, sessions) => {
     const handler = createAgentHandler(agent, { sessions: sessions(), logger: memoryLogger() });
     let runs = 0;

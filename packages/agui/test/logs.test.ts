@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 describe("the record of a request", () => {
-  test("tells session, endpoint and the time to the end of the stream, not to its head", async () => {
+  test("has session, endpoint and the time to the end of the stream, not to its head", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: 1_000 });
     try {
       const logger = memoryLogger();

@@ -139,7 +139,7 @@ describe("an option with a wrong value", () => {
   });
 
   test.for([["ann"], [true], [{}], [{ id: "" }], [{ id: 5 }]])(
-    "is told when authenticate returns %j, and nobody gets in",
+    "is reported when authenticate returns %j, and the request is refused",
     async ([principal]) => {
       const logger = memoryLogger();
       const { fetch } = createAgentHandler(hello, {
@@ -157,7 +157,7 @@ describe("an option with a wrong value", () => {
     ["makes another", () => logging(), 'an object with the keys ["name","request","run","mount"]'],
     ["is async", async () => {}, "a promise"],
     ["returns nothing", () => {}, "undefined"],
-  ])("is told when a middleware %s", async ([, middleware, words]) => {
+  ])("is reported when a middleware %s", async ([, middleware, words]) => {
     const logger = memoryLogger();
     const handler = createAgentHandler(hello, {
       logger,
@@ -171,7 +171,7 @@ describe("an option with a wrong value", () => {
   });
 });
 
-describe("an agent that says what is no event", () => {
+describe("an agent that yields what is no event", () => {
   test.for<[unknown, string]>([
     [5, "not-an-event, 5 instead of a string or an event with a type"],
     [undefined, "not-an-event, undefined instead of"],
@@ -181,7 +181,7 @@ describe("an agent that says what is no event", () => {
       "unknown-type, text, which AG-UI does not have; for text yield",
     ],
     [{ type: "custom" }, "unknown-type, custom, which AG-UI does not have; it has CUSTOM"],
-  ])("is told so in the log: %j", async ([value, words]) => {
+  ])("is reported in the log: %j", async ([value, words]) => {
     const logger = memoryLogger();
     const agent = async function* (): AsyncGenerator {
       yield value;

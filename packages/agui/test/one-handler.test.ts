@@ -124,7 +124,7 @@ describe.each(Object.keys(mounts))("one handler, mounted by %s", (mount) => {
     }
   });
 
-  test("tells where it is", async () => {
+  test("reports its path", async () => {
     const root = await mounts[mount]!();
     const response = await fetch(`${root}/openapi.json`);
     const { pathname } = new URL(root);

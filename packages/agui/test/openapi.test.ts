@@ -344,13 +344,13 @@ describe("the OpenAPI document", { timeout }, () => {
     ).rejects.toThrow("type");
   });
 
-  test("says who has to say who they are", () => {
+  test("names the routes that need authentication", () => {
     expect(find(document, "/agui", "post").security).toEqual([{ bearer: [] }]);
     expect(find(document, "/health", "get").security).toEqual([]);
     expect(document.components).toHaveProperty("securitySchemes.bearer.scheme", "bearer");
   });
 
-  test("asks nobody where there is no authenticate", async () => {
+  test("needs no authentication where there is no authenticate", async () => {
     const open = await createAgentHandler(async () => "a").openapi();
     expect(JSON.stringify(open)).not.toContain("bearer");
   });
@@ -403,7 +403,7 @@ describe("routes of one's own", { timeout }, () => {
     content: { "application/json": { schema: z.toJSONSchema(schema) } },
   });
 
-  test("are in the document although they say nothing of themselves", async () => {
+  test("are in the document although they do not describe themselves", async () => {
     const mine = protocol("mine", [
       { method: "GET", path: "/things/:thingId/parts/:part", ...answer },
       { method: "POST", path: "/things", body: "json-or-multipart", ...answer },
@@ -533,7 +533,7 @@ describe("routes of one's own", { timeout }, () => {
     expect(seen).toMatchObject([{ id: "7" }, { threadId: "8" }]);
   });
 
-  test("at several paths have ids of their own, and share their schemas", async () => {
+  test("at several paths have different ids, and share their schemas", async () => {
     const document = await createHandler({
       protocols: [agui({ path: ["/agui", "/awp"] })],
     }).openapi();

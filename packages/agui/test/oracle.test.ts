@@ -268,7 +268,7 @@ describe.for([sse, proto, legacy])("the official client of $name", (wire) => {
     ]);
   });
 
-  test("reads what a subagent says", async () => {
+  test("reads the events of a subagent", async () => {
     const { url } = await start();
     const one = talk(wire, url, "subagent");
     const events = await one.run();
@@ -390,7 +390,7 @@ describe.for([sse, proto, legacy])("the official client of $name", (wire) => {
     expect(session?.messages).toEqual(one.client.messages);
   });
 
-  test("is told of an agent that is not there", async () => {
+  test("gets an error for an agent that is not there", async () => {
     const { url } = await start();
     const one = talk(wire, url, "nobody");
     await expect(one.run()).rejects.toMatchObject({
@@ -400,7 +400,7 @@ describe.for([sse, proto, legacy])("the official client of $name", (wire) => {
     expect(one.seen).toEqual([]);
   });
 
-  test("is told of a thread that is busy, and gets it when it is free", async () => {
+  test("gets an error for a thread that is busy, and gets the thread when it is free", async () => {
     const { url, handler } = await start();
     const first = talk(wire, url, "hang", { threadId: "t" });
     const running = first.run({ runId: "r" });
@@ -416,7 +416,7 @@ describe.for([sse, proto, legacy])("the official client of $name", (wire) => {
     expect(answerOf(second)).toBe("Hello wörld\n\n🌦");
   });
 
-  test("leaves no rejection that nobody handles", async () => {
+  test("leaves no unhandled rejection", async () => {
     // One more turn of the loop, in which a late one would show.
     await new Promise(setImmediate);
     expect(unhandled).toEqual([]);

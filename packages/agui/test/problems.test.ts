@@ -240,7 +240,7 @@ describe("a refusal", () => {
     },
   );
 
-  test("is told with each status that there is", () => {
+  test("is shown for each status that there is", () => {
     const all = [400, 401, 403, 404, 405, 406, 409, 410, 413, 415, 429, 500, 503];
     const tried = new Set(Object.values(cases).map(({ status }) => status));
     expect([...tried].sort((a, b) => a - b)).toEqual(all);

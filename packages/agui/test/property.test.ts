@@ -88,7 +88,7 @@ async function serveOnce(wire: Wire, plan: Scenario): Promise<Outcome> {
 
 // Hundreds of servers: seconds on a busy machine, minutes with more runs.
 describe.for(wires)(
-  "a client of $name, whatever the agent says",
+  "a client of $name, whatever the agent sends",
   { timeout: 3_600_000 },
   (wire) => {
     const { isLegacy } = wire;
@@ -117,7 +117,7 @@ describe.for(wires)(
         expect(numbers.every((id, at) => at === 0 || id > numbers[at - 1]!)).toBe(true);
       }));
 
-    test("is told how the run ended", () =>
+    test("receives how the run ended", () =>
       forAll(scenario, async (plan) => {
         const { events } = await serveOnce(wire, plan);
         const own = plan.values.find((value) => isEnd(value));
@@ -153,7 +153,7 @@ describe.for(wires)(
   },
 );
 
-describe("the session, whatever the agent says", { timeout: 3_600_000 }, () => {
+describe("the session, whatever the agent sends", { timeout: 3_600_000 }, () => {
   beforeAll(() => void vi.spyOn(console, "warn").mockImplementation(() => undefined));
   afterAll(() => void vi.restoreAllMocks());
 

@@ -65,7 +65,7 @@ describe("discovery", () => {
     ]);
   });
 
-  test("leaves to an agent of a map what it says of its tools", () => {
+  test("leaves to an agent of a map the description of its tools", () => {
     const { info } = createAgentHandler(
       { a: hello, b: { agent: hello, tools: [] } },
       { ...quiet, tools: [weather] },
@@ -74,7 +74,7 @@ describe("discovery", () => {
     expect(createAgentHandler(hello).info().agents).not.toHaveProperty("default.tools");
   });
 
-  test("tells where AG-UI is when no protocol was chosen", async () => {
+  test("reports the path of AG-UI when no protocol was chosen", async () => {
     const handler = createAgentHandler(hello, quiet);
     expect(handler.info().routes).toEqual(expect.arrayContaining(["POST /agui", "GET /agui/info"]));
     expect((await handler.fetch(post({ messages: [] }))).status).toBe(200);
@@ -200,7 +200,7 @@ describe("a library that does not own the process", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("gives what runs four of five seconds to end, unless told otherwise", async () => {
+  test("gives what runs four of five seconds to end, by default", async () => {
     const clock = fakeClock();
     let isAborted = false;
     const handler = createAgentHandler(

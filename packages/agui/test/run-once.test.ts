@@ -268,7 +268,7 @@ for (const kind of storeKinds) {
 describe("a run id", () => {
   const way = ways[0]!;
 
-  test("is refused when what its run sent is not kept any more", async () => {
+  test("is refused when the events of its run are gone from the log", async () => {
     const calls: string[] = [];
     const url = await start(memorySessions({ runLogMs: 1 }), calls);
     await way.read(await way.post(url, body("r1", "one")));

@@ -63,7 +63,7 @@ describe("the name of a thread", () => {
 });
 
 describe("a message", () => {
-  test("may have 100,000 characters, unless told otherwise", async () => {
+  test("may have 100,000 characters by default", async () => {
     const said = (length: number): object => ({ messages: [user("u", "x".repeat(length))] });
     const handler = createAgentHandler(async () => "a", quiet);
     expect((await run(handler, said(100_000))).status).toBe(200);
@@ -133,7 +133,7 @@ describe("a history that the server owns", () => {
     expect(messageCount).toBe(6);
   });
 
-  test("lets the agent go on from what a run had said that was cut short", async () => {
+  test("lets the agent go on from the answer of a run that was cut short", async () => {
     const seen: Message[][] = [];
     const handler = createAgentHandler(
       async function* (input) {
@@ -153,7 +153,7 @@ describe("a history that the server owns", () => {
   });
 });
 
-describe("a client that keeps ids of its own", () => {
+describe("a client that makes its own ids", () => {
   const call = { id: "call-1", type: "function", function: { name: "look", arguments: "{}" } };
   const claimed = [
     user("1"),
@@ -243,7 +243,7 @@ describe("a run that fails", () => {
     }),
   });
 
-  test("tells the log, its client and then its agent, and keeps its session", async () => {
+  test("writes to the log, reaches its client and then its agent, and keeps its session", async () => {
     const order: string[] = [];
     const logger = { ...memoryLogger(), error: () => void order.push("log") };
     const ended = deferred();

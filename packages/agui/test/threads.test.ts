@@ -189,7 +189,7 @@ describe("re-attaching to a run", () => {
     ]);
   });
 
-  test("speaks the version of the request that started the run, unless told otherwise", async () => {
+  test("has the version of the request that started the run, unless the request names another", async () => {
     const handler = createAgentHandler(
       async (_input, { emit }) => void emit.toolCall("f", {}),
       quiet,
@@ -215,7 +215,7 @@ describe("re-attaching to a run", () => {
 });
 
 describe("stopping a run", () => {
-  test("reaches the agent, closes what is open and says cancelled", async () => {
+  test("reaches the agent, closes what is open and ends as cancelled", async () => {
     const { agent, say: speak, contexts } = stepwise();
     const handler = createAgentHandler(agent, quiet);
     const reading = run(handler).then(eventsOf);
@@ -270,7 +270,7 @@ describe("a second run on a thread", () => {
     await first;
   });
 
-  test("takes the first one's place when told to", async () => {
+  test("takes the first one's place with the policy replace", async () => {
     const { kit, first, second } = await twice({ onBusy: "replace" });
     const response = await second();
     expect((await first).at(-1)).toMatchObject({ outcome: { type: "cancelled" } });
@@ -280,7 +280,7 @@ describe("a second run on a thread", () => {
     expect(textOf(await eventsOf(response))).toBe("second");
   });
 
-  test("waits its turn when told to, kept alive, first come first served", async () => {
+  test("waits its turn with the policy queue, kept alive, first come first served", async () => {
     const clock = fakeClock();
     const { handler, kit, first, second } = await twice({ onBusy: "queue", clock });
     const [b, c] = [await second(), await run(handler, { runId: "r3" })];
@@ -319,7 +319,7 @@ describe("a second run on a thread", () => {
     expect(kit.contexts.map(({ runId }) => runId)).toEqual(["r"]);
   });
 
-  test("gets the thread of a run that nobody follows any more, whatever the policy", async () => {
+  test("gets the thread of a run without followers, whatever the policy", async () => {
     const kit = stepwise();
     const handler = createAgentHandler(kit.agent, { ...quiet, onDisconnect: { graceMs: 60_000 } });
     const first = await run(handler);
@@ -519,7 +519,7 @@ describe("what a thread keeps", () => {
     ]);
   });
 
-  test("what a run had said that died with its process", async () => {
+  test("what a run had sent before its process died", async () => {
     const handler = createAgentHandler(async () => "next", quiet);
     const { sessions } = handler;
     await sessions.create(key, { agentId: "default" });
@@ -571,7 +571,7 @@ describe("resources of a session", () => {
     expect(made).toEqual(["nobody:t"]);
   });
 
-  test("may bring an agent of their own", async () => {
+  test("may bring their own agent", async () => {
     const handler = createAgentHandler(async () => "common", {
       ...quiet,
       createSession: (id) => ({ agent: async () => `own agent of ${id}` }),

@@ -94,7 +94,7 @@ describe("a client that waits for the whole result of a run", () => {
     await handler.close();
   });
 
-  test("holds the thread against a run that wants it: somebody is there", async () => {
+  test("holds the thread against a run that wants it: a client waits", async () => {
     const { agent, begun } = listener();
     const { ask, handler } = serving(agent, { onDisconnect: "continue" });
     const first = ask("/t/r1");

@@ -23,7 +23,7 @@ const attacks = [
 ];
 const attack = attacks.join("x");
 
-describe("what a server says", () => {
+describe("the output of a server", () => {
   test("never reaches the terminal as a command, wherever it stands", async () => {
     const handler = createAgentHandler(
       async (input, { emit, state }) => {

@@ -36,7 +36,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
 }
 
 describe("one turn", () => {
-  test("streams: each word is on the screen when the agent has said it", async () => {
+  test("streams: each word is on the screen when the agent has sent it", async () => {
     const { opened, open } = gate();
     const url = await start(async function* () {
       yield "One, ";
@@ -89,7 +89,7 @@ describe("one turn", () => {
     expect(code).toBe(1);
   });
 
-  test("says when nobody is there", async () => {
+  test("reports that no server answers", async () => {
     const server = await startServer();
     await server.close();
     const { code, out } = await runMain("chat", server.url, "hi");
@@ -155,7 +155,7 @@ describe("one turn", () => {
     expect(code).toBe(0);
   });
 
-  test("says that a run was cut when the server cannot go on with it", async () => {
+  test("reports that a run was cut when the server cannot go on with it", async () => {
     const server = await startServer({
       answer({ threadId, runId }, response) {
         response.writeHead(200, { "content-type": "text/event-stream" });
@@ -195,7 +195,7 @@ describe("a question of the agent's", () => {
     expect(code).toBe(0);
   });
 
-  test("that nobody answers ends the turn with 1", async () => {
+  test("that gets no answer ends the turn with 1", async () => {
     const url = await start(shop, { tools: [refund] });
     const { code, out } = await runMain("chat", url, "Refund it");
     expect(out).toMatch(/The agent waits for an answer\.\n$/);
@@ -243,7 +243,7 @@ describe("the prompt", () => {
     return `${said} of ${input.messages.length}`;
   };
 
-  test("keeps the history and the state, and begins anew when told to", async () => {
+  test("keeps the history and the state, and starts again on request", async () => {
     const url = await start(counter);
     const cli = startCli(["chat", url]);
     for (const line of ["one", "two", "/state", "/new", "three", "/what", "", "/quit"]) {
@@ -304,7 +304,7 @@ describe("wrong use", () => {
     [["http://x", "--thread", " "], /" " is not a thread id/],
     [["http://x", "--json"], /--json is for one turn/],
     [["http://x", "--wat"], /--wat[^]*Usage: holodeck chat/],
-  ])("%j is told in a sentence, with exit code 2", async ([args, says]) => {
+  ])("%j is answered with a sentence and exit code 2", async ([args, says]) => {
     const { code, err } = await runMain("chat", ...args);
     expect(err).toMatch(says);
     expect(code).toBe(2);

@@ -103,7 +103,7 @@ describe("a server of 0.0.x", () => {
 });
 
 describe("the report", () => {
-  test("is a table of 80 columns without colours, and the exit code tells", async () => {
+  test("is a table of 80 columns without colours, and the exit code has the outcome", async () => {
     const server = await startServer({
       bytes: (text) => `: \u001B[2J\n\n${text}data: [DONE]\u001B[2J\n\ndata: [DONE]\n\n`,
     });
@@ -153,7 +153,7 @@ describe("wrong use", () => {
     [["http://x", "--timeout", "soon"], /"soon" is not a time: use seconds/],
     [["http://x", "--colour"], /--colour[^]*Usage: holodeck check/],
     [["http://x", "http://y"], /One URL at a time, not 2\./],
-  ])("%j is told in a sentence, with exit code 2", async ([args, says]) => {
+  ])("%j is answered with a sentence and exit code 2", async ([args, says]) => {
     const { code, out, err } = await runMain("check", ...args);
     expect(err).toMatch(says);
     expect(out).toBe("");

@@ -127,7 +127,7 @@ test("names and counts a file, and quotes how it begins", async () => {
   expect(answer).not.toContain("six");
 });
 
-test("tells the size of an image, and of all files only the last message's", async () => {
+test("reports the size of an image, and of all files only the last message's", async () => {
   const agent = agentAt("demo");
   say(agent, [{ type: "text", text: "a" }, file("a.txt", "text/plain", "alpha")]);
   await run(agent);
@@ -154,7 +154,7 @@ test("masks what it fails with", async () => {
   expect(JSON.stringify(events)).not.toContain("db.internal");
 });
 
-test("makes a valid run of what the sloppy agent says, and tells of the repairs", async () => {
+test("makes a valid run of the sloppy agent's events, and reports the repairs", async () => {
   const agent = agentAt("sloppy");
   say(agent, "hi");
   const events = await run(agent, { runId: "sloppy-run" });

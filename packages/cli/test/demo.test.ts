@@ -44,7 +44,7 @@ test("shows something else for every question it suggests", async () => {
   expect(new Set(answers).size).toBe(examples.length);
 });
 
-test("says the same to the same question", async () => {
+test("answers the same question with the same text", async () => {
   for (const example of ["Show me Markdown", "Plan a trip", "Tell me a long story"]) {
     const [one, other] = [await ask(example), await ask(example)];
     expect(one.text).not.toBe("");
@@ -97,7 +97,7 @@ describe("a mail", () => {
     return runAgent(agentOf("demo"), { after: first, tools, resume });
   }
 
-  test("is sent when a person says yes, and nothing is said twice", async () => {
+  test("is sent when a person approves it, and no text is sent twice", async () => {
     const { text, events } = await answer({ approved: true });
     expect(text).toBe("The mail to ada@example.com is sent. (Not really: this is a demo.)");
     expect(events.map(({ type }) => type)).not.toContain("TOOL_CALL_START");
@@ -106,7 +106,7 @@ describe("a mail", () => {
     });
   });
 
-  test("is not sent when a person says no, for a reason", async () => {
+  test("is not sent when a person denies it, for a reason", async () => {
     const { text } = await answer({ approved: false, reason: "not today" });
     expect(text).toBe("I did not send the mail to ada@example.com. You said: not today");
   });
@@ -185,19 +185,19 @@ test("stops a long story at once", async () => {
   expect(text.length).toBeLessThan(100);
 });
 
-test("tells what it has spent", async () => {
+test("reports what it has spent", async () => {
   const { usage } = await ask("Think about why the sky is blue");
   expect(usage).toMatchObject([{ model: "demo", inputTokens: 7 }]);
   expect(usage[0]!.outputTokens).toBeGreaterThan(usage[0]!.reasoningTokens!);
 });
 
-test("says what it can do when nothing else was meant", async () => {
+test("lists what it can do when nothing else was meant", async () => {
   const { text } = await ask("Lorem ipsum");
   expect(text).toContain("You said “Lorem ipsum”.");
   for (const example of examples.slice(0, -1)) expect(text).toContain(`- ${example}\n`);
 });
 
-test("repeats what it is told, to the letter", async () => {
+test("repeats its input, to the letter", async () => {
   const message = "# *Hi*\n\n<img src=x onerror=alert(1)>\n\n  - a\t`b`  c";
   const { text } = await runAgent(agentOf("echo"), { message });
   expect(text).toBe(message);

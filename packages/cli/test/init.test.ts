@@ -47,7 +47,7 @@ describe("holodeck init", () => {
     }
   });
 
-  test("takes the folder it stands in, and says what comes next", async () => {
+  test("takes the current folder, and prints what comes next", async () => {
     const { code, out } = await runCli(["init"], { cwd: folder });
     expect(code).toBe(0);
     expect(out).toMatch(/Next:\n\n {2}npm install\n {2}npm test\n {2}npm start\n$/);
@@ -73,7 +73,7 @@ describe("holodeck init", () => {
     [["--template", "koa"], /Unknown template "koa"\. Choose --template express\|hono\./],
     [["a", "b"], /One folder, not 2\./],
     [["--force"], /--force[^]*Usage: holodeck init/],
-  ])("%j is told in a sentence, with exit code 2", async ([args, says]) => {
+  ])("%j is answered with a sentence and exit code 2", async ([args, says]) => {
     const { code, err } = await typeTo(["init", ...args], [], { cwd: folder });
     expect(err).toMatch(says);
     expect(code).toBe(2);

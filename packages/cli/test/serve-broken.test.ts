@@ -80,14 +80,14 @@ describe("a broken agent file", () => {
     expect(err).toMatch(/^ +at .*agent\.mjs:2/m);
   });
 
-  test("that is not there is said to be missing", async () => {
+  test("that is not there is reported as missing", async () => {
     const { code, err } = await typeTo(["serve", "nowhere.ts"], [], { cwd: scratch() });
     expect({ code, err }).toEqual({ code: 1, err: "nowhere.ts: There is no such file.\n" });
   });
 });
 
 describe("an agent that is not ready", () => {
-  test("is not served, and says why", async () => {
+  test("is not served, and the reason is printed", async () => {
     const { code, out, err } = await serve({
       "agent.ts": `export default { run: async () => "a", async ready() { throw new Error("the model is away."); } };\n`,
     });

@@ -48,7 +48,7 @@ describe("a command line that cannot be meant", () => {
 });
 
 describe("the environment", () => {
-  test("tells everything that is wrong with it at once", async () => {
+  test("reports everything that is wrong with it at once", async () => {
     const { code, err } = await refuse([], { AGUI_PORT: "nine", LOG_LEVEL: "loud" });
     expect(code).toBe(2);
     expect(err).toContain('AGUI_PORT must be an integer from 0 to 65535, not "nine".');
@@ -60,7 +60,7 @@ describe("the environment", () => {
     });
   });
 
-  test("says where and how loudly, and a flag says it better", async () => {
+  test("sets where and how loudly, and a flag takes precedence", async () => {
     const file = write(scratch(), {
       "agent.ts": `
         export default async (_input: unknown, { logger, runId }: any) => {
@@ -117,7 +117,7 @@ describe("log lines", () => {
 });
 
 describe("--protocol", () => {
-  test("serves only what is named, once or several times; the environment says where", async () => {
+  test("serves only what is named, once or several times; the environment sets where", async () => {
     const file = write(scratch(), { "agent.mjs": hello });
     const cli = await serveHere([file, "--protocol", "rest,threads", "--protocol", "VERCEL"], {
       env: { AGUI_HOST: "localhost", AGUI_PORT: "0" },
@@ -144,7 +144,7 @@ describe("a port in use", () => {
     expect(Number(next?.[2])).toBeGreaterThan(port);
   });
 
-  test("is told apart from an address that is not ours", async () => {
+  test("is distinguished from an address that is not ours", async () => {
     const { code, err } = await refuse(["--host", "192.0.2.1", "--no-playground"]);
     expect(code).toBe(1);
     expect(err).toBe('"192.0.2.1" is not an address of this machine; try --host 127.0.0.1.\n');
@@ -165,7 +165,7 @@ describe("--open", () => {
     await expect.poll(() => readFileSync(join(folder, "opened"), "utf8")).toBe(`${cli.url}/`);
   });
 
-  test("says so when there is nothing to open it with, and serves all the same", async () => {
+  test("prints a notice when there is nothing to open it with, and serves all the same", async () => {
     const cli = await serveHere(["--open"], { env: { PATH: scratch() } });
     await cli.waitFor(
       /The browser could not be opened \(xdg-open is not installed\); open http:\S+ yourself\./,

@@ -106,7 +106,7 @@ describe("the log of holodeck serve", () => {
     expect(cli.err).not.toContain("abcdef123456");
   });
 
-  test("is what the file asks for, where it has logging of its own", async () => {
+  test("is what the file asks for, where it has its own logging", async () => {
     const file = write(scratch(), {
       "agent.mjs": `
         export default async () => "hello";
@@ -129,7 +129,7 @@ describe("the log of holodeck serve", () => {
 });
 
 describe("an agent that fails under holodeck serve", () => {
-  test("is shown with the file and line of its own code, without --debug", async () => {
+  test("is shown with the file and line of the agent's code, without --debug", async () => {
     const folder = scratch();
     const file = write(folder, { "agent.ts": agent });
     const cli = await startServe([file, "--no-playground"]);

@@ -35,7 +35,7 @@ describe("a signal", () => {
     expect(await cli.ended).toMatchObject({ code: 0 });
   });
 
-  test("tells a run that does not end in time that it has ended", async () => {
+  test("ends a run that does not end in time, and its client receives the end", async () => {
     const file = write(scratch(), { "agent.ts": waiting });
     const cli = await startServe([file]);
     const response = await post(cli.url, question);

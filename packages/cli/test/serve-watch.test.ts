@@ -58,7 +58,7 @@ describe("--watch", () => {
     await times(cli, /was reloaded/, 4);
   });
 
-  test("keeps the agent that works when the file is broken, says where, and goes on when it is mended", async () => {
+  test("keeps the agent that works when the file is broken, prints the place, and goes on when it is mended", async () => {
     const file = write(scratch(), { "agent.ts": `export default async () => "good";\n` });
     const cli = await startServe([file, "--watch"]);
     writeFileSync(file, `\nexport default async () => "bad" +;\n`);

@@ -25,7 +25,7 @@ instructions: You are a helper.
 const env = { MODEL_KEY: "a-key-of-the-test" };
 
 describe("an agent.yaml", () => {
-  test("answers with the model that it names, and sends it what the file says", async () => {
+  test("answers with the model that it names, and sends it the settings of the file", async () => {
     model.script({ text: "Good morning to you." });
     const chat = await chatWith(await load(head(), { env }));
     const events = await chat.say("Good morning");
@@ -50,7 +50,7 @@ describe("an agent.yaml", () => {
     expect(question?.body).not.toHaveProperty("tools");
   });
 
-  test("remembers the conversation, and tells the model what the page says of itself", async () => {
+  test("remembers the conversation, and sends the model the page's description of itself", async () => {
     model.script({ text: "One." }, { text: "Two." });
     const chat = await chatWith(await load(head(), { env }));
     await chat.say("first");
@@ -89,7 +89,7 @@ describe("an agent.yaml", () => {
     expect(info.defaultAgent).toBe("helper");
   });
 
-  test("runs functions of a module, in several steps, and tells the model their results", async () => {
+  test("runs functions of a module, in several steps, and sends the model their results", async () => {
     model.script(
       { calls: [{ name: "shout", args: { text: "hello" } }] },
       { calls: [{ name: "multiply", args: { a: 6, b: 7 } }] },
@@ -154,7 +154,7 @@ tools:
       { name: "shout", args: {}, raw: '{"text": ' },
       "invalid-arguments",
     ],
-  ] as const)("tells the model of %s, and lets it go on", async ([, call, code]) => {
+  ] as const)("reports %s to the model, and lets it go on", async ([, call, code]) => {
     model.script({ calls: [call] }, { text: "I see." });
     const loaded = await load(
       `${head()}
@@ -210,7 +210,7 @@ tools:
     [true, "HELLO"],
     [false, /approval-denied/],
   ] as const)(
-    "waits for a person where it says approval, and hears %s",
+    "waits for a person where it sets approval, and receives %s",
     async ([approved, result]) => {
       model.script({ calls: [{ name: "shout", args: { text: "hello" } }] }, { text: "All right." });
       const loaded = await load(
@@ -247,7 +247,7 @@ tools:
     await expect.poll(() => model.cut).toBe(before + 1);
   });
 
-  test("never tells its key: not in logs, not to clients, not in discovery", async () => {
+  test("never reveals its key: not in logs, not to clients, not in discovery", async () => {
     model.script({ status: 401 });
     const loaded = await load(head(), { env });
     const chat = await chatWith(loaded, { debug: true });

@@ -27,7 +27,7 @@ const functionTool = (...lines: string[]): string =>
   tool("type: function", "name: t", `module: ${fixtures}/tools.ts`, ...lines);
 
 describe("a broken agent.yaml", () => {
-  test("is told everything that is wrong with it at once, in its order", async () => {
+  test("gets everything that is wrong with it at once, in its order", async () => {
     const text = `
 name: ""
 desciption: A helper.
@@ -363,7 +363,7 @@ sessions: mysql://localhost
       `${head}description: *gone`,
       "4:14 *gone has no anchor; write &gone before the value it refers to.",
     ],
-  ])("says where and what: %s", async ([, text, expected]) => {
+  ])("names the place and the fault: %s", async ([, text, expected]) => {
     const faults = await faultsOf(text, { env: { HOME: "/root" } });
     expect(faults).toContainEqual(expect.stringContaining(expected));
   });

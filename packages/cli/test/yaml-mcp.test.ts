@@ -121,7 +121,7 @@ describe("MCP servers of an agent.yaml", () => {
     expect(second).not.toHaveProperty("NOTE_TOKEN");
   });
 
-  test("get the headers of the file, with what the environment says", async () => {
+  test("get the headers of the file, with values of the environment", async () => {
     const more = "    headers: { Authorization: 'Bearer ${NOTE_TOKEN}', X-Team: docs }";
     const loaded = await load(head() + http(sums.url, "sums", more), { env });
     await call(loaded, "add_up", { a: 1, b: 1 });
@@ -160,7 +160,7 @@ tools:${http(easel.url, "easel")}`;
     await easel.close();
   });
 
-  test("tell what they refuse as the error of the tool", async () => {
+  test("report what they refuse as the error of the tool", async () => {
     const events = await call(shared, "refuse");
     expect(JSON.parse(resultsOf(events)[0] as string)).toEqual({
       error: { code: "tool-error", message: "The shop is closed." },
@@ -202,7 +202,7 @@ tools:${http(easel.url, "easel")}`;
     await Promise.all([one.close(), two.close()]);
   });
 
-  test("are told that a call is given up when its time is over, and go on with the next", async () => {
+  test("are notified that a call is given up when its time is over, and go on with the next", async () => {
     model.script(
       { calls: [{ name: "hang", args: {} }] },
       { calls: [{ name: "count_cancelled", args: {} }] },
@@ -246,7 +246,7 @@ tools:${http(easel.url, "easel")}`;
     await expect.poll(() => isAlive(Number(before))).toBe(false);
   });
 
-  test("are found again when they were away, and said to be away when they still are", async () => {
+  test("are found again when they were away, and reported as away when they still are", async () => {
     const away = await startMcp();
     const { port } = away;
     const loaded = await load(head() + http(away.url), { env });

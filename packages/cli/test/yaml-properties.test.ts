@@ -162,7 +162,7 @@ test("a key that is missing is a fault on the line of what it is missing from", 
   }
 });
 
-test("a key that nobody knows is a fault on its own line", async () => {
+test("an unknown key is a fault on its own line", async () => {
   const file = join(await folder({}), "agent.yaml");
   const holders = [...everywhere, []].filter((path) => {
     const value = path.reduce<any>((one, key) => one[key], valid);

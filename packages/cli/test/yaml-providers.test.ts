@@ -79,7 +79,7 @@ describe("the provider of an agent.yaml", () => {
     ["ollama", "http://127.0.0.1:11434/v1/chat/completions"],
     ["openai", "https://api.openai.com/v1/responses"],
     ["anthropic", "https://api.anthropic.com/v1/messages"],
-  ])("%s is at its own address unless the file says another", async ([provider, address]) => {
+  ])("%s is at its own address unless the file sets another", async ([provider, address]) => {
     const asked: string[] = [];
     const real = fetch;
     // The client's own requests go their way; those to the provider only say where they go.
@@ -121,7 +121,7 @@ describe("the demo provider", () => {
     expect(deltas.length).toBeGreaterThan(3);
   });
 
-  test("calls the tool that is named, and says what came of it", async () => {
+  test("calls the tool that is named, and reports what came of it", async () => {
     const tools = `
 tools:
   - type: function

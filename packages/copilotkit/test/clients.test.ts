@@ -86,7 +86,7 @@ describe.for(clients)("CopilotKit $version over $transport", ({ module, transpor
     expect(fresh.errors).toEqual([]);
   });
 
-  test("shows nothing, and no error, for a thread that nobody knows", async () => {
+  test("shows nothing, and no error, for an unknown thread", async () => {
     const { url } = await host(createStage());
     const client = await connectClient(module, url, { transport });
     const agent = client.open("t-unknown");
@@ -113,7 +113,7 @@ describe.for(clients)("CopilotKit $version over $transport", ({ module, transpor
     expect([...first.errors, ...fresh.errors]).toEqual([]);
   });
 
-  test("is told once that a thread is busy", async () => {
+  test("is notified once that a thread is busy", async () => {
     const stage = createStage();
     const { url } = await host(stage);
     const first = await connectClient(module, url, { transport });
@@ -170,7 +170,7 @@ describe.for(clients)("CopilotKit $version over $transport", ({ module, transpor
     expect([...first.errors, ...fresh.errors]).toEqual([]);
   });
 
-  test("is told once that the agent failed, and not why", async () => {
+  test("is notified once that the agent failed, and not why", async () => {
     const { url } = await host(createStage());
     const client = await connectClient(module, url, { transport });
     const agent = client.open("t-boom");

@@ -48,7 +48,7 @@ const attempts: Readonly<Record<string, readonly [string, unknown, Outcome]>> = 
   "GET /agui/threads/:threadId/state": ["GET /agui/threads/t/state", undefined, "is not found"],
 };
 
-describe("somebody else's thread", () => {
+describe("the thread of another user", () => {
   test("is tried on every route there is", () => {
     const { routes } = createHandler(createStage(), { health: false, openapi: false }).info() as {
       routes: string[];

@@ -6,7 +6,7 @@ function routesOf(path: string | string[]): readonly Route[] {
   return copilotkit({ path }).routes({} as ProtocolHost);
 }
 
-test("every route tells OpenAPI what it takes and answers", async () => {
+test("every route describes for OpenAPI what it takes and answers", async () => {
   for (const route of routesOf("/agui")) {
     const operation = (await route.operation?.()) as Json;
     expect(operation.summary).toMatch(/\.$/);
@@ -41,7 +41,7 @@ test("a run takes the input of AG-UI", async () => {
   });
 });
 
-test("a list says how it is asked", async () => {
+test("a list describes its query", async () => {
   const route = routesOf("/agui").find(
     ({ method, path }) => method === "GET" && path.endsWith("s"),
   );

@@ -47,7 +47,7 @@ describe("a page with CopilotKit's components", () => {
     expect(await page.getByText("error:").count()).toBe(0);
   });
 
-  test("runs a tool of its own and shows what comes of it", async (context) => {
+  test("runs a tool of the page and shows what comes of it", async (context) => {
     context.skip(!opened);
     const stage = createStage();
     const page = await open(stage);

@@ -99,7 +99,7 @@ describe.for(clients)("the thread store of $version over $transport", ({ module,
     expect((await get("t-2"))?.messages).toHaveLength(2);
   });
 
-  test("cannot touch somebody else's threads", async () => {
+  test("cannot touch the threads of another user", async () => {
     const { url, client, get } = await threeThreads();
     const { store } = await openStore(module, url, client, { user: "bob" });
     expect(store.getState().threads.map(({ id }) => id)).toEqual(["t-bob"]);

@@ -56,7 +56,7 @@ describe("a thread", () => {
     expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "run-lost" });
   });
 
-  test("can be changed by its id where nobody authenticates, and never listed", async () => {
+  test("can be changed by its id without authentication, and never listed", async () => {
     const handler = createHandler(createStage(), { authenticate: undefined as never });
     await ask(handler, run, { body: input("t", "hi") });
     const listed = await ask(handler, "GET /agui/threads?agentId=default");
@@ -79,7 +79,7 @@ describe("a thread", () => {
     expect(answer.json.message).toContain(word);
   });
 
-  test("comes out of the archive again, and loses its name when told so", async () => {
+  test("comes out of the archive again, and loses its name on request", async () => {
     const handler = createHandler(createStage());
     await ask(handler, run, { body: input("t", "hi") });
     await ask(handler, "PATCH /agui/threads/t", { body: { name: "Trip" } });
@@ -199,7 +199,7 @@ describe("a list of threads", () => {
     },
   );
 
-  test("is empty for somebody who has none", async () => {
+  test("is empty for a user who has none", async () => {
     const handler = createHandler(createStage(), { authenticate: byHeader });
     await ask(handler, run, { body: input("t", "hi"), headers: { "x-user": "ada" } });
     const { json } = await ask(handler, "GET /agui/threads", { headers: { "x-user": "bob" } });

@@ -102,7 +102,7 @@ describe("copilotkit", () => {
     expect(typesOf(odd)[0]).toBe("RUN_STARTED");
   });
 
-  test("sends its headers before the agent says a word", async () => {
+  test("sends its headers before the agent sends a word", async () => {
     const stage = createStage();
     const { url } = await host(stage);
     const response = await fetch(`${url}/agent/default/run`, {
@@ -199,7 +199,7 @@ describe("discovery", () => {
   test.for([
     ["with authenticate", true],
     ["without", false],
-  ] as const)("says whether threads are listed, %s", async ([, isListed]) => {
+  ] as const)("reports whether threads are listed, %s", async ([, isListed]) => {
     const options = isListed ? {} : { authenticate: undefined as never };
     const handler = createHandler(createStage(), options);
     const { json } = await ask(handler, "GET /agui/info");
@@ -239,7 +239,7 @@ describe.for(ways)("a request %s", ([, way]) => {
     }
   });
 
-  test("that is wrong is 400 and says what is wrong", async () => {
+  test("that is wrong is 400 with what is wrong", async () => {
     const handler = createHandler(createStage());
     const wrong = await send(handler, run, { ...input("t", "hi"), messages: "hi" });
     expect(wrong.status).toBe(400);
@@ -270,7 +270,7 @@ describe.for(ways)("a request %s", ([, way]) => {
     await first;
   });
 
-  test("to connect says nothing of what failed in the server", async () => {
+  test("to connect has nothing of what failed in the server", async () => {
     const sessions: SessionStore = {
       ...memorySessions(),
       get: () => Promise.reject(new Error("password is hunter2")),
@@ -283,7 +283,7 @@ describe.for(ways)("a request %s", ([, way]) => {
     expect(answer.text).not.toContain("hunter2");
   });
 
-  test("to connect to a thread that nobody knows is an empty stream", async () => {
+  test("to connect to an unknown thread is an empty stream", async () => {
     const answer = await send(createHandler(createStage()), connect, { threadId: "t-0" });
     expect(answer).toMatchObject({ status: 200, type: "text/event-stream", text: "" });
   });
@@ -347,7 +347,7 @@ describe.for(ways)("a request %s", ([, way]) => {
   });
 });
 
-test("suggestions that nobody wants any more are stopped", async () => {
+test("suggestions whose client has left are stopped", async () => {
   const stage = createStage();
   const handler = createHandler(stage, { authenticate: byHeader });
   const headers = { "x-user": "ada" };
@@ -409,7 +409,7 @@ describe("an envelope", () => {
   });
 
   test.for(["inspector/metadata", "inspector/learning"])(
-    "of %s has nothing to say",
+    "of %s gets an empty answer",
     async (method) => {
       const answer = await ask(createHandler(createStage()), endpoint, { body: { method } });
       expect(answer).toMatchObject({ status: 204, text: "" });
@@ -437,7 +437,7 @@ describe("an envelope", () => {
   });
 });
 
-test("a refusal of the host is shown as the host says it", async () => {
+test("a refusal of the host is shown in the host's words", async () => {
   const refuse = {
     name: "refuse",
     admit(): void {

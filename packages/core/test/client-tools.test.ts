@@ -67,7 +67,7 @@ const picking: AgentFunction = async (_input, { callTool }) => {
 };
 
 describe("a client tool that is waited for", () => {
-  test("is asked for, answered and told, and the agent goes on with the result", async () => {
+  test("is asked for, answered and sent, and the agent goes on with the result", async () => {
     const { run, sink, clock, opened, closed } = start(picking);
     await clock.advance(1_000);
     expect(opened).toEqual([
@@ -143,7 +143,7 @@ describe("a client tool that is waited for", () => {
     expect(sink.outcome).toEqual({ type: "cancelled" });
   });
 
-  test("has an id of its own at each call, which names the run", async () => {
+  test("has another id at each call, which names the run", async () => {
     const { run, clock, opened } = start(async (_input, { callTools }) => {
       const outcomes = await callTools([
         { name: "pick", args: 1 },

@@ -8,7 +8,7 @@ import type { AgentFunction } from "../src/index.ts";
 const hello = scriptedAgent(["Hello ", "world"]);
 
 describe("the events", () => {
-  test("are those of @ag-ui/core, without a list of our own", () => {
+  test("are those of @ag-ui/core, without a second list", () => {
     expect(core.EventType).toBe(official.EventType);
     expect(core.PROTOCOL_VERSION).toBe(official.PROTOCOL_VERSION);
   });

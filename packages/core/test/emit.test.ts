@@ -40,7 +40,7 @@ async function* broken(): AsyncGenerator<string> {
 }
 
 describe("emit", () => {
-  test("says text and reasoning, and nothing for nothing", () => {
+  test("sends text and reasoning, and nothing for nothing", () => {
     const { emit, said } = bench();
     void emit.text("Hello");
     void emit.text("");
@@ -198,7 +198,7 @@ describe("emit", () => {
     expect(said.at(-1)).toBe(own);
   });
 
-  test("puts the subagent's id on everything it says", async () => {
+  test("puts the subagent's id on everything it sends", async () => {
     const { emit, said } = bench();
     const result = await emit.subagent(
       "helper",

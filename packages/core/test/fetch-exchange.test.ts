@@ -50,7 +50,7 @@ describe("a streamed response", () => {
     expect(sink.pending).toBe(0);
   });
 
-  test("counts bytes, not characters, and says when there is room again", async () => {
+  test("counts bytes, not characters, and reports when there is room again", async () => {
     const { response, sink } = await streaming();
     const onDrain = vi.fn();
     sink.onDrain = onDrain;
@@ -133,7 +133,7 @@ describe("toFetch", () => {
 });
 
 describe("an exchange", () => {
-  test("refuses a body that somebody has read before", async () => {
+  test("refuses a body that was read before", async () => {
     const request = new Request(url, { method: "POST", body: "x" });
     await request.text();
     await expect(answerFetch(readAll, createFetchExchange(request))).rejects.toThrow(
@@ -165,7 +165,7 @@ describe("stripMount", () => {
 });
 
 describe("toProblem", () => {
-  test("says everything an error of ours knows", () => {
+  test("contains everything an error of ours knows", () => {
     const error = new AgentError("rate-limited", "Slow down.", {
       retryAfter: 60,
       headers: { "x-limit": "1" },
@@ -187,7 +187,7 @@ describe("toProblem", () => {
     });
   });
 
-  test("says nothing of other errors", () => {
+  test("contains nothing of other errors", () => {
     const { status, body } = toProblem(new Error("postgres://user:pw@db"));
     expect(status).toBe(500);
     expect(body).not.toContain("postgres");

@@ -80,7 +80,7 @@ const namesOf = (messages: readonly Message[]): string[] =>
   });
 
 describe("a call under the id of one that has its result", () => {
-  test("has an id of its own wherever it occurs", () => {
+  test("has another id wherever it occurs", () => {
     const secret = {
       type: "REASONING_ENCRYPTED_VALUE",
       subtype: "tool-call",
@@ -370,7 +370,7 @@ describe("whatever an agent sends", () => {
     );
   });
 
-  test("gives each step of each turn a call and a result of its own in the fold", () => {
+  test("gives each step of each turn its own call and result in the fold", () => {
     const step = fc.tuple(fc.constantFrom("call_0", "call_1"), fc.boolean());
     fc.assert(
       fc.property(fc.array(fc.array(step, { maxLength: 4 }), { maxLength: 4 }), (turns) => {

@@ -25,7 +25,7 @@ describe("what is no event", () => {
     expect(fix(value)).toEqual({ events: [], kinds: ["not-an-event"] });
   });
 
-  test("is kept as RAW when it has a type of its own", () => {
+  test("is kept as RAW when it has an unknown type", () => {
     const event = { type: "PROGRESS", percent: 5, subagentRunId: "s" };
     expect(fix(event)).toEqual({
       events: [{ type: "RAW", event, source: "agent", subagentRunId: "s" }],

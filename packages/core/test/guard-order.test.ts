@@ -122,7 +122,7 @@ describe("ownership", () => {
     expect(kinds).toEqual(["wrong-owner"]);
   });
 
-  test("of a step is whoever started it", () => {
+  test("of a step belongs to the agent that started it", () => {
     const theirs = { ...step, subagentRunId: "s" };
     const { events, kinds } = body(theirs, stepEnd);
     expect(events).toEqual([theirs, { ...stepEnd, subagentRunId: "s" }]);

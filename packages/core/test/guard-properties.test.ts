@@ -21,7 +21,7 @@ function play(values: readonly unknown[], end: (typeof ends)[number], strict = f
 }
 
 // Thousands of runs through two verifiers: seconds on a busy machine.
-describe("the guard, whatever the agent says", { timeout: 300_000 }, () => {
+describe("the guard, whatever the agent sends", { timeout: 300_000 }, () => {
   test("makes a run that both official verifiers and the schemas accept", () => {
     fc.assert(
       fc.property(

@@ -66,7 +66,7 @@ describe("text without events", () => {
     ]);
   });
 
-  test("of a subagent has a message of its own", () => {
+  test("of a subagent is in a separate message", () => {
     const chunk = { type: "TEXT_MESSAGE_CHUNK", delta: "b", subagentRunId: "s" };
     const { events, kinds } = body(subagent, "a", chunk, "c", chunk, subagentEnd);
     const [mine, theirs] = [undefined, "s"].map((owner) =>
@@ -222,7 +222,7 @@ describe("chunks", () => {
     expect(kinds).toEqual([]);
   });
 
-  test("begin anew when the agent ended their message by name", () => {
+  test("begin again when the agent ended their message by name", () => {
     const theirs = { ...chunk, subagentRunId: "s" };
     const { events } = body(theirs, end, { ...theirs, messageId: undefined });
     expect(types(events)).toEqual([
@@ -267,7 +267,7 @@ describe("thoughts", () => {
     expect(kinds).toEqual([]);
   });
 
-  test("end the text of the lane they are said in", () => {
+  test("end the text of the owner that sent them", () => {
     const theirs = { ...think, subagentRunId: "s" };
     const { events, kinds } = body({ ...open, subagentRunId: "s" }, "a", theirs, theirs, think);
     expect(types(events).slice(1, 7)).toEqual([

@@ -29,7 +29,7 @@ describe("the start of a run", () => {
     expect(guard.repairs.size).toBe(0);
   });
 
-  test("is there even when the agent says nothing at all", () => {
+  test("is there even when the agent sends nothing at all", () => {
     expect(run([]).events).toEqual([started, finished]);
   });
 
@@ -110,7 +110,7 @@ describe("the end of a run", () => {
     expect(guard.repairs.size).toBe(0);
   });
 
-  test("says that the run was cancelled, and nothing of its result", () => {
+  test("is marked as cancelled, without a result", () => {
     const ending = { interrupts: [], usage: [{ inputTokens: 1 }], result: 1 };
     const { guard, events } = startGuard({ ending });
     guard.push(start);
@@ -255,7 +255,7 @@ describe("the end of a run", () => {
     expect(run([finished], { ending }).events.at(-1)).toStrictEqual({ ...finished, usage: sum });
   });
 
-  test("holds when whoever listens ends the run in the middle", () => {
+  test("holds when the listener ends the run in the middle", () => {
     const { RUN_STARTED, TEXT_MESSAGE_START, TEXT_MESSAGE_CONTENT } = EventType;
     for (const last of [RUN_STARTED, TEXT_MESSAGE_START, TEXT_MESSAGE_CONTENT]) {
       const events: BaseEvent[] = [];
@@ -274,7 +274,7 @@ describe("the end of a run", () => {
     }
   });
 
-  test("holds when whoever listens answers with more", () => {
+  test("holds when the listener answers with more", () => {
     const events: BaseEvent[] = [];
     const { guard } = startGuard({
       emit(event) {
@@ -289,7 +289,7 @@ describe("the end of a run", () => {
     expect(events.filter((event) => event.delta === "hi")).toHaveLength(3);
   });
 
-  test("holds when whoever listens ends the message that is on its way", () => {
+  test("holds when the listener ends the message that is on its way", () => {
     const events: BaseEvent[] = [];
     const { guard } = startGuard({
       emit(event) {

@@ -9,7 +9,7 @@ import { uncaughtDuring } from "./_uncaught.ts";
 describe("a hostile encoder", () => {
   const parts = ["open", "encode", "keepAlive", "close"] as const;
 
-  test.for(parts)("costs its own client the stream and nobody else: %s", async (part) => {
+  test.for(parts)("costs its own client the stream and no other: %s", async (part) => {
     const sink = mockSink();
     const other = mockSink();
     const { run, clock } = setup(

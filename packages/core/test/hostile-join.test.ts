@@ -30,7 +30,7 @@ describe("a client that joins late", () => {
   });
 
   test.for([undefined, "key"])(
-    "hears nothing twice that the log had before the run was told so (key %s)",
+    "receives nothing twice that the log had before the run was notified (key %s)",
     async (key) => {
       const log = tellingLog();
       const bus = new Subject<BaseEvent>();
@@ -62,7 +62,7 @@ describe("a client that joins late", () => {
   );
 
   test.for([true, false])(
-    "is told one end of a run whose store failed (freed: %s)",
+    "receives one end of a run whose store failed (freed: %s)",
     async (isFreed) => {
       const log = tellingLog();
       const keep = log.close.bind(log);

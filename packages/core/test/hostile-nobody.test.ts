@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { AgentError } from "../src/index.ts";
 import { lease, setup, tellingLog, turn, types } from "./_hostile-kit.ts";
 
-describe("a run that nobody came for", () => {
+describe("a run without a client", () => {
   test("ends with its time", async () => {
     const began = vi.fn();
     const { run, clock } = setup(began, { limits: { runTimeoutMs: 100 } });

@@ -23,7 +23,7 @@ const result = (toolCallId: string): Loose => ({
   content: "seen",
 });
 
-describe("what a client is told that joins", () => {
+describe("what a client receives that joins", () => {
   test("leaves the messages it has in their places while they only grew", () => {
     const events = preludeOf([...call("a"), result("a"), ...call("b"), result("b")]);
     expect(typesOf(events)).toEqual(["RUN_STARTED", "MESSAGES_SNAPSHOT", "STATE_SNAPSHOT"]);
@@ -71,7 +71,7 @@ describe("what a client is told that joins", () => {
     ]);
   });
 
-  test("says the metadata of an open message once, as it is now", () => {
+  test("has the metadata of an open message once, as it is now", () => {
     const events = preludeOf([
       { type: "TEXT_MESSAGE_START", messageId: "m", metadata: { step: 1 } },
       { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "x", metadata: { step: 2 } },

@@ -25,7 +25,7 @@ const operation = fc.oneof(
 const first = fc.oneof(value, fc.record({ a: fc.array(value), b: fc.dictionary(path, value) }));
 
 describe("a live document", () => {
-  test("changes in its place what it has copied and nobody has read", () => {
+  test("changes in place what it has copied and no caller has read", () => {
     const given = { a: { n: 1 }, b: {} };
     const live = new LiveDocument(given);
     live.patch([replace("/a/n", 2)]);
@@ -86,7 +86,7 @@ describe("a live document", () => {
     expect(Object.keys(live.document as object)).toEqual(names);
   });
 
-  test("says why a patch would not apply, and stays as it is", () => {
+  test("reports why a patch would not apply, and stays as it is", () => {
     const live = new LiveDocument({ a: 1 });
     expect(live.refusal([replace("/a", 2), failing])?.message).toContain("/nowhere");
     expect(live.refusal([replace("/a", 2)])).toBeUndefined();
@@ -106,7 +106,7 @@ describe("a live document", () => {
     expect(live.document).toBe(lent);
   });
 
-  test("becomes what applyPatch makes of any patches, whoever reads in between", () => {
+  test("becomes what applyPatch makes of any patches, with any reads in between", () => {
     const step = fc.record({ patch: fc.array(operation, { maxLength: 4 }), isRead: fc.boolean() });
     fc.assert(
       fc.property(first, fc.array(step, { maxLength: 12 }), (document, steps) => {

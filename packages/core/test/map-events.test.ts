@@ -47,7 +47,7 @@ async function both(...mappers: EventMapper[]): Promise<Heard> {
 }
 
 describe("mappers that stand together", () => {
-  test("the innermost hears an event first", async () => {
+  test("the innermost receives an event first", async () => {
     const { names } = await both(
       (event) => (isDelta(event) ? { ...event, delta: `${event.delta as string}1` } : event),
       (event) => (isDelta(event) ? { ...event, delta: `${event.delta as string}2` } : event),
@@ -85,7 +85,7 @@ describe("mappers that stand together", () => {
     expect(heard).not.toContain("z");
   });
 
-  test("nobody is asked after one of them made the subscriber leave", async () => {
+  test("none is called after one of them made the subscriber leave", async () => {
     const asked: string[] = [];
     let leave = (): void => {};
     const layers = [
@@ -127,7 +127,7 @@ describe("mappers that stand together", () => {
     expect(made).toEqual(["outer", "broken"]);
   });
 
-  test("nothing is made before somebody subscribes", () => {
+  test("nothing is made before a subscriber comes", () => {
     let made = 0;
     const counting = mapEvents.perRun(() => {
       made++;

@@ -112,7 +112,7 @@ describe("mergeStreams", () => {
   test.for([
     ["subscribed to", subscribe],
     ["iterated", iterate],
-  ] as const)("says at once what any source says, when %s", async ([, listen]) => {
+  ] as const)("sends at once what any source sends, when %s", async ([, listen]) => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.boolean(), { minLength: 1, maxLength: 4 }),
@@ -157,7 +157,7 @@ describe("mergeStreams", () => {
     );
   });
 
-  test("starts nothing before somebody listens", async () => {
+  test("starts nothing before a subscriber comes", async () => {
     const sources = [manualObservable(), manualGenerator()];
     const merged = mergeStreams(...sources.map(({ source }) => source));
     await settle();
@@ -167,7 +167,7 @@ describe("mergeStreams", () => {
     expect(sources.map(({ started }) => started)).toEqual([true, true]);
   });
 
-  test("says everything of arrays, Observables and generators", async () => {
+  test("sends everything of arrays, Observables and generators", async () => {
     const generator = async function* (): AsyncGenerator<number> {
       yield 5;
       yield await Promise.resolve(6);
@@ -188,7 +188,7 @@ describe("mergeStreams", () => {
     expect(later.started).toBe(false);
   });
 
-  test("tells what came before a failure", async () => {
+  test("sends what came before a failure", async () => {
     const failing = concat(
       of("a", "b"),
       throwError(() => new Error("broken")),
@@ -214,7 +214,7 @@ describe("mergeStreams", () => {
     expect(other.tornDown).toBe(1);
   });
 
-  test("asks a generator for more only when what it said was taken", async () => {
+  test("asks a generator for more only when its last value was taken", async () => {
     let asked = 0;
     const counting = async function* (): AsyncGenerator<number> {
       for (;;) yield await Promise.resolve(++asked);
@@ -244,7 +244,7 @@ describe("mergeStreams", () => {
     expect(run.events.map(({ type }) => type)).toContain("CUSTOM");
   });
 
-  test("refuses what is no stream, and says which", () => {
+  test("refuses what is no stream, and names which", () => {
     expect(() => mergeStreams([1], "text" as never)).toThrow(
       'mergeStreams takes Observables and iterables; number 2 is "text".',
     );

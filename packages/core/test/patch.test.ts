@@ -155,7 +155,7 @@ describe("applyPatch", () => {
     expect((Object.prototype.toString as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  test("says which operation failed", () => {
+  test("names the operation that failed", () => {
     const operations = [
       { op: "add", path: "/a", value: 1 },
       { op: "remove", path: "/b/c" },

@@ -263,7 +263,7 @@ describe("createReducer", () => {
     expect(JSON.stringify(told)).toBe(beforeEvents);
   });
 
-  test("lets nobody but an assistant make calls", () => {
+  test("lets only an assistant make calls", () => {
     const claimed = { ...history[1], role: "user", content: "" } as Message;
     const { messages } = fold([claimed], call("hc0"));
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
@@ -365,7 +365,7 @@ describe("createReducer", () => {
     expect(reducer.open()).toEqual([]);
   });
 
-  test("stops keeping deltas beyond its bound and says so on the message", () => {
+  test("stops keeping deltas beyond its bound and marks the message", () => {
     const chunk = "x".repeat(1_000);
     const reducer = createReducer(history, { maxBytes: 5_000 });
     const told = [
@@ -384,7 +384,7 @@ describe("createReducer", () => {
     expect(reducer.messages.slice(0, history.length)).toEqual(history);
   });
 
-  test("holds a bounded amount whatever a run tells", () => {
+  test("holds a bounded amount whatever a run sends", () => {
     const reducer = createReducer([], { maxBytes: 10_000 });
     const note = { long: "x".repeat(100) };
     for (let i = 0; i < 5_000; i++) {

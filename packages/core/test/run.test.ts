@@ -477,7 +477,7 @@ describe("pace", () => {
     expect(run.status).toBe("cancelled");
   });
 
-  test("tells whoever awaits `emit` to wait, and nobody else", async () => {
+  test("makes code that awaits `emit` wait, and no other code", async () => {
     let waits: unknown;
     const { run } = setup(async (_input, { emit }) => {
       expect(emit.text("a")).toBeUndefined();
@@ -509,7 +509,7 @@ describe("pace", () => {
     expect(sink.outcome).toEqual({ type: "cancelled" });
   });
 
-  test("sends a keep-alive after a quiet time, and none while there is something to say", async () => {
+  test("sends a keep-alive after a quiet time, and none while there is something to send", async () => {
     const beats: number[] = [];
     let say!: (text: string) => void;
     const { run, clock } = setup(async (_input, context) => {
@@ -557,7 +557,7 @@ describe("leaving and stopping", () => {
     },
   );
 
-  test("times out with one RUN_ERROR, and the agent's signal says why", async () => {
+  test("times out with one RUN_ERROR, and the agent's signal has the reason", async () => {
     const { run, clock } = setup(waiting, { limits: { runTimeoutMs: 500 } });
     const sink = mockSink();
     run.follow(sink.encoder, sink);
@@ -566,7 +566,7 @@ describe("leaving and stopping", () => {
     expect(run.context.signal.reason).toMatchObject({ code: "timeout" });
   });
 
-  test("tells the client before it tells the agent", async () => {
+  test("notifies the client before the agent", async () => {
     const order: string[] = [];
     const { run } = setup(async (_input, context) => {
       context.signal.addEventListener("abort", () => order.push("agent"));
@@ -586,7 +586,7 @@ describe("leaving and stopping", () => {
     expect(order).toEqual(["client", "agent"]);
   });
 
-  test("drops what the agent says after the end, and ends the agent where it awaits", async () => {
+  test("drops what the agent sends after the end, and ends the agent where it awaits", async () => {
     const late: unknown[] = [];
     const { run } = setup(async (_input, { emit, signal, session }) => {
       void emit.text("a");
@@ -634,7 +634,7 @@ describe("leaving and stopping", () => {
     expect(unsubscribe).toHaveBeenCalledOnce();
   });
 
-  test("waits out the grace before it aborts, and not if somebody comes back", async () => {
+  test("waits out the grace before it aborts, and not if a client comes back", async () => {
     const { run, clock } = setup(waiting, { onDisconnect: { graceMs: 1_000 }, log: memoryLog() });
     const first = mockSink();
     run.follow(first.encoder, first);
@@ -651,7 +651,7 @@ describe("leaving and stopping", () => {
     expect(run.context.signal.reason).toMatchObject({ code: "disconnected" });
   });
 
-  test("goes on without anybody when told to", async () => {
+  test("goes on without clients where the options allow it", async () => {
     let finish!: () => void;
     const { run } = setup(() => new Promise<void>((resolve) => (finish = resolve)), {
       onDisconnect: "continue",
@@ -666,7 +666,7 @@ describe("leaving and stopping", () => {
     expect(run.status).toBe("finished");
   });
 
-  test("ends a run that nobody came for without ever calling its agent", async () => {
+  test("ends a run without a client without ever calling its agent", async () => {
     const agent = vi.fn();
     const { run } = setup(agent);
     run.discard();
@@ -675,7 +675,7 @@ describe("leaving and stopping", () => {
     expect(run.status).toBe("cancelled");
   });
 
-  test("does not take for said what an agent does to the list it was given", async () => {
+  test("does not take changes of an agent to the list it was given for events", async () => {
     const { run } = setup((input) => {
       input.messages.push({ id: "x", role: "user", content: "mine" });
       return "hi";
@@ -685,7 +685,7 @@ describe("leaving and stopping", () => {
     expect(messages).toHaveLength(1);
   });
 
-  test("says that it is done and idle to whoever asks after its end, as to who asked before", async () => {
+  test("reports that it is done and idle to callers after its end, as to callers before", async () => {
     const { run } = setup(() => "hi");
     const before = [run.done, run.idle];
     const sink = mockSink();
@@ -765,7 +765,7 @@ describe("coming later", () => {
     expect([second.ended, third.ended]).toEqual([true, true]);
   });
 
-  test("lets an encoder with memory hear what its client has seen, in silence", async () => {
+  test("shows an encoder with memory what its client has seen, without sending it", async () => {
     const { run } = setup(scriptedAgent(["a", "b", "c"]), { log: memoryLog() });
     const first = mockSink();
     run.follow(first.encoder, first);
@@ -837,7 +837,7 @@ describe("what is kept", () => {
     });
   });
 
-  test("still tells the client when `save` fails", async () => {
+  test("still notifies the client when `save` fails", async () => {
     const { run } = setup(scriptedAgent(["a"]), {
       save: () => {
         throw new Error("disk full");

@@ -96,7 +96,7 @@ describe("context.state", () => {
     expect(state.get()).toEqual({ ...big, count: 2 });
   });
 
-  test("says nothing when nothing changed", () => {
+  test("sends nothing when nothing changed", () => {
     const { state, events } = bench();
     void state.set(big);
     void state.set(structuredClone(big));
@@ -139,7 +139,7 @@ describe("context.state", () => {
     expect(events).toEqual([snapshot(from), snapshot(to)]);
   });
 
-  test("takes undefined as null and leaves out what JSON cannot say", () => {
+  test("takes undefined as null and leaves out what JSON cannot represent", () => {
     const { state, events } = bench();
     void state.set({ at: new Date(0), gone: undefined, not: Number.NaN });
     void state.set(undefined);

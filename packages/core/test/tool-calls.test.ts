@@ -16,7 +16,7 @@ const codeOf =
     return "no failure";
   };
 
-test("a tool that nobody knows is an error for the agent, and nothing for the client", async () => {
+test("an unknown tool is an error for the agent, and nothing for the client", async () => {
   const { text, toolCalls, error } = await runAgent(codeOf("wether"), { tools: [] });
   expect([text, toolCalls, error]).toEqual(["unknown-tool", [], undefined]);
 });

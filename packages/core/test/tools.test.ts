@@ -46,7 +46,7 @@ describe("tools the client offers", () => {
 });
 
 describe("the result of a tool that failed", () => {
-  test("is marked, so that nobody has to guess from its content", async () => {
+  test("is marked, so that no reader has to guess from its content", async () => {
     const broken: ServerTool = {
       ...weather,
       invoke: () => {
@@ -78,7 +78,7 @@ describe("the result of a tool that failed", () => {
 });
 
 describe("a server tool", () => {
-  test("is told to the client from its call to its result", async () => {
+  test("is sent to the client from its call to its result", async () => {
     const { events } = await runAgent(
       async (_, { callTool }) => void (await callTool("weather", { city: "Bern" })),
       { tools: [weather] },

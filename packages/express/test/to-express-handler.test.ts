@@ -50,7 +50,7 @@ describe.each([
     expect([response.status, await response.text()]).toEqual([503, "host saw boom"]);
   });
 
-  test("says who asked, by its own rules for proxies", async () => {
+  test("names the client's address, by its own rules for proxies", async () => {
     const app = create();
     app.set("trust proxy", true);
     const handle: Handle = async ({ request }) => {
@@ -65,7 +65,7 @@ describe.each([
     expect(seen).toEqual(["203.0.113.7", `${server.url.replace("http", "https")}/api/agui?x=1`]);
   });
 
-  test("really compresses where the suite says it does", async () => {
+  test("really compresses where the suite is configured to", async () => {
     const app = create();
     app.use(compression()).use(toExpressHandler({ handle: one }));
     server = await listen(app);

@@ -42,7 +42,7 @@ test("lets the host's own pages and its not-found page through", async () => {
   expect([missing.statusCode, missing.body]).toEqual([404, "the host's 404"]);
 });
 
-test("keeps Fastify's own limits and parsers out of its routes, and only of its own", async () => {
+test("keeps Fastify's own limits and parsers out of its routes, and out of no others", async () => {
   const app = fastify({ bodyLimit: 10 });
   app.register(toFastifyPlugin(handler), { prefix: "/api" });
   app.post("/own", (request) => ({ host: request.body }));

@@ -154,7 +154,7 @@ test("gives up on a million pages without a word, by name and in time", async ()
   expect(await readdir(tempDir)).toEqual([]);
 });
 
-test("looks no further than ten thousand pages, and says so", { timeout: 600_000 }, async () => {
+test("reads at most ten thousand pages, and marks the text", { timeout: 600_000 }, async () => {
   const own = serveEcho({ tempDir, timeoutMs: 590_000 });
   const file = { name: "silent.pdf", mimeType: types.pdf, bytes: millionPages("") };
   const answer = await watched(() => send(file, own));
@@ -200,7 +200,7 @@ describe("a PNG of 20,000 × 20,000 dots", () => {
     expect(await readdir(tempDir)).toEqual([]);
   });
 
-  test("passes through as it is when nobody reads it", async () => {
+  test("passes through as it is when no agent reads it", async () => {
     const answer = await watched(() => send(file));
     expect(answer.status).toBe(200);
     expect(Buffer.compare(seen.bytes[0]!, file.bytes)).toBe(0);

@@ -38,7 +38,7 @@ test.each(Object.keys(ways))(
   },
 );
 
-test("says so when there is nothing to read in an image", async () => {
+test("reports that there is nothing to read in an image", async () => {
   const bytes = makePng(
     64,
     64,

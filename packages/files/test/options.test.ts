@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { extractFiles } from "../src/index.ts";
 
-describe("extractFiles names a wrong option and says what is right", () => {
+describe("extractFiles names a wrong option and what is right", () => {
   test.for<[unknown, string]>([
     [{ timeoutMS: 1 }, "timeoutMS is not an option of extractFiles. Did you mean timeoutMs?"],
     ["ocr", 'The options of extractFiles must be an object, not "ocr".'],

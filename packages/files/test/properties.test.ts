@@ -148,7 +148,7 @@ describe("a table", () => {
 });
 
 describe("what is too long", () => {
-  test("is cut between characters, marked, and no longer than allowed", async () => {
+  test("is cut between characters, marked, and at most as long as allowed", async () => {
     const text = fc.string({
       unit: fc.constantFrom("a", "ü", "😀", "e\u0301", "\n"),
       maxLength: 120,

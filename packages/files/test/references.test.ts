@@ -56,7 +56,7 @@ async function refer(
 }
 
 describe("an address", () => {
-  test("is never fetched unless the host says so, and the client is told", async () => {
+  test("is never fetched unless the host allows it, and the client gets an error", async () => {
     asked.length = 0;
     const { status, answer } = await refer({ type: "url", value: `${origin}/there.txt` });
     expect(status).toBe(400);
@@ -85,7 +85,7 @@ describe("an address", () => {
   });
 
   test.each(["/away", "/round", "/large.txt", "/none", "/silent"])(
-    "is refused without what the network says: %s",
+    "is refused without the network's answer: %s",
     async (path) => {
       const resolveUrl = { allow: [origin], allowPrivate: true, timeoutMs: 300 };
       const { status, answer } = await refer({ type: "url", value: origin + path }, { resolveUrl });
@@ -119,7 +119,7 @@ describe("an address", () => {
 });
 
 describe("an id", () => {
-  test("that nobody knows is an error that the client sees", async () => {
+  test("that is unknown is an error that the client sees", async () => {
     const { status, answer } = await refer({ type: "file", value: "f-1" });
     expect(status).toBe(400);
     expect(JSON.parse(answer)).toMatchObject({

@@ -225,7 +225,7 @@ test("takes so many bytes in messages, and not one more", async () => {
   await own.handler.close();
 });
 
-test("cuts what is too long, says so to the agent and in the log", async () => {
+test("cuts what is too long, and marks it for the agent and in the log", async () => {
   const warnings: (string | undefined)[] = [];
   const logger = {
     debug() {},

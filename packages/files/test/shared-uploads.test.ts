@@ -127,7 +127,7 @@ describe.each(places)("an upload in $name", ({ open }) => {
     expect((await remove(reading, id)).status).toBe(204);
   });
 
-  test("is nobody else's", async () => {
+  test("belongs to its user only", async () => {
     const id = await idOf(await upload(pdf));
     const read = await refer(reading, id, "bob");
     expect([read.status, await read.json()]).toMatchObject([400, { code: "file-not-found" }]);

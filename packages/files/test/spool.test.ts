@@ -64,7 +64,7 @@ function form(bytes: Uint8Array = large): Request {
   return ways["REST with a form"]!("Read", [{ name: "big.txt", mimeType: "text/plain", bytes }]);
 }
 
-test("keeps a large file on disk while its run goes on, and no longer", async () => {
+test("keeps a large file on disk while its run goes on, and then removes it", async () => {
   const handler = start();
   let bytes: Uint8Array | undefined;
   let streamed = 0;

@@ -85,14 +85,14 @@ test("an upload is referred to by its id until its time is over", async () => {
   });
 });
 
-test("an upload is nobody else's", async () => {
+test("an upload belongs to its user only", async () => {
   const { id } = (await (await upload(bodyOf(pdf))).json()) as { id: string };
   expect((await refer(id, "Bearer bob")).status).toBe(400);
   expect((await refer(id)).status).toBe(200);
 });
 
 test.each(["../../etc/passwd", "", "x".repeat(300)])(
-  "an id that nobody was given leads nowhere: %s",
+  "an id that was never given out leads nowhere: %s",
   async (id) => {
     expect((await refer(id)).status).toBe(400);
   },

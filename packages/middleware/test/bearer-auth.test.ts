@@ -31,7 +31,7 @@ async function ask(
 }
 
 describe("bearerAuth", () => {
-  test("tells the agent whose token it is", async () => {
+  test("passes the owner of the token to the agent", async () => {
     const middleware = [bearerAuth({ verify })];
     expect(await ask({ middleware }, "Bearer s3cret-token")).toMatchObject({
       status: 200,
@@ -85,7 +85,7 @@ describe("bearerAuth", () => {
     expect(answer.text).toContain("This account is closed.");
   });
 
-  test("is the only one who says who is asking", () => {
+  test("alone decides who is asking", () => {
     const auth = bearerAuth({ verify });
     const { authenticate } = auth;
     expect(() => createAgentHandler(async () => "", { authenticate, middleware: [auth] })).toThrow(

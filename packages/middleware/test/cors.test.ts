@@ -55,7 +55,7 @@ describe("cors", () => {
     });
   });
 
-  test("answers a preflight before anybody asks for a token", async () => {
+  test("answers a preflight before a token is asked for", async () => {
     const auth = bearerAuth({ verify: () => null });
     const response = await send([cors({ origins: [app] }), auth], preflight);
     expect([response.status, response.headers.get("access-control-allow-origin")]).toEqual([
@@ -147,7 +147,7 @@ describe("cors", () => {
     expect(response.headers.get("access-control-allow-origin")).toBe(app);
   });
 
-  test("says * to everybody, without credentials and without Vary", async () => {
+  test("sends * to every origin, without credentials and without Vary", async () => {
     const response = await send([cors({ origins: "*" })]);
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
     expect(corsHeaders(response)).not.toHaveProperty("vary");

@@ -96,7 +96,7 @@ describe("fromAguiMiddleware", () => {
     });
   });
 
-  test("tells the agent when the client has left", async () => {
+  test("notifies the agent when the client has left", async () => {
     const controller = new AbortController();
     let signal: AbortSignal | undefined;
     const agent = scriptedAgent([

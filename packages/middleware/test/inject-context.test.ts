@@ -53,7 +53,7 @@ describe("injectContext", () => {
     expect(run.text).toBe("Hello");
   });
 
-  test("tells a provider who asks and what was said last", async () => {
+  test("passes to a provider who asks and the last message", async () => {
     const queries: ContextQuery[] = [];
     await runAgent(scriptedAgent([]), {
       principal: { id: "ada" },
@@ -77,7 +77,7 @@ describe("injectContext", () => {
     ]);
   });
 
-  test("leaves out a provider that fails or takes too long, and says so", async () => {
+  test("leaves out a provider that fails or takes too long, and logs it", async () => {
     const clock = fakeClock();
     const logger = memoryLogger();
     const agent = scriptedAgent(["Hello"]);
@@ -119,7 +119,7 @@ describe("injectContext", () => {
     expect(JSON.stringify(left)).not.toContain("postgres");
   });
 
-  test("asks nobody any more when the run is stopped, and does not start the agent", async () => {
+  test("asks no further provider when the run is stopped, and does not start the agent", async () => {
     const controller = new AbortController();
     const agent = scriptedAgent(["Hello"]);
     let signal: AbortSignal | undefined;

@@ -184,14 +184,14 @@ describe("logging", () => {
       async (_, { emit }) => void emit.interrupt({ reason: "confirmation" }),
       { outcome: "interrupt" },
     ],
-  ])("tells of %s", async ([, agent, expected]) => {
+  ])("records %s", async ([, agent, expected]) => {
     const { logger, records } = recorder();
     await runAgent(agent, { middleware: [logging({ logger })] });
     expect(records).toHaveLength(1);
     expect(records[0]).toMatchObject(expected);
   });
 
-  test("tells of a client that left", async () => {
+  test("records a client that left", async () => {
     const { logger, records } = recorder();
     const sink = mockSink({ leaveAfter: 2 });
     const agent = scriptedAgent(["Hello", { hang: true }]);
@@ -199,7 +199,7 @@ describe("logging", () => {
     expect(records).toMatchObject([{ outcome: "cancelled", error: "disconnected" }]);
   });
 
-  test("writes to the handler's logger when it has none of its own", async () => {
+  test("writes to the handler's logger when it was given none", async () => {
     const { logger, records } = recorder();
     await runAgent(answer, { middleware: [logging()], logger });
     expect(records).toMatchObject([{ message: "Run finished." }]);

@@ -50,7 +50,7 @@ const from = (ip: string): RunContext =>
   });
 
 describe("rateLimit", () => {
-  test("refuses a run too many before anything is streamed, and says when to come back", async () => {
+  test("refuses a run too many before anything is streamed, with the time to come back", async () => {
     const clock = fakeClock();
     const ask = createAsk({ middleware: [rateLimit({ runs: 2, perMs: 60_000 })], clock });
     expect(await statuses([ask(), ask()])).toEqual([200, 200]);
@@ -180,7 +180,7 @@ describe.skipIf(!hasRedis(suite))(suite, () => {
     await redis?.stop();
   });
 
-  test("admits exactly as many runs as it says", async () => {
+  test("admits exactly as many runs as its options set", async () => {
     const ports = await Promise.all([spawnServer(), spawnServer()]);
     const answers = Array.from({ length: 3 * runs }, (_, index) =>
       fetch(`http://127.0.0.1:${ports[index % 2]}/agui`, {

@@ -48,7 +48,7 @@ describe("redact", () => {
     expect(run.text).toBe("postgres://[redacted]@db.internal/x");
   });
 
-  test("holds back no more than it says", async () => {
+  test("holds back at most what its options set", async () => {
     const events = "0123456789abc".split("").map((delta) => ({
       type: EventType.TEXT_MESSAGE_CONTENT,
       messageId: "m",
@@ -73,7 +73,7 @@ describe("redact", () => {
     for (const delta of deltas) expect(() => encodeURIComponent(delta)).not.toThrow();
   });
 
-  test("looks back at what it has told", async () => {
+  test("looks back at what it has sent", async () => {
     const patterns = [/(?<=pin )\d+/, /\bcode\b/];
     const said = ["my pi", "n ", "12", "34 and barcode", "s code", " 99"];
     const agent = scriptedAgent(said);
@@ -248,7 +248,7 @@ describe("redact", () => {
     ]);
   });
 
-  test("reads calls and text that another middleware tells in chunks", async () => {
+  test("reads calls and text that another middleware sends in chunks", async () => {
     const chunk = (type: string, fields: object): BaseEvent => ({ type, ...fields }) as BaseEvent;
     const shown = await through(
       [
@@ -272,7 +272,7 @@ describe("redact", () => {
     expect(await through(plain, { ...keys, window: 0 })).toEqual(plain);
   });
 
-  test("reads every field of every event in which a client is told something", async () => {
+  test("reads every field of every event that carries text to a client", async () => {
     const words = new Set(
       "delta text message description result value name content title forecast trace answer".split(
         " ",
@@ -294,7 +294,7 @@ describe("redact", () => {
     }
   });
 
-  test("says what stands in place of a match", async () => {
+  test("sets what replaces a match", async () => {
     const replacement = (match: string): string => `<${match.length}>`;
     const said = await one(
       { type: "CUSTOM", name: "n", value: "key-123" },
@@ -303,13 +303,13 @@ describe("redact", () => {
     expect(said.value).toBe("<7>");
   });
 
-  test("reads what an error says to the client", async () => {
+  test("reads the message of an error to the client", async () => {
     const failing = scriptedAgent([{ throw: new AgentError("forbidden", "Not with key-1.") }]);
     const run = await runAgent(failing, { middleware: [redact(keys)] });
     expect(run.error).toMatchObject({ code: "forbidden", message: "Not with *." });
   });
 
-  test("tells what was held before the run fails", async () => {
+  test("sends what was held before the run fails", async () => {
     const failing = scriptedAgent(["Hello key-1", { throw: new Error("no") }]);
     const run = await runAgent(failing, { middleware: [redact(keys)] });
     expect([run.text, run.error?.code]).toEqual(["Hello *", "agent-error"]);
@@ -340,7 +340,7 @@ describe("redact", () => {
     );
   });
 
-  test("leaves nothing of what tools were told and have said", async () => {
+  test("leaves nothing in the arguments and results of tools", async () => {
     await fc.assert(
       fc.asyncProperty(randomToolRun, async (events) => {
         const shown = await through(events, { patterns: [/secret/], replacement: "*" });

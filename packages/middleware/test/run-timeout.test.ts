@@ -8,7 +8,7 @@ import { runTimeout } from "../src/index.ts";
 expect.extend(runMatchers);
 
 describe("runTimeout", () => {
-  test("ends a run that takes too long, and tells the agent", async () => {
+  test("ends a run that takes too long, and notifies the agent", async () => {
     const clock = fakeClock();
     let signal: AbortSignal | undefined;
     const agent = scriptedAgent([
@@ -41,7 +41,7 @@ describe("runTimeout", () => {
     expect([run.text, run.error?.message]).toEqual(["abc", "The run sent nothing for 100 ms."]);
   });
 
-  test("gives each run the time that a rule says", async () => {
+  test("gives each run the time that a rule sets", async () => {
     const clock = fakeClock();
     const ms = (_: unknown, { agentId }: RunContext): number => (agentId === "default" ? 5 : 50);
     const running = runAgent(scriptedAgent([{ hang: true }]), {

@@ -57,7 +57,7 @@ describe("suggestQuestions", () => {
     expect(notes).not.toContain("key-1");
   });
 
-  test("does not let the run wait for longer than it says", async () => {
+  test("does not let the run wait for longer than its options set", async () => {
     const clock = fakeClock();
     let signal: AbortSignal | undefined;
     const middleware = [

@@ -49,7 +49,7 @@ describe("throttleDeltas", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("says what it holds before anything else", () => {
+  test("sends what it holds before anything else", () => {
     const clock = fakeClock();
     const { source, seen } = play(clock);
     const end = { type: "TEXT_MESSAGE_END", messageId: "m" } as BaseEvent;
@@ -81,7 +81,7 @@ describe("throttleDeltas", () => {
     expect(seen.at(-1)).toEqual(text("bc", { timestamp: 1 }));
   });
 
-  test("says what it holds before the run fails", () => {
+  test("sends what it holds before the run fails", () => {
     const { source, seen, ends } = play(fakeClock());
     source.next(text("a"));
     source.next(text("b"));
@@ -89,7 +89,7 @@ describe("throttleDeltas", () => {
     expect([deltas(seen), ends]).toEqual([["a", "b"], ["broken"]]);
   });
 
-  test("leaves no timer behind when nobody listens any more", () => {
+  test("leaves no timer behind when the last listener has left", () => {
     const clock = fakeClock();
     const { source, seen, subscription } = play(clock);
     source.next(text("a"));

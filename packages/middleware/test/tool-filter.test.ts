@@ -109,7 +109,7 @@ describe("toolFilter", () => {
     ]);
   });
 
-  test("removes the late result of a call that only the history tells of", async () => {
+  test("removes the late result of a call that only the history has", async () => {
     const result = {
       type: EventType.TOOL_CALL_RESULT,
       messageId: "r",
@@ -120,7 +120,7 @@ describe("toolFilter", () => {
     expect(await through(toolFilter({ deny: ["other"] }), [result], history)).toEqual([result]);
   });
 
-  test("removes calls that another middleware tells in chunks", async () => {
+  test("removes calls that another middleware sends in chunks", async () => {
     const chunk = (fields: object) => ({ type: EventType.TOOL_CALL_CHUNK, ...fields });
     const events = [
       chunk({ toolCallId: "a", toolCallName: "secret", delta: "1" }),

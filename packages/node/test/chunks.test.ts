@@ -50,7 +50,7 @@ test("what is written in one tick is one chunk, and in the next another", async 
   expect(await wire()).toBe("7\r\none two\r\n5\r\nthree\r\n0\r\n\r\n");
 });
 
-test("a head, what is said at once and the end are one write to the socket", async () => {
+test("a head, what is sent at once and the end are one write to the socket", async () => {
   let calls = 0;
   await serving(
     (sink) => {
@@ -109,7 +109,7 @@ test("to HTTP/1.0 it is sent without chunks", async () => {
   expect(await wire("1.0")).toBe("plain");
 });
 
-test("whoever made `write` their own is asked", async () => {
+test("a `write` that was replaced is called", async () => {
   const heard: unknown[] = [];
   await serving(
     (sink) => {
@@ -128,7 +128,7 @@ test("whoever made `write` their own is asked", async () => {
   expect(heard).toEqual(["hello"]);
 });
 
-test("a socket that is full says so, and says when it is not", async () => {
+test("a socket that is full reports it, and reports when it is not", async () => {
   const heard: string[] = [];
   let done!: () => void;
   const isDone = new Promise<void>((resolve) => (done = resolve));

@@ -75,7 +75,7 @@ async function post(before: (req: NodeRequest) => Awaitable<void>): Promise<unkn
   return (await fetch(url, { method: "POST", body: '{"a":1}' })).json();
 }
 
-describe("what a request says of itself", () => {
+describe("what a request contains", () => {
   test.for([
     ["GET /a?b=1", "example.test:81", "/a", "http://example.test:81/a?b=1"],
     ["GET //evil.test/a", "example.test", "//evil.test/a", "http://example.test//evil.test/a"],
@@ -207,7 +207,7 @@ describe("a body that is not read to its end", () => {
   });
 });
 
-test("says that the client left when it left in the middle of its body", async () => {
+test("reports that the client left when it left in the middle of its body", async () => {
   let report: ((error: unknown) => void) | undefined;
   const error = new Promise<unknown>((resolve) => {
     report = resolve;

@@ -62,7 +62,7 @@ describe("a body in one piece", () => {
     expect(await sizeOf(0)).toEqual({ read: 0 });
   });
 
-  test("is read from a request that somebody has paused", async () => {
+  test("is read from a request that was paused", async () => {
     const handle = toNodeHandler(handlerOf(measuring(100)));
     server = await listen(
       createServer((req, res) => {
@@ -136,7 +136,7 @@ describe("an answer in one piece", () => {
     expect(String(second)).toContain("called twice");
   });
 
-  test("with headers that nobody can send leaves the exchange open", async () => {
+  test("with headers that cannot be sent leaves the exchange open", async () => {
     const url = await serving((exchange) => {
       expect(() => exchange.respond!(200, { "x-a": "b\r\nx-c: d" }, "bad")).toThrow();
       exchange.respond!(200, {}, "good");
@@ -144,7 +144,7 @@ describe("an answer in one piece", () => {
     expect(await (await fetch(url)).text()).toBe("good");
   });
 
-  test("to a client that has left harms nobody", async () => {
+  test("to a client that has left does no harm", async () => {
     let arrived!: (exchange: Exchange) => void;
     const asked = new Promise<Exchange>((resolve) => (arrived = resolve));
     const url = await serving((exchange) => arrived(exchange));
@@ -173,7 +173,7 @@ describe("an answer in one piece", () => {
   });
 });
 
-describe("what somebody in front has done to a request", () => {
+describe("what code in front has done to a request", () => {
   const body = `{"message":"${"é".repeat(50_000)}"}`;
 
   async function sizeBehind(
@@ -205,7 +205,7 @@ describe("what somebody in front has done to a request", () => {
   });
 });
 
-test("a status that nobody can send is a 500 and not the end of the process", async () => {
+test("a status that cannot be sent is a 500 and not the end of the process", async () => {
   const url = await serving((exchange) => exchange.respond!(0, {}, "{}"));
   expect((await fetch(url)).status).toBe(500);
 });

@@ -42,7 +42,7 @@ function counting(exchange: Exchange): { readonly calls: number } {
 }
 
 describe("onLeave of an exchange", () => {
-  test("tells that the client has left before its answer", async () => {
+  test("reports that the client has left before its answer", async () => {
     const { next } = await waiting();
     const client = request(server.url).on("error", () => undefined);
     client.end();
@@ -53,7 +53,7 @@ describe("onLeave of an exchange", () => {
     expect(counts).toEqual([{ calls: 1 }, { calls: 1 }]);
   });
 
-  test("tells it to who asks afterwards", async () => {
+  test("reports it to callers that ask afterwards", async () => {
     const { next } = await waiting();
     const client = request(server.url).on("error", () => undefined);
     client.end();
@@ -64,7 +64,7 @@ describe("onLeave of an exchange", () => {
     expect(counting(exchange).calls).toBe(1);
   });
 
-  test("tells it in the middle of an answer", async () => {
+  test("reports it in the middle of an answer", async () => {
     const { next } = await waiting();
     const client = request(server.url).on("error", () => undefined);
     client.on("response", (res) => res.on("error", () => undefined).resume());
@@ -89,7 +89,7 @@ describe("onLeave of an exchange", () => {
     expect(count.calls).toBe(0);
   });
 
-  test("tells it of a request that waits for its turn on the connection", async () => {
+  test("reports it for a request that waits for its turn on the connection", async () => {
     const { next } = await waiting();
     const socket = connect(server.port, "127.0.0.1");
     socket.write("GET /1 HTTP/1.1\r\nhost: x\r\n\r\nGET /2 HTTP/1.1\r\nhost: x\r\n\r\n");
@@ -99,7 +99,7 @@ describe("onLeave of an exchange", () => {
     await both;
   });
 
-  test("tells it of one stream among many on HTTP/2", async () => {
+  test("reports it for one stream among many on HTTP/2", async () => {
     const { next } = await waiting(true);
     const session = connectHttp2(server.url);
     const [first, second] = [

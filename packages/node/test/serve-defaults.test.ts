@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { serve } from "../src/index.ts";
 import { handlerOf, replyJson } from "./_handler.ts";
 
-test("listens on port 8000 of this machine only, unless told otherwise", async () => {
+test("listens on port 8000 of this machine only by default", async () => {
   const handler = handlerOf((exchange) => replyJson(exchange, "hi"));
   const { listen } = Server.prototype;
   // Asked for 8000, which may be taken; given any that is free.

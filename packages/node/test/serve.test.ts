@@ -22,7 +22,7 @@ async function start(handler = hello(), options: ServeOptions = {}): Promise<Ser
 }
 
 describe("listening", () => {
-  test("starts the handler and says where it is", async () => {
+  test("starts the handler and prints where it is", async () => {
     const handler = hello();
     const { url, port, server } = await start(handler);
     expect(handler.calls).toEqual(["start"]);
@@ -73,7 +73,7 @@ describe("listening", () => {
     await start(hello(), { port });
   });
 
-  test("tells the logger what the handler threw", async () => {
+  test("logs what the handler threw", async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const boom = new Error("boom");
     const failing = handlerOf(() => Promise.reject(boom));
@@ -166,7 +166,7 @@ async function child(...args: string[]): Promise<ReturnType<typeof spawn>> {
 }
 
 describe("signals", () => {
-  test("are heard by default, and no longer once it is closed", async () => {
+  test("are handled by default, until it is closed", async () => {
     const before = listeners();
     const { close } = await serve(hello(), { port: 0 });
     expect(listeners()).toBe(before + 2);
@@ -174,7 +174,7 @@ describe("signals", () => {
     expect(listeners()).toBe(before);
   });
 
-  test("are left alone when told so", async () => {
+  test("are left alone when the option is off", async () => {
     const before = listeners();
     await start();
     expect(listeners()).toBe(before);

@@ -225,7 +225,7 @@ describe.skipIf(found === undefined)("the chat", () => {
     await inspector.waitFor();
   });
 
-  test("takes files by picker, by drop and by paste, and says when they are too large", async () => {
+  test("takes files by picker, by drop and by paste, and reports when they are too large", async () => {
     await page.getByLabel("Files", { exact: true }).setInputFiles({
       name: "note.txt",
       mimeType: "text/plain",
@@ -270,7 +270,7 @@ describe.skipIf(found === undefined)("the chat", () => {
     await expect.poll(order).toEqual(["user", "plan", "user"]);
   });
 
-  test("tells a failure without its cause, and tries again", async () => {
+  test("shows a failure without its cause, and tries again", async () => {
     await ask("Please fail");
     const alert = page.getByRole("alert");
     await alert.waitFor();
@@ -281,7 +281,7 @@ describe.skipIf(found === undefined)("the chat", () => {
       .toBeGreaterThan(1);
   });
 
-  test("nothing that an agent says runs, or reaches out", async () => {
+  test("nothing that an agent sends runs, or reaches out", async () => {
     await ask("Be nasty");
     await page.locator(".code .hljs-keyword").waitFor();
     const links = await page
@@ -300,7 +300,7 @@ describe.skipIf(found === undefined)("the chat", () => {
     await expect.poll(() => page.title()).toBe("Main · Playground");
   });
 
-  test("edits the last question, and answers anew", async () => {
+  test("edits the last question, and answers again", async () => {
     await ask("One");
     await answered("You said One.");
     const asked = page.waitForResponse((response) => response.url().endsWith("/agui"));
@@ -372,7 +372,7 @@ describe.skipIf(found === undefined)("the chat", () => {
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   });
 
-  test("whoever asks sees the answer, wherever they had scrolled to", async () => {
+  test("a user who asks sees the answer, wherever they had scrolled to", async () => {
     await page.setViewportSize({ width: 1280, height: 400 });
     for (const question of ["One", "Two", "Three"]) {
       await ask(question);

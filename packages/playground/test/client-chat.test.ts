@@ -221,7 +221,7 @@ test("a thread is opened with its messages, its state and its open question", as
   expect(said().at(-1)).toBe("assistant: Paid 50.");
 });
 
-test("a run that nobody remembers is no failure: the thread is opened", async () => {
+test("a run that the server has forgotten is no failure: the thread is opened", async () => {
   await open(async () => "Hello.");
   await chat.ask("Hi");
   const { value: threadId } = chat.threadId;
@@ -232,13 +232,13 @@ test("a run that nobody remembers is no failure: the thread is opened", async ()
   expect(chat.failure.value).toBeUndefined();
 });
 
-test("a thread that nobody knows is empty", async () => {
+test("an unknown thread is empty", async () => {
   await open(async () => "Hello.");
   await chat.openThread("01ARZ3NDEKTSV4RRFFQ69G5FAV", "default");
   expect([said(), chat.status.value, chat.failure.value]).toEqual([[], "idle", undefined]);
 });
 
-test("an answer is made anew, and a question is edited", async () => {
+test("an answer is made again, and a question is edited", async () => {
   let runs = 0;
   await open(async (input) => `${++runs}: ${input.messages.at(-1)?.content as string}`);
   await chat.ask("A");
@@ -250,7 +250,7 @@ test("an answer is made anew, and a question is edited", async () => {
   expect(said()).toEqual(["user: A", "assistant: 2: A", "user: C", "assistant: 4: C"]);
 });
 
-test("a failure is told, and tried again", async () => {
+test("a failure is shown, and tried again", async () => {
   let runs = 0;
   await open(async () => {
     if (++runs === 1) throw new Error("secret");
@@ -289,7 +289,7 @@ test("a plan stays with the question that made it, whatever else the state comes
   expect(chat.planTurn.value).toBe(first);
 });
 
-test("calls of a run that failed are nobody's to answer", async () => {
+test("calls of a run that failed cannot be answered", async () => {
   await open(async (_input, { emit }) => {
     emit.toolCall("pick_color", {});
     throw new Error("broken");
@@ -322,7 +322,7 @@ test.each<Wire>(["agui-sse", "vercel", "rest"])(
   },
 );
 
-test("a delta of the state says what it changed", async () => {
+test("a delta of the state shows what it changed", async () => {
   await open(async (_input, { emit, state }) => {
     await state.set({ a: 1 });
     await emit.event({

@@ -47,7 +47,7 @@ const line: fc.Arbitrary<Line> = fc.oneof(
   fc.record({ kind: fc.constant("activity" as const), title: text }),
 );
 
-test("every wire tells the same conversation, as far as it has words for it", async () => {
+test("every wire carries the same conversation, as far as its format allows", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 8 }), async (lines) => {
       script = lines;

@@ -25,7 +25,7 @@ test("has a value at every place of an object, and the whole at its end", () => 
   );
 });
 
-test("shows a state that was announced until the state itself is told", () => {
+test("shows a state that was announced until the state itself is sent", () => {
   const prediction = createPrediction();
   const state = { value: { kept: 1 }, changed: [] };
   const entry = { state_key: "plan", tool: "make_plan", tool_argument: "plan" };

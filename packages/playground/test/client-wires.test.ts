@@ -73,7 +73,7 @@ describe.each(all)("over %s", (wire) => {
     expect(bytes).toBeGreaterThan(300);
   });
 
-  test("a run that fails says why", async () => {
+  test("a run that fails has a reason", async () => {
     const { sent } = await ask(wire, "failing");
     expect(sent.exchange.status.value).toBe("failed");
     expect(sent.exchange.error.value).toBe("It broke.");
@@ -140,7 +140,7 @@ test("a server that is not there is a sentence", async () => {
   expect(sent.exchange.error.value).toBe("The server could not be reached.");
 });
 
-test("discovery tells the agents and the wires", async () => {
+test("discovery lists the agents and the wires", async () => {
   const info = await readInfo(server.base);
   expect(info.agents.map(({ id }) => id)).toEqual(Object.keys(agents));
   expect(info.wires).toEqual(all);

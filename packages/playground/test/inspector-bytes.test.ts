@@ -89,7 +89,7 @@ describe("the frames of an answer", () => {
     ]);
   });
 
-  test("of protobuf tell their length, and one that is wrong", () => {
+  test("of protobuf show their length, and one that is wrong", () => {
     const head = (...bytes: number[]) => {
       const whole: Frame = { index: 0, at: 0, bytes: Uint8Array.from(bytes), events: [] };
       return toByteLines([whole], { wire: "agui-proto", columns: 80 })[0]?.text;
@@ -99,7 +99,7 @@ describe("the frames of an answer", () => {
     expect(head(0, 0)).toContain("no length");
   });
 
-  test("say how many are not kept", () => {
+  test("show how many are not kept", () => {
     expect(toByteLines([frame(7, 0)], sse)[0]).toEqual({
       kind: "note",
       text: "The bytes of 7 frames were discarded.",

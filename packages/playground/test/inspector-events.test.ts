@@ -112,7 +112,7 @@ describe("a summary", () => {
 });
 
 describe("timing", () => {
-  test("tells the first byte, event and token, the pace and the longest gap", () => {
+  test("shows the first byte, event and token, the pace and the longest gap", () => {
     expect(measure([frame(9, 5), ...hello], entries)).toMatchObject({
       firstByte: 5,
       firstEvent: 40,
@@ -128,7 +128,7 @@ describe("timing", () => {
     });
   });
 
-  test("takes the tokens that the run's end tells", () => {
+  test("takes the tokens from the run's end", () => {
     const end = { type: "RUN_FINISHED", usage: [{ outputTokens: 500 }] };
     const frames = [...hello.slice(0, -1), frame(7, 700, end)];
     expect(measure(frames, toEntries(frames))).toMatchObject({

@@ -33,7 +33,7 @@ test("loses no character of what it colours, markup in it least of all", () => {
   );
 });
 
-test("tells keys, strings and numbers apart", () => {
+test("distinguishes keys, strings and numbers", () => {
   expect(
     highlight('{"a": "<b>", "n": 1}', "json").filter(({ kind }) => /attr|str|num/.test(kind)),
   ).toEqual([

@@ -53,7 +53,7 @@ describe("the state of a run", () => {
     );
   });
 
-  test("starts with what the client sent, and tells what each event changed", () => {
+  test("starts with what the client sent, and shows what each event changed", () => {
     const entries = toEntries([
       frame(0, 10, delta({ op: "add", path: "/steps/-", value: "two" })),
       frame(1, 20, text("m", "in between")),
@@ -74,7 +74,7 @@ describe("the state of a run", () => {
     ]);
   });
 
-  test("says why a patch changed nothing", () => {
+  test("shows why a patch changed nothing", () => {
     const entries = toEntries([
       frame(0, 0, delta({ op: "remove", path: "/absent" })),
       frame(1, 1, { type: "STATE_DELTA", delta: "no patch" }),

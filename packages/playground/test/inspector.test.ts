@@ -84,7 +84,7 @@ describe.skipIf(!browser)("the inspector", () => {
     return () => expect(faults).toEqual([]);
   });
 
-  test("says that there is nothing, and then follows an exchange to its end", async () => {
+  test("shows that there is nothing, and then follows an exchange to its end", async () => {
     await page.getByText("Nothing was sent yet.").waitFor();
     await begin(page, { runId: undefined });
     await page.getByText("No event yet.").waitFor();
@@ -175,7 +175,7 @@ describe.skipIf(!browser)("the inspector", () => {
       await expect.poll(() => list.evaluate((node) => node === document.activeElement)).toBe(true);
     });
 
-    test("as text, whatever an agent says", async () => {
+    test("as text, whatever an agent sends", async () => {
       await begin(page);
       const evil = "<img src=x onerror=alert(1)><script>alert(2)</script>";
       await push(page, [frame(0, 1, text(evil, evil), { type: evil, name: evil })]);
@@ -224,7 +224,7 @@ describe.skipIf(!browser)("the inspector", () => {
     });
   });
 
-  describe("tells repairs", () => {
+  describe("shows repairs", () => {
     test("with what each of them means, and how many on its head", async () => {
       served.repairs.set("run-1", {
         repairs: [
@@ -261,7 +261,7 @@ describe.skipIf(!browser)("the inspector", () => {
       await page.getByRole("button", { name: "1 repair" }).waitFor();
     });
 
-    test("says when there were none, and who would know", async () => {
+    test("shows when there were none, and who would know", async () => {
       served.repairs.set("run-2", { repairs: [] });
       await show({ runId: "run-2" });
       await page.getByText("Nothing had to be repaired.").waitFor();
@@ -330,7 +330,7 @@ describe.skipIf(!browser)("the inspector", () => {
     });
   });
 
-  test("tells how long everything took", async () => {
+  test("shows how long everything took", async () => {
     await show();
     await tab("Timing").click();
     const figures = await page.locator(".figure").allTextContents();
@@ -416,7 +416,7 @@ describe.skipIf(!browser)("the inspector", () => {
   test.for([
     [390, "dark"],
     [1280, "light"],
-  ] as const)("can be used by everybody at %i px, %s", async ([width, colorScheme]) => {
+  ] as const)("can be used by every user at %i px, %s", async ([width, colorScheme]) => {
     const runId = "01M7HRCP5XS3THTRK4821AY0QD";
     served.repairs.set(runId, { repairs: [{ stage: "agent", repairs: { "left-open": 1 } }] });
     await page.setViewportSize({ width, height: 844 });

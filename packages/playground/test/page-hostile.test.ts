@@ -45,7 +45,7 @@ async function open(): Promise<{ page: Page; chat: ReturnType<typeof chatOf> }> 
   return { page, chat: chatOf(page) };
 }
 
-test("runs nothing that an agent says, wherever it says it", async () => {
+test("runs nothing that an agent sends, wherever it sends it", async () => {
   const { page, chat } = await open();
   await chat.ask("hello");
   await chat.idle();
@@ -79,7 +79,7 @@ test("leads nowhere but to the web and the mail", async () => {
   expect(pictures).toEqual([]);
 });
 
-test.each(["failing", "asking"])("runs nothing that an agent says when it is %s", async (id) => {
+test.each(["failing", "asking"])("runs nothing that an agent sends when it is %s", async (id) => {
   const { page, chat } = await open();
   await page.getByRole("combobox", { name: "Agent" }).selectOption(id);
   await chat.ask("hello");
@@ -89,7 +89,7 @@ test.each(["failing", "asking"])("runs nothing that an agent says when it is %s"
   expect(await dangers(page)).toEqual([]);
 });
 
-test("runs nothing that its user says, nor that comes back with a conversation", async () => {
+test("runs nothing that its user writes, nor that comes back with a conversation", async () => {
   const { page, chat } = await open();
   await chat.box.fill(tricks.join("\n"));
   await page.locator("button[aria-label=Send]:enabled").click();

@@ -70,7 +70,7 @@ describe("a conversation", () => {
     await poll(() => thoughts.isVisible()).toBe(true);
   });
 
-  test("stops, and keeps what was said", async () => {
+  test("stops, and keeps what was sent", async () => {
     const { chat } = await open();
     await chat.ask("Tell me a long story");
     await chat.log.getByText("Day 3.").waitFor();
@@ -157,7 +157,7 @@ describe("a conversation", () => {
     expect(await page.chat.log.getByRole("article", { name: "Question" }).count()).toBe(1);
   });
 
-  test("says that it failed, and on this machine why and where, and tries again", async () => {
+  test("shows that it failed, and on this machine why and where, and tries again", async () => {
     const page = await open();
     const first = page.waitForResponse((response) => response.url().endsWith("/agui"));
     await page.chat.ask("Fail with an error");
@@ -240,7 +240,7 @@ describe("tools", () => {
     expect(await page.chat.log.getByRole("region", { name: "Tool send_mail" }).count()).toBe(1);
   });
 
-  test("does not send it when it is denied, and tells the agent why", async () => {
+  test("does not send it when it is denied, and passes the reason to the agent", async () => {
     const page = await open();
     await page.chat.ask("Send a mail to ada@example.com");
     const approval = page.getByRole("group", { name: "Approval" });
@@ -375,7 +375,7 @@ describe("the inspector", () => {
       .waitFor();
   });
 
-  test("tells what was repaired for a sloppy agent, and of another nothing", async () => {
+  test("shows what was repaired for a sloppy agent, and nothing for another", async () => {
     const page = await open();
     await page.getByRole("combobox", { name: "Agent" }).selectOption("sloppy");
     await page.chat.ask("Make a mess");

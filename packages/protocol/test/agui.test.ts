@@ -83,7 +83,7 @@ describe("agui", () => {
     expect(() => agui({ path: [] })).toThrow("needs at least one");
   });
 
-  test("tells discovery what it can do", () => {
+  test("describes for discovery what it can do", () => {
     const { host } = fakeHost();
     const facts = { protocolVersion: "1.0", transports: ["sse", "protobuf"] };
     expect(agui().describe?.(host)).toEqual({

@@ -277,11 +277,11 @@ describe("a wrong input", () => {
       body({ resume: [{ interruptId: "i", status: "resolved", metadata: 1 }] }),
       "must be an object, not a number.",
     ],
-  ])("is told about %s", async ([path, given, message]) => {
+  ])("gets the fault of %s", async ([path, given, message]) => {
     expect(await faultsOf(given)).toEqual([{ path, message: `${path} ${message}` }]);
   });
 
-  test("is told about everything at once, where the client put it", async () => {
+  test("gets all faults at once, at the client's paths", async () => {
     const activity = { id: "a", role: "activity" };
     const faults = await faultsOf({
       threadId: 5,
@@ -314,7 +314,7 @@ describe("a wrong input", () => {
     for (const { path, message } of faults) expect(message.startsWith(`${path} `)).toBe(true);
   });
 
-  test("says the first fault in the message itself", async () => {
+  test("has the first fault in the message itself", async () => {
     await expect(decodeRunInput({ threadId: 5, runId: 5 })).rejects.toThrow(
       'The run input is not valid: threadId must be a string, not a number. 1 more fault in "errors".',
     );

@@ -36,7 +36,7 @@ describe("a plain input", () => {
     expect(input.messages[0]).not.toBe(body.messages[0]);
   });
 
-  it("is never taken for one where a closer look says otherwise", async () => {
+  it("is never taken for one where the full decoder decides otherwise", async () => {
     const odd = fc.oneof(
       fc.constantFrom(null, "", 0, true, [], {}, "user", "a b", [null], [{}], "system"),
       fc.array(fc.dictionary(fc.constantFrom("id", "role", "content", "name"), fc.string())),

@@ -85,7 +85,7 @@ describe("a valid input", () => {
     expect(decoded).toMatchObject({ protocolVersion, warnings: [] });
   });
 
-  test("may name a version nobody knows, with a warning", async () => {
+  test("may name an unknown version, with a warning", async () => {
     const decoded = await decodeRunInput(body({ protocolVersion: "next" }));
     expect(decoded.protocolVersion).toBe("next");
     expect(decoded.warnings).toEqual([

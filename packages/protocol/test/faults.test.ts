@@ -17,6 +17,6 @@ test.for<[string, readonly PropertyKey[], unknown, string]>([
     { source: {} },
     'source.type is missing; it must be one of "data", "url", "file".',
   ],
-])("knows the values of %s when zod does not tell them", ([, path, root, words]) => {
+])("knows the values of %s when zod does not list them", ([, path, root, words]) => {
   expect(toFaults([issue(...path)], root)[0]?.message).toContain(words);
 });

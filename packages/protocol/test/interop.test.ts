@@ -294,7 +294,7 @@ describe.for(Object.entries(clients))("the official client %s", ([name, { key, c
     });
   });
 
-  test("reads what subagents say", async () => {
+  test("reads the events of subagents", async () => {
     const { messages, events } = await run("subagent");
     expect(messages).toMatchObject([
       { id: "m-1", content: "found", subagentRunId: "s-1" },

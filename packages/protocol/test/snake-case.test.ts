@@ -79,7 +79,7 @@ describe("wireCase snake", () => {
     expect(left).toEqual([]);
   });
 
-  test("spells events as the founding API does", () => {
+  test("spells the members of events in snake_case", () => {
     const start = { type: "RUN_STARTED", threadId: "t", runId: "r" } as unknown as BaseEvent;
     expect(textOf(start)).toBe('{"type":"RUN_STARTED","thread_id":"t","run_id":"r"}');
     const delta = { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "hi" };

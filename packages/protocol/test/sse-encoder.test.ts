@@ -37,7 +37,7 @@ describe("the SSE encoder", () => {
     expect(one(event)).toStrictEqual(asJson(event));
   });
 
-  test("says what clients and proxies need to hear", () => {
+  test("sends the headers that clients and proxies need", () => {
     expect(encoder.contentType).toBe("text/event-stream");
     expect(encoder.headers).toEqual({
       "cache-control": "no-cache, no-transform",

@@ -33,7 +33,7 @@ describe("an answer", () => {
     expect(await chat(server, { message: "Hi" })).toMatchObject({ content: "", tool_calls: [] });
   });
 
-  test("joins what the assistant said in this turn, and leaves other roles out", async () => {
+  test("joins the assistant's texts of this turn, and leaves other roles out", async () => {
     const agent: AgentFunction = async (input, { emit }) => {
       for (const [role, text] of [
         ["assistant", "one "],
@@ -54,7 +54,7 @@ describe("an answer", () => {
     });
   });
 
-  test("tells the message as it was sent, white space included", async () => {
+  test("has the message as it was sent, white space included", async () => {
     const agent = scriptedAgent(["ok"]);
     const server = await serveRest(agent);
     await chat(server, { message: "  Hi \n" });
@@ -75,7 +75,7 @@ describe("an answer", () => {
     });
   });
 
-  test("says how long it took in whole milliseconds", async () => {
+  test("has how long it took in whole milliseconds", async () => {
     const clock = fakeClock();
     const server = await serveRest(
       async () => {
@@ -224,7 +224,7 @@ describe("a refusal", () => {
       "files",
       "files must be at most 10",
     ],
-  ])("of %s says what is wrong and where", async ([, body, at, message]) => {
+  ])("of %s names what is wrong and where", async ([, body, at, message]) => {
     const server = shared();
     const response = await server.post(path, body, { headers: { "x-request-id": "q-1" } });
     expect(response.status).toBe(400);
@@ -290,7 +290,7 @@ describe("a refusal", () => {
     },
   );
 
-  test("of another method says which are right", async () => {
+  test("of another method names those that are allowed", async () => {
     const { url } = shared();
     const response = await fetch(url + path);
     expect(response.status).toBe(405);
@@ -328,7 +328,7 @@ describe("a refusal", () => {
 });
 
 describe("an agent that fails", () => {
-  test("is a problem that says nothing of why", async () => {
+  test("is a problem without the cause", async () => {
     const server = await serveRest(scriptedAgent(["Hello", { throw: new Error(secret) }]));
     const response = await server.post(path, { message: "Hi" });
     expect(response.status).toBe(500);
@@ -347,7 +347,7 @@ describe("an agent that fails", () => {
     expect(await problemOf(response)).toMatchObject({ detail: secret });
   });
 
-  test("may say itself what its clients are told", async () => {
+  test("may choose the message for its clients", async () => {
     const error = new AgentError("rate-limited", "Later.", { retryAfter: 7 });
     const server = await serveRest(scriptedAgent([{ throw: error }], ["fine"]));
     const response = await server.post(path, { message: "Hi" });

@@ -52,7 +52,7 @@ describe("composeMessage", () => {
     expect(content[1]).toMatchObject({ source: { value: Buffer.from(bytes).toString("base64") } });
   });
 
-  test("cuts what is too long, says so, and never in the middle of a character", async () => {
+  test("cuts what is too long, marks it, and never in the middle of a character", async () => {
     let cuts = 0;
     const onTruncate = (): void => void cuts++;
     const limits = { maxChars: 60, inlineBytes: 0, onTruncate };

@@ -170,7 +170,7 @@ async function play(script: Script): Promise<{ frames: Frame[]; events: readonly
 describe("any run", () => {
   const script = fc.tuple(fc.array(say, { maxLength: 25 }), ending);
 
-  test("is told whole: its text, every call to its end, and one end of its own, last", async () => {
+  test("is sent whole: its text, every call to its end, and one end, last", async () => {
     await fc.assert(
       fc.asyncProperty(script, async ([said, last]) => {
         const { frames, events } = await play([...said, ...last] as Script);
@@ -234,7 +234,7 @@ describe("any run", () => {
     );
   });
 
-  test("is told by the log alone", () => {
+  test("is made from the log alone", () => {
     const log: LogEntry[] = [
       { type: "RUN_STARTED", threadId: "t", runId: "r" },
       { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: 'a\r\n\n"b' },

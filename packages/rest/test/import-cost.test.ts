@@ -20,7 +20,7 @@ const register = `
   import { register } from "node:module";
   register("data:text/javascript," + encodeURIComponent(${JSON.stringify(hook)}));`;
 
-test("loads zod when told to, and not before", async () => {
+test("loads zod on the first call that needs it, and not before", async () => {
   const code = `
     const { rest } = await import(${JSON.stringify(entry)});
     const protocol = rest();

@@ -5,7 +5,7 @@ import { rest, SUPPORTED_MIME_TYPES } from "../src/index.ts";
 import { problemOf } from "./_kit.ts";
 
 describe("types of files", () => {
-  test("are those of the founding documents", () => {
+  test("are the documented ones", () => {
     const office = "application/vnd.openxmlformats-officedocument";
     expect([...SUPPORTED_MIME_TYPES].toSorted()).toEqual(
       [
@@ -62,7 +62,7 @@ describe("a form", () => {
       [50 * MiB, 50 * MiB, 1],
       `The upload is larger than ${100 * MiB} bytes.`,
     ],
-  ])("may bring 50 MB a file and 100 MB in all, unless told otherwise: %s", async (given) => {
+  ])("may bring 50 MB a file and 100 MB in all by default: %s", async (given) => {
     const [, sizes, detail] = given;
     const seen: number[] = [];
     const handler = createAgentHandler(

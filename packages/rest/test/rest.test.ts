@@ -54,7 +54,7 @@ describe("rest", () => {
     expect(() => rest(options as RestOptions)).toThrow(message);
   });
 
-  test("takes the ids and the length it is told to", async () => {
+  test("takes the ids and the length that its options set", async () => {
     const server = await serveRest(async () => "ok", {
       rest: { idFormat: "uuid", messageChars: 3 },
     });
@@ -67,7 +67,7 @@ describe("rest", () => {
     expect((await problemOf(other)).detail).toBe("session_id must be valid UUID");
   });
 
-  test("takes any id when told so", async () => {
+  test("takes any id where its options allow it", async () => {
     const server = await serveRest(async () => "ok", { rest: { idFormat: "any" } });
     const answer = await chat(server, { message: "Hi", session_id: "user-123" });
     expect(answer.session_id).toBe("user-123");
@@ -95,7 +95,7 @@ describe("rest", () => {
   });
 });
 
-describe("what OpenAPI is told", () => {
+describe("what OpenAPI describes", () => {
   const operations = async (options?: RestOptions): Promise<Json[]> =>
     Promise.all(
       rest(options)

@@ -15,7 +15,7 @@ function remove(server: RestServer, id: string): Promise<Response> {
 }
 
 describe("a session", () => {
-  test("remembers what was said, in both forms of the answer", async () => {
+  test("remembers the conversation, in both forms of the answer", async () => {
     const agent = scriptedAgent(["A1"], ["A2"], ["A3"]);
     const server = await serveRest(agent);
     const { session_id } = await chat(server, { message: "Q1" });
@@ -83,7 +83,7 @@ describe("a session", () => {
     expect(disposed).toBe(1);
   });
 
-  test("that is unknown begins anew, without a word", async () => {
+  test("that is unknown begins empty, without an error", async () => {
     const server = shared();
     const answer = await chat(server, { message: "Hi", session_id: sessionId });
     expect(answer).toMatchObject({ content: "user: Hi", session_id: sessionId });
@@ -141,7 +141,7 @@ describe("deleting a session", () => {
     },
   );
 
-  test("stops what is being said in it", async () => {
+  test("stops the run in it", async () => {
     const [begun, stopped] = [deferred(), deferred<unknown>()];
     const agent: AgentFunction = async function* (input, { signal }) {
       if (input.messages.length === 1 && input.messages[0]?.content === "new") {

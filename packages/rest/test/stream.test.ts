@@ -46,7 +46,7 @@ describe("a stream", () => {
     ]);
   });
 
-  test("says each word when the agent does", async () => {
+  test("sends each word when the agent does", async () => {
     const words = ["one", "two", "three"];
     const heard = words.map(() => deferred());
     const agent: AgentFunction = async function* () {
@@ -149,7 +149,7 @@ describe("a stream", () => {
     });
   });
 
-  test("passes on what an agent says of its own failure", async () => {
+  test("passes on an agent's message about its failure", async () => {
     const error = new AgentError("acme/no-funds", "The account is empty.", { status: 402 });
     const server = await serveRest(
       scriptedAgent([

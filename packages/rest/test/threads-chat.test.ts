@@ -53,7 +53,7 @@ describe("POST /chat", () => {
     expect(frames.join("")).not.toContain("\n");
   });
 
-  test("goes on with a thread: the agent sees what was said before, in order", async () => {
+  test("goes on with a thread: the agent sees the messages before, in order", async () => {
     const agent = scriptedAgent(["First answer."], ["Second answer."]);
     const { chat } = await start(agent);
     const first = await chat({ message: "First question." });
@@ -150,7 +150,7 @@ describe("POST /chat", () => {
     });
   });
 
-  test("has an empty answer for an agent that says nothing", async () => {
+  test("has an empty answer for an agent that sends nothing", async () => {
     const { ask, chat } = await start(async () => {});
     const { body } = await ask("POST /chat", { message: "hi", stream: false });
     expect(body).toMatchObject({ content: "", tool_calls: [], tokens_used: null });
@@ -158,7 +158,7 @@ describe("POST /chat", () => {
     expect(events).toMatchObject([{ event: "message_complete", message: { content: "" } }]);
   });
 
-  test("tells of a server tool before it runs and after", async () => {
+  test("reports a server tool before it runs and after", async () => {
     const called = gate();
     const runs = gate();
     const { chat } = await start(
@@ -240,7 +240,7 @@ describe("POST /chat", () => {
     expect([status, body.code]).toEqual([404, "agent-not-found"]);
   });
 
-  test("says in the log what it has ignored", async () => {
+  test("logs what it has ignored", async () => {
     const warn = vi.fn<Logger["warn"]>();
     const { ask } = await start(async () => {}, { logger: { ...silentLogger, warn } });
     await ask("POST /chat", { message: "hi", stream: false, sessionId: "x" });
@@ -315,7 +315,7 @@ describe("a request that is not valid", () => {
     ],
     ["a list", [], ["The body must be an object"]],
     ["a string", '"hi"', ["The body must be an object"]],
-  ])("is told about %s", async ([, body, messages]) => {
+  ])("gets the fault of %s", async ([, body, messages]) => {
     const agent = scriptedAgent(["Never."]);
     const { ask } = await start(agent);
     const answer = await ask("POST /chat", body);
@@ -339,7 +339,7 @@ describe("a request that is not valid", () => {
     expect(agent.inputs[0]!.messages).toMatchObject([{ role: "user", content: message }]);
   });
 
-  test("is a 400 when it is no JSON, and a 415 when it does not say so", async () => {
+  test("is a 400 when it is no JSON, and a 415 when its type is not JSON", async () => {
     const { ask, url } = await start(async () => {});
     expect((await ask("POST /chat", "{")).status).toBe(400);
     const plain = { method: "POST", body: "hi", headers: { "content-type": "text/plain" } };

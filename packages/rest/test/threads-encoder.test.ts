@@ -84,7 +84,7 @@ const result = (toolCallId: string, content: unknown): Json => ({
 const finished = { type: "RUN_FINISHED", ...ids };
 
 describe("an event of the stream", () => {
-  test("names its thread and the moment it was said", async () => {
+  test("names its thread and the time it was sent", async () => {
     const events = await tell([
       { type: "RUN_STARTED", ...ids },
       { type: "TEXT_MESSAGE_START", messageId: "m", role: "assistant" },
@@ -112,7 +112,7 @@ describe("an event of the stream", () => {
     ]);
   });
 
-  test("tells a server tool from its whole arguments to its result", async () => {
+  test("shows a server tool from its whole arguments to its result", async () => {
     const [start, end, complete] = await tell([
       ...call("c", '{"city":"Bern"}'),
       result("c", '{"celsius":18}'),
@@ -133,7 +133,7 @@ describe("an event of the stream", () => {
     ]);
   });
 
-  test("tells a client tool under the execution its answer must name", async () => {
+  test("shows a client tool under the execution its answer must name", async () => {
     const events = await tell([
       ...call("run-1-1", '{"city":"Bern"}'),
       { ...result("run-1-1", '"rain"'), metadata: { executionTimeMs: 7 } },
@@ -174,7 +174,7 @@ describe("an event of the stream", () => {
     expect(end).not.toHaveProperty("error");
   });
 
-  test("tells of a tool that failed what may be known, and has no result then", async () => {
+  test("shows of a tool that failed what may be known, without a result", async () => {
     const content = '{"error":{"code":"timeout","message":"It took too long."}}';
     const events = await tell([
       ...call("c", "{}"),
@@ -204,7 +204,7 @@ describe("an event of the stream", () => {
     },
   );
 
-  test("is for what the assistant says only", async () => {
+  test("is for the assistant's text only", async () => {
     const events = await tell([
       { type: "TEXT_MESSAGE_START", messageId: "u", role: "user" },
       { type: "TEXT_MESSAGE_CONTENT", messageId: "u", delta: "not mine" },
@@ -251,7 +251,7 @@ describe("an event of the stream", () => {
     ["run-lost", "internal", true],
     ["event-too-large", "internal", false],
     ["__proto__", "internal", false],
-  ] as const)("says of %s that it is of type %s", async ([code, type, recoverable]) => {
+  ] as const)("gives %s the type %s", async ([code, type, recoverable]) => {
     expect(await tell([{ type: "RUN_ERROR", message: "No.", code }])).toEqual([
       {
         event: "error",
@@ -265,13 +265,13 @@ describe("an event of the stream", () => {
     ]);
   });
 
-  test("says that a stopped run was cancelled, and is its last", async () => {
+  test("reports that a stopped run was cancelled, and is its last", async () => {
     const events = await tell([{ ...finished, outcome: { type: "cancelled" } }]);
     expect(events).toMatchObject([{ event: "error", error_type: "cancelled", recoverable: false }]);
   });
 });
 
-test("any run is told in events that are valid, and ends with what was said", async () => {
+test("any run is sent in events that are valid, and ends with its text", async () => {
   const numRuns = Number(process.env.THREADS_RUNS ?? 60);
   await fc.assert(
     fc.asyncProperty(randomRun, async (script) => {
@@ -305,7 +305,7 @@ test("any run is told in events that are valid, and ends with what was said", as
   );
 });
 
-test("writes any token as JSON does, whoever says it and when", () => {
+test("writes any token as JSON does, whichever agent sends it and when", () => {
   const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
   const text = fc.oneof(fc.string({ unit, minLength: 1 }), fc.string({ minLength: 1 }));
   const said = fc.record({
@@ -332,7 +332,7 @@ test("writes any token as JSON does, whoever says it and when", () => {
   );
 });
 
-test("says of several tokens at once what it says of each", () => {
+test("makes of several tokens at once what it makes of each", () => {
   const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
   const deltas = fc.array(fc.oneof(fc.string({ unit }), fc.string()), { minLength: 2 });
   const type = fc.constantFrom(EventType.TEXT_MESSAGE_CONTENT, EventType.REASONING_MESSAGE_CONTENT);

@@ -42,7 +42,7 @@ describe("an operation of OpenAPI", () => {
     }
   });
 
-  test("says of a chat what is checked, and both ways it is answered", async () => {
+  test("describes for a chat what is checked, and both ways it is answered", async () => {
     const { requestBody, responses } = (await operations()).get("POST /chat")!;
     const { schema } = requestBody!.content["application/json"]!;
     expect(schema).toMatchObject({ type: "object", required: ["message"] });
@@ -59,7 +59,7 @@ describe("an operation of OpenAPI", () => {
     expect(required).toEqual(expect.arrayContaining(["thread_id", "content", "tool_calls"]));
   });
 
-  test("says of a tool's result what it must have", async () => {
+  test("describes what a tool's result must have", async () => {
     const { requestBody } = (await operations()).get("POST /tool_result")!;
     const { schema } = requestBody!.content["application/json"]!;
     expect(schema.required).toEqual(["execution_id", "execution_time_ms"]);
@@ -70,7 +70,7 @@ describe("an operation of OpenAPI", () => {
     expect(JSON.stringify(any)).not.toContain("uuid");
   });
 
-  test("says which pages can be asked for", async () => {
+  test("describes which pages can be asked for", async () => {
     const list = (await operations()).get("GET /threads");
     expect(list).toMatchObject({
       parameters: [

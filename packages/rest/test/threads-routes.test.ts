@@ -27,7 +27,7 @@ async function say(client: Client, body: Json = {}, user?: string): Promise<stri
 const historyOf = ({ body }: { body: Json }): Json[] => body.message_history as Json[];
 
 describe("GET /threads/:id", () => {
-  test("shows the thread with what was said, called and returned, and when", async () => {
+  test("shows the thread with its messages, calls and results, and their times", async () => {
     const client = await start(
       scriptedAgent([
         "Hello. ",
@@ -167,7 +167,7 @@ describe("a long thread", () => {
 });
 
 describe("GET /threads", () => {
-  test("is refused where nobody is known", async () => {
+  test("is refused without a known user", async () => {
     const client = await start(scriptedAgent(["Hello."]));
     const threadId = await say(client);
     const { status, body } = await client.ask("GET /threads");
@@ -205,7 +205,7 @@ describe("GET /threads", () => {
     expect(pages.flat()).toEqual(found.map(({ thread_id }) => thread_id));
   });
 
-  test("lists everybody's where everybody is one on purpose", async () => {
+  test("lists all threads where all callers are one user on purpose", async () => {
     const client = await start(scriptedAgent(["Hello."]), { authenticate: allowAnonymous() });
     const threadId = await say(client);
     const { body } = await client.ask("GET /threads");

@@ -33,7 +33,7 @@ async function open(client: Client, body: Json = {}): Promise<{ chat: Chat; id: 
 }
 
 describe("a client tool", () => {
-  test("is asked for in the stream, answered beside it, and told to be complete", async () => {
+  test("is asked for in the stream, answered beside it, and reported as complete", async () => {
     const client = await start(picking);
     const chat = await client.chat({ message: "hi", tools });
     const asked = await chat.next();
@@ -156,7 +156,7 @@ describe("a client tool", () => {
     );
   });
 
-  test("that nobody has asked for is unknown", async () => {
+  test("that was not asked for is unknown", async () => {
     const client = await start(picking);
     const { chat, id } = await open(client);
     const run = id.slice(0, id.lastIndexOf("-"));
@@ -170,7 +170,7 @@ describe("a client tool", () => {
     await chat.rest();
   });
 
-  test("is answered by who was asked, and by nobody else", async () => {
+  test("is answered by the user who was asked, and by no other", async () => {
     const client = await start(picking, {
       authenticate: ({ headers }) => ({ id: headers.get("x-user") ?? "nobody" }),
     });
@@ -225,7 +225,7 @@ describe("a client tool", () => {
     ).toEqual([2, 0, 1].map((index) => asked[index]!.execution_id));
   });
 
-  test("is what the client says it is", async () => {
+  test("is what the client sends as one", async () => {
     const agent = scriptedAgent(["Hello."]);
     const { ask, chat } = await start(agent);
     const list = [
@@ -295,7 +295,7 @@ describe("a client that does not answer", () => {
     ["30 seconds", 30_000, {}],
     ["the time of the server", 5_000, { limits: { toolTimeoutMs: 5_000 } }],
     ["its own time", 2_000, { tool: { timeout_seconds: 2 } }],
-  ])("is given up after %s, and the agent hears of it", async ([, ms, options]) => {
+  ])("is given up after %s, and the agent gets an error", async ([, ms, options]) => {
     const clock = fakeClock(1_700_000_000_000);
     const { client, chat, id } = await begin(clock, options);
     await clock.advance(ms - 1);

@@ -202,7 +202,7 @@ describe("the types of files", () => {
     ["README.md", "text/markdown"],
     ["T.CSV", "text/csv"],
     ["a.b.docx", SUPPORTED_MIME_TYPES[5]],
-  ])("are told by the name %s where a browser knows none", async ([name, type]) => {
+  ])("have the type of the name %s where a browser knows none", async ([name, type]) => {
     const server = shared();
     const body = form({ message: "Hi" }, [file("x", name!, "application/octet-stream")]);
     expect((await given(server, body)).files).toMatchObject([{ mimeType: type }]);
@@ -489,7 +489,7 @@ describe("an upload that is too large", () => {
     await handler.close();
   });
 
-  test("is refused unread when it says so itself", async () => {
+  test("is refused unread when its length header is too large", async () => {
     const handler = createAgentHandler(
       { helper: clerk },
       { protocols: [rest()], logger: silentLogger, limits },

@@ -91,7 +91,7 @@ describe("memorySessions", () => {
     expect(isLost(lease)).toBe(true);
   });
 
-  test("says when to come back when it is full", () => {
+  test("reports when to come back when it is full", () => {
     store = memorySessions({ clock, maxSessions: 1 });
     create("t1");
     expect(() => create("t2")).toThrow(

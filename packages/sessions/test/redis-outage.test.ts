@@ -151,7 +151,7 @@ describe.runIf(probe).for(clientKinds)("when Redis is away, with %s", (kind) => 
     expect(offsets(second.entries)).toEqual([1, 2]);
   });
 
-  test("it comes back with its data: the run goes on and nobody misses anything", async () => {
+  test("it comes back with its data: the run goes on and no client misses anything", async () => {
     const dir = await mkdtemp(join(tmpdir(), "agui-redis-"));
     closers.push(() => rm(dir, { recursive: true }));
     const redis = await start(dir);
@@ -216,7 +216,7 @@ describe.runIf(probe).for(clientKinds)("when Redis is away, with %s", (kind) => 
     }
   });
 
-  test("it never comes back: followers are told", async () => {
+  test("it never comes back: followers receive an error", async () => {
     const redis = await start();
     const clock = outageClock();
     const store = await connect(redis, { clock, leaseMs: 2_000 });

@@ -56,7 +56,7 @@ describe.for(["memory", "sqlite"] as const)("a thread in %s", (kind) => {
     expect((await store.get(key))!.messages).toEqual([message]);
   });
 
-  test("holds the last 50 messages when told so, in their order", async () => {
+  test("holds the last 50 messages when its options set this, in their order", async () => {
     await open({ maxMessagesPerThread: 50 });
     await store.update(key, { append: numbered(50) });
     expect(await ids()).toHaveLength(50);
@@ -80,7 +80,7 @@ describe.for(["memory", "sqlite"] as const)("a thread in %s", (kind) => {
     expect(await store.get(key)).toMatchObject({ messageCount: 4 });
   });
 
-  test("keeps what was said last, however long it is", async () => {
+  test("keeps the last message, however long it is", async () => {
     await open({ maxTokens: 10 });
     await store.update(key, { append: [user("1"), user("2", "x".repeat(400))] });
     expect(await ids()).toEqual(["2"]);
@@ -88,7 +88,7 @@ describe.for(["memory", "sqlite"] as const)("a thread in %s", (kind) => {
 });
 
 describe("memorySessions", () => {
-  test("has room for as many sessions as it is told, and refuses one more", async () => {
+  test("has room for as many sessions as its options set, and refuses one more", async () => {
     const store = memorySessions({ maxSessions: 1000 });
     for (let index = 0; index < 1000; index++) {
       await store.create({ principal: "ann", threadId: `t${index}` }, init);

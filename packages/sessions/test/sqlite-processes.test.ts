@@ -170,7 +170,7 @@ describe("sqliteSessions in several processes", { timeout: 300_000 }, () => {
     expect(await store.runs.find("", "r")).toMatchObject({ status: "cancelled", last: 3 });
   });
 
-  test.skipIf(process.platform === "win32")("says that a file cannot be written", async () => {
+  test.skipIf(process.platform === "win32")("reports that a file cannot be written", async () => {
     await open().get({ principal: "", threadId: "t" });
     await stores.pop()!.close();
     chmodSync(folder, 0o777);

@@ -98,7 +98,7 @@ describe("sqliteSessions", () => {
     }
   });
 
-  test("says that a store which was closed is closed", async () => {
+  test("reports that a store which was closed is closed", async () => {
     const store = open();
     await store.get(key);
     await store.close();
@@ -201,7 +201,7 @@ describe("opening the file", () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test("tells the host which file it was, and tries again at the next call", async () => {
+  test("names the file to the host, and tries again at the next call", async () => {
     mkdirSync(path);
     const store = open();
     const error = await (store.get(key) as Promise<unknown>).catch((reason: unknown) => reason);
@@ -210,7 +210,7 @@ describe("opening the file", () => {
     expect(await store.get(key)).toBeUndefined();
   });
 
-  test("says what to install where there is no SQLite", async () => {
+  test("names what to install where there is no SQLite", async () => {
     const load = loadSqlite({
       builtin: () => undefined,
       peer: () => Promise.reject(new Error("Cannot find package")),

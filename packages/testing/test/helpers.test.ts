@@ -19,7 +19,7 @@ import {
 } from "../src/index.ts";
 
 describe("scriptedAgent", () => {
-  test("says events and strings, and what its functions return", async () => {
+  test("sends events and strings, and what its functions return", async () => {
     const agent = scriptedAgent([
       "a",
       () => "b",
@@ -33,7 +33,7 @@ describe("scriptedAgent", () => {
     expect(custom).toEqual([{ name: "n", value: { wait: 1 } }]);
   });
 
-  test("waits where it is told to", async () => {
+  test("waits where its script has a pause", async () => {
     let open = (): void => {};
     const gate = new Promise<void>((resolve) => (open = resolve));
     const sink = mockSink();

@@ -32,7 +32,7 @@ describe("toBeValidRun", () => {
       [started, { type: EventType.TOOL_CALL_ARGS, toolCallId: "c", delta: "{}" }, finished],
       /event 1 needs the repair "not-started"/,
     ],
-  ] as [string, BaseEvent[], RegExp][])("tells what is wrong with %s", ([, events, fault]) => {
+  ] as [string, BaseEvent[], RegExp][])("names what is wrong with %s", ([, events, fault]) => {
     expect(events).not.toBeValidRun();
     expect(() => expect(events).toBeValidRun()).toThrow(fault);
   });
@@ -46,7 +46,7 @@ describe("toBeValidRun", () => {
 });
 
 describe("toHaveText", () => {
-  test("compares what the assistant said", async () => {
+  test("compares the assistant's text", async () => {
     const run = await runAgent(async () => "Hello");
     expect(run).toHaveText("Hello");
     expect(run.events).toHaveText("Hello");

@@ -71,7 +71,7 @@ describe("mockSink", () => {
     expect(state).toEqual({ count: 2 });
   });
 
-  test("leaves out of the text what others than the assistant say", async () => {
+  test("leaves the text of other roles than the assistant out", async () => {
     const { text } = await runAgent(async (_, { emit }) => {
       const note = emit.message({ role: "user" });
       await note.text("not mine");
@@ -155,7 +155,7 @@ describe("mockSink", () => {
     expect(sink.outcome).toBeUndefined();
   });
 
-  test("leaves when told to", async () => {
+  test("leaves on request", async () => {
     const sink = mockSink();
     const run = runAgent(scriptedAgent(["a", { hang: true }]), { sink });
     await settle();

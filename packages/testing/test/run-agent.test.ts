@@ -10,7 +10,7 @@ const hello: AgentFunction = async function* () {
 };
 
 describe("runAgent", () => {
-  test("shows in the sink what the agent said", async () => {
+  test("shows in the sink what the agent sent", async () => {
     const sink = mockSink();
     await runAgent(hello, { message: "hi", sink });
     expect(sink.text).toBe("Hello world");

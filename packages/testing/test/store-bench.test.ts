@@ -10,7 +10,7 @@ function standStill(ms: number): void {
 }
 
 describe("a case of a store with a real clock", () => {
-  test("is run again, on data of its own, when it failed while the machine stood still", async () => {
+  test("is run again, on new data, when it failed while the machine stood still", async () => {
     const bench = createStoreBench(({ ttlMs = 0 }) => memorySessions({ ttlMs }), { clock: "real" });
     let attempts = 0;
     await bench.play(async () => {

@@ -60,7 +60,7 @@ describe("the tools of one run", () => {
     expect(text).toBe("done,tool-error,done,unknown-tool");
   });
 
-  test("may be called without a client being told twice", async () => {
+  test("may be called without a client receiving it twice", async () => {
     const work = defineTool({ ...about, execute: () => "done" });
     const { events, toolCalls } = await runAgent(
       async (_input, { emit, callTools }) => {
@@ -299,7 +299,7 @@ describe("the tools of a handler", () => {
   });
 });
 
-test("a tool says what it is doing: as text, and as progress that is replaced", async () => {
+test("a tool reports what it is doing: as text, and as progress that is replaced", async () => {
   const work = defineTool({
     ...about,
     execute: (_args, { emit }) => {

@@ -54,7 +54,7 @@ const forms: [string, DefinedTool][] = [
 ];
 
 describe.for(forms)("a tool with parameters in %s", ([, tool]) => {
-  test("tells the model their JSON Schema", () => {
+  test("shows the model their JSON Schema", () => {
     expect(tool.parameters).toMatchObject(jsonSchema);
     expect(tool.parameters).not.toHaveProperty("$schema");
   });
@@ -65,7 +65,7 @@ describe.for(forms)("a tool with parameters in %s", ([, tool]) => {
     expect(toolCalls).toMatchObject([{ args: { city: "Bern" }, result: "sunny in Bern" }]);
   });
 
-  test("is not run with arguments that do not, and says which", async () => {
+  test("is not run with arguments that do not, and names which", async () => {
     const { outcome, toolCalls, error } = await callOnce(tool, { city: 5 });
     expect(outcome).toMatchObject({ status: "failed", error: { code: "invalid-arguments" } });
     expect(outcome.error.errors).toMatchObject([{ path: "city" }]);
@@ -179,13 +179,13 @@ describe("a definition is refused", () => {
   });
 });
 
-test("what a tool returns is told with its definition", () => {
+test("the schema of a tool's result is part of its definition", () => {
   const returns = { type: "string" };
   expect(defineTool({ ...about, execute, returns }).metadata).toEqual({ returns });
   expect(defineTool({ ...about, execute })).not.toHaveProperty("metadata");
 });
 
-test("a tool that takes too long is told so, and the agent goes on", async () => {
+test("a tool that takes too long gets an error, and the agent goes on", async () => {
   const clock = fakeClock();
   let reason: any;
   const begun = deferred();

@@ -216,7 +216,7 @@ describe("a plain JSON Schema", () => {
     ]);
   });
 
-  test("says everything that is wrong at once", async () => {
+  test("reports everything that is wrong at once", async () => {
     const schema = {
       type: "object",
       properties: { a: { type: "string" } },

@@ -41,7 +41,7 @@ describe("a tool of a function", () => {
     expect(await resultOf(tool, { isShort: true, city: "Bern", days: 1 })).toBe("Bern 1 true");
   });
 
-  test("takes types and descriptions from what is said of them", async () => {
+  test("takes types and descriptions from its documentation", async () => {
     const add = (a: number, b: number): number => a + b;
     const tool = toolFromFunction(add, {
       description: "Adds two numbers.",

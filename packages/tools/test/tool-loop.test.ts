@@ -134,7 +134,7 @@ describe("the tool loop", () => {
     expect([one?.toolCallId, two?.toolCallId]).toEqual(["a", "b"]);
   });
 
-  test("tells the model what went wrong, and goes on", async () => {
+  test("reports to the model what went wrong, and goes on", async () => {
     const broken = defineTool({
       name: "broken",
       description: "Never works at all.",
@@ -167,7 +167,7 @@ describe("the tool loop", () => {
     expect([text, error, outcome]).toEqual(["Sorry.", undefined, { type: "success" }]);
   });
 
-  test("answers a call itself that was refused on the model's side, unless the model has heard of it", async () => {
+  test("answers a call itself that was refused on the model's side, unless the model has its answer", async () => {
     const refusal = (id: string, code = "unknown-tool"): AgentEvent => ({
       type: "TOOL_CALL_RESULT",
       toolCallId: id,
@@ -387,7 +387,7 @@ describe("the tool loop", () => {
     expect(error?.message).not.toContain("postgres");
   });
 
-  test("passes on what else a model says: reasoning, state, questions, its own tools' results", async () => {
+  test("passes on what else a model sends: reasoning, state, questions, its own tools' results", async () => {
     const seen: unknown[] = [];
     const agent = createToolLoopAgent({
       generate: async (input: RunAgentInput, { emit, state }: RunContext) => {

@@ -22,7 +22,7 @@ const picking: AgentFunction = async (_input, { callTool }) => {
 };
 
 describe("a call of a client's tool", () => {
-  test("is told, and ends the run in order", async () => {
+  test("is sent, and ends the run in order", async () => {
     const tidied = vi.fn();
     const { toolCalls, outcome, error, text } = await runAgent(
       async (input, context) => {
@@ -49,7 +49,7 @@ describe("a call of a client's tool", () => {
     expect(error).toBeUndefined();
   });
 
-  test("returns its answer in the run that brings it, and is not told again", async () => {
+  test("returns its answer in the run that brings it, and is not sent again", async () => {
     const first = await runAgent(picking, { message: "hi", clientTools });
     const { id } = first.toolCalls[0]!;
     const messages = [...first.messages, toolMessage(id, '{"colour":"red"}')];
@@ -59,7 +59,7 @@ describe("a call of a client's tool", () => {
     expect(second.outcome).toEqual({ type: "success" });
   });
 
-  test("is made anew when the user said something instead", async () => {
+  test("is made again when the user sent a message instead", async () => {
     const first = await runAgent(picking, { message: "hi", clientTools });
     const { id } = first.toolCalls[0]!;
     const messages = [...first.messages, toolMessage(id, "red")];
@@ -124,7 +124,7 @@ describe("a call of a client's tool", () => {
     expect((await runAgent(untilYes, { messages: two, clientTools })).text).toBe("after 2");
   });
 
-  test("that is one of several at once is told with them", async () => {
+  test("that is one of several at once is sent with them", async () => {
     const both: AgentFunction = async (_input, { callTool }) =>
       Promise.all([callTool("pick", {}), callTool("confirm", {})]);
     const { toolCalls, outcome } = await runAgent(both, { clientTools });
@@ -132,7 +132,7 @@ describe("a call of a client's tool", () => {
     expect(outcome).toMatchObject({ pendingToolCallIds: toolCalls.map(({ id }) => id) });
   });
 
-  test("can be told from a failure", async () => {
+  test("can be distinguished from a failure", async () => {
     const seen: boolean[] = [];
     await runAgent(
       async (_input, { callTool }) => {
@@ -303,7 +303,7 @@ describe("a call that needs approval", () => {
     expect(execute).toHaveBeenCalledOnce();
   });
 
-  test("fails, and does not run, when nobody can say whether it needs one", async () => {
+  test("fails, and does not run, when it cannot be decided whether it needs one", async () => {
     const execute = vi.fn();
     const tool = defineTool({
       name: "pay",
@@ -355,7 +355,7 @@ describe("a call that needs approval", () => {
     ]);
   });
 
-  test("cannot be forged by a client: what it says is approved was not asked", async () => {
+  test("cannot be forged by a client: what it claims as approved was not asked", async () => {
     const execute = vi.fn();
     const resume = [
       {

@@ -6,7 +6,7 @@ import type { Loose } from "./_chat.ts";
 describe.for(sdks)("AI SDK $name", (sdk) => {
   const { lastAssistantMessageIsCompleteWithToolCalls } = sdk.module;
 
-  test("shows what the agent says", async () => {
+  test("shows the agent's text", async () => {
     const { api } = await serveChat(scriptedAgent(["Hello ", "world"]));
     const client = createChat(sdk, { api });
     await client.chat.sendMessage({ text: "hi" });
@@ -77,7 +77,7 @@ describe.for(sdks)("AI SDK $name", (sdk) => {
     ]);
   });
 
-  test("says that something failed, and not what", async () => {
+  test("shows that something failed, and not what", async () => {
     const agent = scriptedAgent(["Hel", { throw: new Error("postgres://secret") }]);
     const { api } = await serveChat(agent);
     const client = createChat(sdk, { api });

@@ -150,7 +150,7 @@ describe("data stream v1", () => {
     expect(parts.at(-1)).toEqual({ type: "finish_message", value: { finishReason, usage: none } });
   });
 
-  test("masks a failure, unless it is told what to say", () => {
+  test("masks a failure, unless an option sets its text", () => {
     const failed = { type: "RUN_ERROR", message: "postgres://secret", code: "internal" };
     expect(linesOf([failed]).at(-2)).toBe('3:"An error occurred."');
     expect(linesOf([failed], { debug: true }).at(-2)).toBe('3:"postgres://secret"');
@@ -194,7 +194,7 @@ describe("data stream v1", () => {
     ]);
   });
 
-  test("tells the state, its changes and what else is data", () => {
+  test("sends the state, its changes and what else is data", () => {
     const lines = linesOf([
       { type: "STATE_SNAPSHOT", snapshot: { n: 1 } },
       { type: "STATE_DELTA", delta: [{ op: "replace", path: "/n", value: 2 }] },
@@ -221,7 +221,7 @@ describe("data stream v1", () => {
     ]);
   });
 
-  test("tells a message of another role as data, not as the answer", async () => {
+  test("sends a message of another role as data, not as the answer", async () => {
     const lines = linesOf([
       { type: "TEXT_MESSAGE_START", messageId: "m0", role: "user" },
       { type: "TEXT_MESSAGE_CONTENT", messageId: "m0", delta: "quoted" },
@@ -235,7 +235,7 @@ describe("data stream v1", () => {
     ]);
   });
 
-  test("says what is in a snapshot only, and nothing of it twice", async () => {
+  test("sends what is in a snapshot only, and nothing of it twice", async () => {
     const messages = [
       { id: "u1", role: "user", content: "hi" },
       { id: "m1", role: "assistant", content: "Streamed." },
@@ -313,7 +313,7 @@ describe("data stream v1", () => {
 });
 
 describe("text stream", () => {
-  test("is what the assistant says and nothing else", () => {
+  test("is the assistant's text and nothing else", () => {
     const events = [
       started,
       ...think("r1", "Hmm."),

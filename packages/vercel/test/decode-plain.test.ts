@@ -168,7 +168,7 @@ describe.each([
     expect(JSON.stringify(plain)).toBe(JSON.stringify(decodeClosely(body, options)));
   });
 
-  test("is never taken for one where a closer look says otherwise", () => {
+  test("is never taken for one where the full decoder decides otherwise", () => {
     let taken = 0;
     fc.assert(
       fc.property(changed(bodies), (body) => {

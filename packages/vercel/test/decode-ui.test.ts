@@ -76,7 +76,7 @@ const body = fc.record(
 test.for([
   ["UI messages", decodeUi],
   ["messages with content", decodeV4],
-] as const)("reads any body of %s, or says what is wrong with it", ([, decode]) => {
+] as const)("reads any body of %s, or reports what is wrong with it", ([, decode]) => {
   fc.assert(
     fc.property(body, (sent) => {
       try {

@@ -76,7 +76,7 @@ describe("a request of AI SDK 4", () => {
     expect(input.messages).toEqual([{ id: "run", role: "user", content: "and now?" }]);
   });
 
-  test("has the same ids in the next request when it has none of its own", () => {
+  test("has the same ids in the next request when it brings none", () => {
     const first = messagesOf({ role: "user", content: "a" });
     const second = messagesOf(
       { role: "user", content: "a" },
@@ -120,7 +120,7 @@ describe("a request of AI SDK 4", () => {
     ]);
   });
 
-  test("brings a tool's result, and says which message goes on", () => {
+  test("brings a tool's result, and names the message that goes on", () => {
     const { input, continues } = decode({
       messages: [
         { role: "user", content: "hi" },
@@ -307,7 +307,7 @@ describe("a request of AI SDK 4", () => {
     );
   });
 
-  test("brings back what any answer said", async () => {
+  test("brings back the content of any answer", async () => {
     await fc.assert(
       fc.asyncProperty(validRun, async (events) => {
         const log = toLog(events);

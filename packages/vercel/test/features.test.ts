@@ -17,7 +17,7 @@ describe.for(approving)("approval, AI SDK $name", (sdk) => {
     sendAutomaticallyWhen: sdk.module.lastAssistantMessageIsCompleteWithApprovalResponses,
   };
 
-  test("lets the user say yes, and goes on in the same message", async () => {
+  test("lets the user approve, and goes on in the same message", async () => {
     const agent = scriptedAgent(asking, [
       (_, { emit }) => void emit.toolResult("call-8", { deleted: 7 }),
       "Done.",
@@ -41,7 +41,7 @@ describe.for(approving)("approval, AI SDK $name", (sdk) => {
     expect(client.posted).toHaveLength(2);
   });
 
-  test("lets the user say no, once, also when the agent has nothing to say to it", async () => {
+  test("lets the user deny, once, also when the agent answers nothing", async () => {
     const agent = scriptedAgent(asking, [], ["Hello again."]);
     const { api } = await serveChat(agent, { sdkVersion: sdk.major });
     const client = createChat(sdk, { api, ...settings });
@@ -132,7 +132,7 @@ describe.for(sdks)("AI SDK $name", (sdk) => {
     expect(reloaded.last.id).toBe(first.last.id);
   });
 
-  test("is told that there is nothing to resume", async () => {
+  test("is informed that there is nothing to resume", async () => {
     const { api } = await serveChat(scriptedAgent(["Hello"]));
     expect((await fetch(`${api}/chat-1/stream`)).status).toBe(204);
     const client = createChat(sdk, { api });
@@ -141,7 +141,7 @@ describe.for(sdks)("AI SDK $name", (sdk) => {
     expect(client.messages).toEqual([]);
   });
 
-  test("keeps what was said when the run is stopped", async () => {
+  test("keeps the text when the run is stopped", async () => {
     const agent = scriptedAgent(["Hello ", { hang: true }]);
     const { api } = await serveChat(agent);
     const client = createChat(sdk, { api });

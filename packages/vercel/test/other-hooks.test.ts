@@ -11,7 +11,7 @@ import { renderHook } from "./_v4-page.ts";
 const releases = ["ai-react-2", "ai-react-3", "ai-react-4"];
 
 describe.for(releases)("%s", (release) => {
-  test("completes a prompt for useCompletion that says which AI SDK it has", async () => {
+  test("completes a prompt for useCompletion that names its AI SDK", async () => {
     const { api } = await serveChat(scriptedAgent(["Once ", "upon a time"]));
     const options = { api: `${api}?sdkVersion=5` };
     const completion = await renderHook("useCompletion", options, release);

@@ -73,7 +73,7 @@ describe("parseDataStreamV1", () => {
     [": ping", 'has the code "", which is none'],
     ['8:{"id":1}', "must hold an array"],
     ["0:oops", "is not JSON after its code"],
-  ])("says what is wrong with %s", ([text, why]) => {
+  ])("reports what is wrong with %s", ([text, why]) => {
     expect(() => parseDataStreamV1(`${text}\n`)).toThrow(
       `Not data stream v1: ${JSON.stringify(text)} ${why}.`,
     );

@@ -11,7 +11,7 @@ const outline = (messages: readonly Message[]): unknown[] =>
 const newest = sdks.filter(({ name }) => name === "5" || name === "7");
 
 describe.for(newest)("a thread that the server owns, AI SDK $name", (sdk) => {
-  test("forgets an answer that is asked for anew", async () => {
+  test("forgets an answer that is asked for again", async () => {
     const agent = scriptedAgent(["First."], ["Second."], ["Third."]);
     const { api, handler } = await serveChat(agent, {}, { history: "server" });
     const client = createChat(sdk, { api });
@@ -72,7 +72,7 @@ describe.for(newest)("a thread that the server owns, AI SDK $name", (sdk) => {
   });
 });
 
-test("a thread that the server owns forgets an answer that AI SDK 4 asks for anew", async () => {
+test("a thread that the server owns forgets an answer that AI SDK 4 asks for again", async () => {
   const agent = scriptedAgent(["First."], ["Second."], ["Third."]);
   const { api } = await serveChat(agent, {}, { history: "server" });
   const post = async (...contents: string[]): Promise<void> => {

@@ -146,7 +146,7 @@ describe("an approval", () => {
     expect(execute).toHaveBeenCalledOnce();
   });
 
-  test("is for what the user was shown, whatever the client says that was", async () => {
+  test("is for what the user was shown, whatever the client claims", async () => {
     const paying = await begin(newest!, byModel);
     const approval = { id: paying.id, approved: true };
     await forge(paying, { state: "approval-responded", input: { amount: 5_000 }, approval });

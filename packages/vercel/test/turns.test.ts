@@ -107,7 +107,7 @@ describe("a thread", () => {
     ]);
   });
 
-  test("forgets an answer that is asked for anew", async () => {
+  test("forgets an answer that is asked for again", async () => {
     const agent = scriptedAgent(["First."], ["Second."]);
     const { api, handler } = await serveChat(agent);
     const client = createChat(newest!, { api });

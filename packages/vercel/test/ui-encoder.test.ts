@@ -33,7 +33,7 @@ for (const sdkVersion of [5, 6, 7] as const) {
     parse: (chunk) => told.push(...chunksOf(chunk)),
   });
 
-  test(`says nothing that the strict schemas refuse, for AI SDK ${sdkVersion}`, async () => {
+  test(`sends nothing that the strict schemas refuse, for AI SDK ${sdkVersion}`, async () => {
     expect(told.length).toBeGreaterThan(50);
     await expectReadable(told);
   });
@@ -216,7 +216,7 @@ describe("uiStreamEncoder", () => {
     expect(tell([started, ...call("a"), result("a", content)]).at(-1)).toMatchObject(shown);
   });
 
-  test("shows a result whose call nobody has seen", async () => {
+  test("shows a result whose call was not in the stream", async () => {
     const chunks = tell([started, result("lost"), finished]);
     expect(types(chunks)).toContain("tool-input-available");
     await expectReadable(chunks);
@@ -238,12 +238,12 @@ describe("uiStreamEncoder", () => {
     expect(chunks[0]).toMatchObject({ messageId: "message-1" });
   });
 
-  test("gives a continued message a new step even when the run says nothing", () => {
+  test("gives a continued message a new step even when the run sends nothing", () => {
     const chunks = tell([started, finished], { continues: "message-1" });
     expect(types(chunks)).toEqual(["start", "start-step", "finish-step", "finish"]);
   });
 
-  test("tells only what a snapshot adds to this answer", () => {
+  test("sends only what a snapshot adds to this answer", () => {
     const messages = [
       { id: "u0", role: "user", content: "before" },
       { id: "a0", role: "assistant", content: "history" },
@@ -280,7 +280,7 @@ describe("uiStreamEncoder", () => {
     ]);
   });
 
-  test("tells a change of state as such when it knows of no state", () => {
+  test("sends a change of state as such when it knows of no state", () => {
     const delta = [{ op: "replace", path: "/count", value: 2 }];
     expect(tell([started, { type: EventType.STATE_DELTA, delta }]).at(-1)).toEqual({
       type: "data-agui-state-delta",
@@ -302,7 +302,7 @@ describe("uiStreamEncoder", () => {
     ["source-url", { url: "https://a.test", title: "A" }],
     ["source-document", { mediaType: "application/pdf", title: "A", filename: "a.pdf" }],
     ["file", { url: "data:text/plain,a", mediaType: "text/plain" }],
-  ] as const)("makes a part of its own of the custom event %s", async ([name, value]) => {
+  ] as const)("makes a separate part of the custom event %s", async ([name, value]) => {
     const chunk = tell([started, { type: EventType.CUSTOM, name, value }]).at(-1)!;
     expect(chunk).toMatchObject({ type: name, ...value });
     await expectReadable([chunk]);

@@ -45,7 +45,7 @@ describe("data stream v1 on a socket", () => {
     await response.body!.cancel();
   });
 
-  test("begins before the agent has said anything", async () => {
+  test("begins before the agent has sent anything", async () => {
     const first = gate();
     const { api } = await serveChat(scriptedAgent([{ wait: first.opened }, "Hello"]));
     const response = await post(api);
@@ -121,7 +121,7 @@ describe("data stream v1 on a socket", () => {
     });
   });
 
-  test("ends with the error and one d: when the agent fails, and says nothing of it", async () => {
+  test("ends with the error and one d: when the agent fails, without the cause", async () => {
     const agent = scriptedAgent(["Hel", { throw: new Error("postgres://secret") }]);
     const { api } = await serveChat(agent);
     const text = await (await post(api)).text();
@@ -140,7 +140,7 @@ describe("data stream v1 on a socket", () => {
     expect(parts.at(-2)).toEqual({ type: "error", value: "no such table" });
   });
 
-  test("tells an author's own words by onError", async () => {
+  test("sends an author's own words by onError", async () => {
     const agent = scriptedAgent([{ throw: new AgentError("rate-limited", "Try later.") }]);
     const onError = ({ message, code }: Loose): string => `${code}: ${message}`;
     const { api } = await serveChat(agent, { onError });
@@ -187,7 +187,7 @@ describe("data stream v1 on a socket", () => {
     ]);
   });
 
-  test("keeps no thread for a completion, which nobody could come back to", async () => {
+  test("keeps no thread for a completion, which no client could come back to", async () => {
     const { api, handler } = await serveChat(
       scriptedAgent(["Once"]),
       {},

@@ -52,7 +52,7 @@ describe("any run, in the clients of data stream v1", { timeout: 300_000 }, () =
     );
   });
 
-  test("is in AI SDK 4 what the agent said, and is not sent again", async () => {
+  test("is in AI SDK 4 what the agent sent, and is not sent again", async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, async (log) => {
         const chunks = encodeAll(encoder(false), log);
@@ -73,7 +73,7 @@ describe("any run, in the clients of data stream v1", { timeout: 300_000 }, () =
     );
   });
 
-  test("is in AI SDK 3.4 what the agent said, and is not sent again", async () => {
+  test("is in AI SDK 3.4 what the agent sent, and is not sent again", async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, async (log) => {
         const chunks = encodeAll(encoder(true), log);
@@ -90,7 +90,7 @@ describe("any run, in the clients of data stream v1", { timeout: 300_000 }, () =
     );
   });
 
-  test("is in assistant-ui what the agent said", async () => {
+  test("is in assistant-ui what the agent sent", async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, async (log) => {
         const message = await receiveAssistantUi(toBody(encodeAll(encoder(false), log)));

@@ -217,7 +217,7 @@ describe("useChat of AI SDK 4", () => {
     expect(chat.current.status).toBe("ready");
   });
 
-  test("stops for everybody by the stop route", async () => {
+  test("stops for every client by the stop route", async () => {
     const { api } = await serveChat(scriptedAgent(["Hello", { hang: true }]));
     const reasons: Loose[] = [];
     const onFinish = (_: Loose, { finishReason }: Loose): unknown => reasons.push(finishReason);
@@ -293,7 +293,7 @@ describe("useCompletion of AI SDK 4", () => {
     });
   });
 
-  test("says that something failed, and not what", async () => {
+  test("shows that something failed, and not what", async () => {
     const { api } = await serveChat(scriptedAgent(["Hel", { throw: new Error("secret") }]));
     const completion = await renderHook("useCompletion", { api });
     await completion.current.complete("Tell me");

@@ -67,7 +67,7 @@ describe("vercel", () => {
       { trigger: "submit-message", messages: [{ id: "1", role: "user", content: "hi" }] },
       "x-vercel-ai-ui-message-stream",
     ],
-  ] as const)("tells the generation by %s", async ([, content, header]) => {
+  ] as const)("finds the generation by %s", async ([, content, header]) => {
     const agent = scriptedAgent(["Hello"]);
     const response = await serve(agent).fetch(post(content));
     expect(response.headers.get(header)).toBe("v1");
@@ -75,7 +75,7 @@ describe("vercel", () => {
     expect(agent.inputs[0]!.messages).toMatchObject([{ role: "user", content: "hi" }]);
   });
 
-  test("answers as it is told to", async () => {
+  test("answers as its options set", async () => {
     const answer = async (options: VercelOptions, content: unknown): Promise<string> => {
       const response = await serve(scriptedAgent(["Hello"]), options).fetch(post(content));
       return response.text();
@@ -101,7 +101,7 @@ describe("vercel", () => {
     });
   });
 
-  test("lets a client say which AI SDK it has", async () => {
+  test("lets a client name its AI SDK", async () => {
     const agent = scriptedAgent([]);
     const response = await serve(agent).fetch(post(body, "/api/chat?sdkVersion=6"));
     expect(await response.text()).toContain('{"type":"finish","finishReason":"stop"');
@@ -143,7 +143,7 @@ describe("vercel", () => {
     await response.body!.cancel();
   });
 
-  test("logs what it does not tell the client", async () => {
+  test("logs what it hides from the client", async () => {
     const error = vi.fn<Logger["error"]>();
     const agent = scriptedAgent([{ type: "RUN_ERROR", message: "postgres://secret", code: "db" }]);
     const handler = serve(agent, {}, { logger: { ...silentLogger, error } });
@@ -153,7 +153,7 @@ describe("vercel", () => {
     expect(JSON.stringify(error.mock.calls)).toContain("postgres://secret");
   });
 
-  test("tells the truth with debug, and what onError says", async () => {
+  test("sends the cause with debug, and the text of onError", async () => {
     const agent = scriptedAgent([{ throw: new Error("boom") }]);
     const shown = await (await serve(agent, {}, { debug: true }).fetch(post(body))).text();
     expect(shown).toContain('"errorText":"boom"');
@@ -170,7 +170,7 @@ describe("vercel", () => {
         throw new Error("oh");
       },
     ],
-  ] as const)("has words of its own when onError %s", async ([, onError]) => {
+  ] as const)("has a default text when onError %s", async ([, onError]) => {
     const agent = scriptedAgent(["Hel", { throw: new Error("boom") }]);
     const handler = serve(agent, { onError });
     const text = await (await handler.fetch(post(body))).text();
@@ -261,7 +261,7 @@ describe("vercel", () => {
     );
   });
 
-  test("describes each route for OpenAPI, under ids of their own", async () => {
+  test("describes each route for OpenAPI, under separate ids", async () => {
     const routes = vercel().routes({} as never);
     const operations = [];
     for (const route of routes) operations.push(await route.operation?.());
@@ -278,7 +278,7 @@ describe("vercel", () => {
     [{ path: [] }, /at least one/],
     [{ sdkversion: 6 }, /Did you mean sdkVersion/],
     [{ onError: "x" }, /onError }\) must be a function/],
-  ] as const)("says what is wrong with %o", ([options, message]) => {
+  ] as const)("names what is wrong with %o", ([options, message]) => {
     expect(() => vercel(options as never)).toThrow(message);
   });
 });
@@ -343,7 +343,7 @@ describe("toVercelResponse", () => {
     await end;
   });
 
-  test("continues the message it is told to", async () => {
+  test("continues the message that its options name", async () => {
     const text = await toVercelResponse(talk(), { continues: "m1" }).text();
     expect(text).toContain('{"type":"start","messageId":"m1"');
   });

@@ -174,7 +174,7 @@ describe.for([
     }
   }
 
-  test("has a copy of itself for each run, with the members of its own class", async () => {
+  test("has a copy of itself for each run, with the members of its class", async () => {
     const agent = fromAbstractAgent(new Counting("Hi"));
     expect(agent).toMatchObject({ name: "counting", description: "Counts." });
     for (const threadId of ["a", "b"]) {
@@ -185,7 +185,7 @@ describe.for([
   });
 });
 
-test("says what it takes", () => {
+test("names what it takes when it gets something else", () => {
   expect(() => fromAbstractAgent({} as never)).toThrow("takes an agent of @ag-ui/client");
   expect(() => fromAbstractAgent(of(1) as never)).toThrow("not what its run returns");
 });

@@ -15,7 +15,7 @@ const quiet = { onError: () => {} };
 describe.for(sdks)("fromAiSdk with AI SDK $major", (sdk) => {
   const { streamText, tool, jsonSchema } = sdk.ai;
 
-  test("says the text, in pieces, and tells the tokens with the model's name", async () => {
+  test("sends the text in pieces, and the tokens with the model's name", async () => {
     const model = scriptedModel(sdk, [...text("Hello ", "", "world"), finish(sdk)]);
     const agent = fromAiSdk(({ messages }, { signal }) =>
       streamText({ model, messages: toAiSdkMessages(messages), abortSignal: signal }),
@@ -55,7 +55,7 @@ describe.for(sdks)("fromAiSdk with AI SDK $major", (sdk) => {
     expect(sink.events.at(-1)!.usage).toMatchObject([{ inputTokens: 6, outputTokens: 10 }]);
   });
 
-  test("shows what the model thinks, apart from what it says", async () => {
+  test("shows the model's reasoning apart from its text", async () => {
     const thought = [
       { type: "reasoning-start", id: "0" },
       { type: "reasoning-delta", id: "0", delta: "Hm, " },
@@ -194,7 +194,7 @@ describe.for(sdks)("fromAiSdk with AI SDK $major", (sdk) => {
     });
   });
 
-  test("leaves calls that it cannot make sense of to the loop, which tells the model and goes on", async () => {
+  test("leaves calls that it cannot read to the loop, which reports them to the model and goes on", async () => {
     const model = scriptedModel(
       sdk,
       [
@@ -236,7 +236,7 @@ describe.for(sdks)("fromAiSdk with AI SDK $major", (sdk) => {
     expect(heard.match(/not JSON/g)).toHaveLength(2);
   });
 
-  test("says what was wrong with a call when the AI SDK has told the model itself", async () => {
+  test("reports what was wrong with a call when the AI SDK has answered the model itself", async () => {
     const weather = tool({
       description: "The weather of a city.",
       inputSchema: z.object({ city: z.string() }),
@@ -294,7 +294,7 @@ describe.for(sdks)("fromAiSdk with AI SDK $major", (sdk) => {
     ]);
   });
 
-  test("fails when the model fails, and tells nobody why", async () => {
+  test("fails when the model fails, without the cause", async () => {
     const error = new Error("key sk-1234 is wrong");
     const model = scriptedModel(sdk, [
       { type: "text-start", id: "0" },
@@ -438,7 +438,7 @@ describe.for(sdks.filter(({ major }) => major > 5))("approvals of AI SDK $major"
     expect(second.text).toBe("Done.");
   });
 
-  test("say what is missing to ask a person", async () => {
+  test("names what is missing to ask a person", async () => {
     const agent: AgentLike = () =>
       fromAiSdk(
         streamText({
@@ -454,7 +454,7 @@ describe.for(sdks.filter(({ major }) => major > 5))("approvals of AI SDK $major"
   });
 });
 
-test("says what it takes", () => {
+test("names what it takes when it gets something else", () => {
   expect(() => fromAiSdk("text" as never)).toThrow(
     'fromAiSdk takes the result of streamText or its fullStream, not "text".',
   );

@@ -56,7 +56,7 @@ const piece = (args: string, start: object = {}): Chunk => ({
   tool_call_chunks: [{ index: 0, type: "tool_call_chunk", args, ...start }],
 });
 
-test("says text and reasoning, and tells the tokens", async () => {
+test("sends text and reasoning, and the tokens", async () => {
   const model = new ScriptedModel([
     { content: "", additional_kwargs: { reasoning_content: "Hm." } },
     "Hello ",
@@ -156,7 +156,7 @@ const asking = () =>
     .addEdge(START, "ask")
     .compile({ checkpointer: new MemorySaver() });
 
-test("asks, goes on with the answer, and shares the state it is told to", async () => {
+test("asks, goes on with the answer, and shares the state that its options name", async () => {
   const agent = fromLangGraph(asking(), {
     command: (resume) => new Command({ resume }),
     state: ({ size }) => ({ size: size ?? null }),
@@ -180,7 +180,7 @@ test("asks, goes on with the answer, and shares the state it is told to", async 
   expect(second.state).toEqual({ size: 7 });
 });
 
-test("says what is missing to go on", async () => {
+test("names what is missing to go on", async () => {
   const agent = fromLangGraph(asking());
   const first = await runAgent(agent, { message: "A shirt." });
   const { outcome } = first.events.at(-1) as { outcome?: { interrupts: { id: string }[] } };
@@ -190,7 +190,7 @@ test("says what is missing to go on", async () => {
   expect(second.error?.message).toContain("new Command({ resume })");
 });
 
-test("reads the result of a handler's tool that was approved, and takes the answer for none of its own", async () => {
+test("reads the result of a handler's tool that was approved, and does not take that answer for one to its graph", async () => {
   const model = new ScriptedModel(["Sent."]);
   const graph = new StateGraph(MessagesAnnotation)
     .addNode("model", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
@@ -221,7 +221,7 @@ test("reads the result of a handler's tool that was approved, and takes the answ
   expect(model.asked[0]!.map(({ text }) => text)).toEqual(["Send it.", "", "On its way."]);
 });
 
-test("fails when a node does, and tells nobody why", async () => {
+test("fails when a node does, without the cause", async () => {
   const graph = new StateGraph(MessagesAnnotation)
     .addNode("model", () => {
       throw new Error("password hunter2");
@@ -233,7 +233,7 @@ test("fails when a node does, and tells nobody why", async () => {
   expect(JSON.stringify(sink.events)).not.toContain("hunter2");
 });
 
-test("says what it takes", () => {
+test("names what it takes when it gets something else", () => {
   expect(() => fromLangGraph({} as never)).toThrow("takes what compile() of a graph returns");
   expect(() => fromLangGraph(asking(), { comand: 1 } as never)).toThrow("Did you mean command?");
 });

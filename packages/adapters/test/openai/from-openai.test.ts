@@ -52,7 +52,7 @@ const responseAgent = ({ client }: Service) =>
   );
 
 describe("fromOpenAI with chat completions", () => {
-  test("says the text and tells the tokens", async () => {
+  test("sends the text and the tokens", async () => {
     const service = await openAIService([
       delta({ role: "assistant", content: "" }),
       delta({ content: "Hello " }),
@@ -129,7 +129,7 @@ describe("fromOpenAI with chat completions", () => {
     ]);
   });
 
-  test("tells calls apart that a service numbers alike, and names those without an id", async () => {
+  test("separates calls that a service numbers alike, and names those without an id", async () => {
     const whole = (id: string | undefined, args: string): object => ({
       index: 0,
       ...(id === undefined ? {} : { id }),
@@ -164,7 +164,7 @@ describe("fromOpenAI with chat completions", () => {
     );
   });
 
-  test("fails when the service does, and tells nobody why", async () => {
+  test("fails when the service does, without the cause", async () => {
     const service = await openAIService([
       delta({ content: "He" }),
       { error: { message: "key sk-1234 is wrong" } },
@@ -208,7 +208,7 @@ describe("fromOpenAI with chat completions", () => {
 });
 
 describe("fromOpenAI with responses", () => {
-  test("says text and reasoning, cites and draws, and tells the tokens", async () => {
+  test("sends text, reasoning, citations, images and the tokens", async () => {
     const at = { item_id: "m", output_index: 1, content_index: 0 };
     const service = await openAIService([
       { type: "response.created", response: { id: "r", status: "in_progress" } },
@@ -288,7 +288,7 @@ describe("fromOpenAI with responses", () => {
   test.for([
     { type: "response.failed", response: { error: { code: "x", message: "key sk-1234" } } },
     { type: "error", message: "key sk-1234", code: "x" },
-  ])("fails on $type, and tells nobody why", async (event) => {
+  ])("fails on $type, without the cause", async (event) => {
     const service = await openAIService([event]);
     const sink = await runAgent(responseAgent(service));
     expect(sink.error).toMatchObject({ code: "agent-error" });
@@ -296,7 +296,7 @@ describe("fromOpenAI with responses", () => {
   });
 });
 
-test("says what it takes", () => {
+test("names what it takes when it gets something else", () => {
   expect(() => fromOpenAI(Promise.resolve() as never)).toThrow(
     "fromOpenAI takes what create({ stream: true }) resolves to, not a promise.",
   );

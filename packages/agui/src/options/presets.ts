@@ -8,7 +8,7 @@ import { vercel } from "@holodeck/agui-vercel";
 import type { AgentHandlerOptions } from "./options.ts";
 
 export interface PresetOptions {
-  /** How AG-UI events spell their members; `"snake"` for clients of the founding API. */
+  /** How AG-UI events spell their members; `"snake"` for clients that read `thread_id`. */
   wireCase?: WireCase;
 }
 

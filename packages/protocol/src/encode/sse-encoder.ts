@@ -12,7 +12,7 @@ export interface AguiSseEncoderOptions {
   wireCase?: WireCase | undefined;
 }
 
-/** `"camel"` is AG-UI; `"snake"` is for clients of the founding API, which read `thread_id`. */
+/** `"camel"` is AG-UI; `"snake"` is for clients that read `thread_id`. */
 export type WireCase = "camel" | "snake";
 
 // The same for every run. Without parameters, and with LF only: clients compare and split exactly.

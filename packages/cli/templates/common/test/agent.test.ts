@@ -2,7 +2,7 @@ import { runAgent } from "@holodeck/agui-testing";
 import { expect, test } from "vitest";
 import { agent } from "../agent.ts";
 
-test("repeats what it was told, and counts", async () => {
+test("repeats its input, and counts", async () => {
   const run = await runAgent(agent, { message: "Hello" });
   expect(run.text).toBe("You said: Hello");
   expect(run.state).toEqual({ turns: 1 });
