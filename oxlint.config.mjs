@@ -12,6 +12,7 @@ const packages = {
   protocol: ["core"],
   copilotkit: ["core", "protocol"],
   vercel: ["core"],
+  openai: ["core"],
   rest: ["core"],
   sessions: ["core"],
   middleware: ["core"],
@@ -25,13 +26,14 @@ const packages = {
   testing: ["core"],
   agui: ["core", "protocol", "copilotkit", "vercel", "rest", "sessions", "middleware"],
   playground: [],
-  cli: ["agui", "core", "sessions", "tools", "adapters", "files", "node", "playground"],
+  cli: ["agui", "core", "openai", "sessions", "tools", "adapters", "files", "node", "playground"],
 };
 const withoutNode = [
   "core",
   "protocol",
   "copilotkit",
   "vercel",
+  "openai",
   "rest",
   "middleware",
   "tools",
@@ -62,6 +64,7 @@ const rooms = {
   sessions: { kit: [], memory: ["kit"], sqlite: ["kit"], redis: ["kit"], postgres: ["kit"] },
   protocol: { decode: [], encode: [] },
   vercel: { shared: [], decode: ["shared"], "ui-stream": ["shared"], "data-stream": ["shared"] },
+  openai: { shared: [], models: ["shared"], chat: ["shared"] },
   rest: { shared: [], rest: ["shared"], threads: ["shared"] },
   files: {
     shared: [],

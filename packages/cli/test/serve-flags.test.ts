@@ -23,7 +23,7 @@ describe("a command line that cannot be meant", () => {
     [["--port=-1"], '"-1" is not a port', "--port 8000"],
     [["--debug=yes"], "--debug takes no value", "--debug."],
     [["--host", "http://x"], '"http://x" is not an address', "--host 127.0.0.1"],
-    [["--protocol", "soap"], '"soap"', "ag-ui, copilotkit, vercel, rest, threads"],
+    [["--protocol", "soap"], '"soap"', "ag-ui, copilotkit, vercel, openai, rest, threads"],
     [["--protocol", "rest,soap"], '"soap"', "--protocol ag-ui,rest"],
     [["--cors-origins", "example.com"], '"example.com"', "https://app.example.com"],
     [["--sessions", "mongo://x"], '"mongo://x"', "sqlite:./threads.db"],

@@ -16,7 +16,7 @@ describe("what is printed at the start", () => {
     const cli = await startServe([file]);
     expect(cli.out).toMatch(/^holodeck \d+\.\d+\.\d+\S* serves agents\.ts\n/);
     expect(cli.out).toMatch(/^ {2}Agents +The first \(first\), second$/m);
-    expect(cli.out).toMatch(/^ {2}Protocols +ag-ui, copilotkit, vercel, rest, threads$/m);
+    expect(cli.out).toMatch(/^ {2}Protocols +ag-ui, copilotkit, vercel, openai, rest, threads$/m);
     expect(cli.out).toMatch(/^ {2}Sessions +memory$/m);
     expect(cli.out).toContain("runTimeout 1 min");
     expect(cli.out).toContain("bodyBytes 14 MiB");

@@ -59,9 +59,16 @@ export async function answerRequest(asked: AskedRequest, options: AnswerOptions)
     asked.protocol = chosen.owner;
     return await chosen.route.handle(call);
   } catch (error) {
-    const fail = chosen?.route.fail;
-    if (!fail || !call) return explain(exchange, requestId, error);
+    const { fail, failsUnread } = chosen?.route ?? {};
+    if (!fail || !(call || failsUnread)) return explain(exchange, requestId, error);
     const { logger, debug } = settings;
+    call ??= toCall(exchange, {
+      params: match.params,
+      body: undefined,
+      principal: undefined,
+      requestId,
+      findings: asked,
+    });
     return fail(toAgentError(error, { logger, requestId, debug }), call);
   }
 }

@@ -26,6 +26,7 @@ import { runExists } from "./past-run.ts";
 import { readFiles } from "./read-files.ts";
 import { liveId } from "./registry.ts";
 import { repeat } from "./repeat.ts";
+import { createServerTools } from "./recovery/server-tools.ts";
 import { noteSubject } from "../http/call.ts";
 import { stopFirst } from "./stop-first.ts";
 import { stopped } from "./thread-run.ts";
@@ -37,6 +38,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
   const { sessions, limits, logger, debug, clock } = settings;
   const admitting = settings.handlerMiddleware.filter((one) => one.admit !== undefined);
   const launcher = createLauncher(options);
+  const toolsWith = createServerTools(settings);
   const queue = createQueue(settings, runSettings);
   const acquiring = {
     runs: sessions.runs,
@@ -200,6 +202,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     debug,
     hasAuthenticate: settings.authenticate !== undefined,
     files: settings.files,
+    serverTools: (agentId) => toolsWith((agents.find(agentId) ?? agents.first).agent),
     info,
     discover,
     start: (call, request) => start(protocol, call, request),

@@ -18,6 +18,7 @@ const noFiles: readonly InputFile[] = Object.freeze([]);
 export function toLaunch(asked: AskedRun, settings: Settings): Launch {
   const { protocol, call, request, loaded } = asked;
   const { threadId, runId } = request.input;
+  const { history = protocol.history } = request;
   const requested = requestOf(call);
   const { onUnknownThread = protocol.onUnknownThread } = settings;
   const sentBytes = sentBytesOf(call);
@@ -36,8 +37,8 @@ export function toLaunch(asked: AskedRun, settings: Settings): Launch {
       files: request.files ?? noFiles,
     },
     // Who sends no history cannot own it.
-    owner: protocol.history === "server" ? "server" : (settings.history ?? "client"),
-    isWhole: protocol.history === "client",
+    owner: history === "server" ? "server" : (settings.history ?? "client"),
+    isWhole: history === "client",
     mayCreate: request.isNewThread === true || onUnknownThread !== "reject",
     sentBytes,
     sentHistory: sentHistoryOf(asked, sentBytes),
@@ -53,8 +54,8 @@ function sentHistoryOf(
   { protocol, call, request }: AskedRun,
   sentBytes: number | undefined,
 ): Launch["sentHistory"] {
-  const { clientKeeps, input, ephemeral } = request;
-  const keeps = clientKeeps ?? (protocol.history === "server" ? "nothing" : "messages");
+  const { clientKeeps, input, ephemeral, history = protocol.history } = request;
+  const keeps = clientKeeps ?? (history === "server" ? "nothing" : "messages");
   if (keeps === "nothing" || ephemeral) return undefined;
   const bytes = sentBytes ?? jsonBytes(call.body);
   return { bytes, messages: input.messages.length, keepsData: keeps === "data" };

@@ -18,9 +18,16 @@ export interface ServeFlags {
   readonly version: boolean;
 }
 
-export type ProtocolName = "ag-ui" | "copilotkit" | "vercel" | "rest" | "threads";
+export type ProtocolName = "ag-ui" | "copilotkit" | "vercel" | "openai" | "rest" | "threads";
 
-const protocolNames: readonly ProtocolName[] = ["ag-ui", "copilotkit", "vercel", "rest", "threads"];
+const protocolNames: readonly ProtocolName[] = [
+  "ag-ui",
+  "copilotkit",
+  "vercel",
+  "openai",
+  "rest",
+  "threads",
+];
 
 const options = {
   port: { type: "string", short: "p" },

@@ -44,6 +44,11 @@ export interface Route {
   handle(call: Call): Awaitable<Reply>;
   /** The format of errors on this route. By default problem+json. */
   fail?(error: AgentError, call: Call): Reply;
+  /**
+   * Whether `fail` also formats what is refused before the body was read, such as a request without a token. The call
+   * has neither body nor principal then. By default this is problem+json.
+   */
+  readonly failsUnread?: boolean;
   /** The OpenAPI 3.1 operation for `openapi()`. May load what it is generated from. */
   operation?(): Awaitable<Json>;
 }
@@ -75,6 +80,11 @@ export interface RunRequest {
   readonly protocolVersion?: string | undefined;
   /** No thread, no lease, no stored log. */
   readonly ephemeral?: boolean;
+  /**
+   * Whether `input.messages` holds the whole conversation (`"client"`), or only what is new (`"server"`). By default
+   * the protocol's `history`.
+   */
+  readonly history?: "client" | "server";
   /**
    * What the client keeps of the conversation and sends with its next request, so that the run stays
    * within its limits: its messages, its messages with custom events and state, or nothing. By default
@@ -108,6 +118,8 @@ export interface ProtocolHost {
   readonly hasAuthenticate: boolean;
   /** Reads the files of every protocol. If absent, they are passed through. */
   readonly files?: FileProcessor | undefined;
+  /** The names of the tools that run on the server for an agent, as far as they are known before a run. */
+  serverTools(agentId: string | undefined): ReadonlySet<string>;
   /** The discovery document, with the capabilities that agents have reported so far. */
   info(): Json;
   /** The same, after asking the agents for their capabilities. */

@@ -47,6 +47,7 @@ const questions: readonly [tag: string, path: RegExp, body: object][] = [
   ["rest", /\/chat$/, { message: "hi" }],
   ["threads", /\/chat$/, { message: "hi" }],
   ["copilotkit", /\/run$/, { messages }],
+  ["openai", /\/chat\/completions$/, { messages, stream: true }],
   ["vercel", /\/chat$/, { messages: [{ role: "user", parts: [{ type: "text", text: "hi" }] }] }],
 ];
 

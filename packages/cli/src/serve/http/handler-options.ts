@@ -1,4 +1,5 @@
 import { agui, allowAnonymous, copilotkit, logging, rest, threads, vercel } from "@holodeck/agui";
+import { openai } from "@holodeck/agui-openai";
 import type {
   AgentHandlerOptions,
   HandlerMiddleware,
@@ -18,6 +19,7 @@ const protocols: Readonly<Record<ProtocolName, () => Protocol>> = {
   "ag-ui": agui,
   copilotkit,
   vercel,
+  openai,
   rest,
   threads,
 };
@@ -48,6 +50,7 @@ export async function toHandlerOptions(
   const { extractFiles } = options.files ? {} : await import("@holodeck/agui-files");
   return {
     onDisconnect: { graceMs },
+    protocols: Object.values(protocols).map((create) => create()),
     ...options,
     ...(flags.protocols && { protocols: flags.protocols.map((name) => protocols[name]()) }),
     ...(extractFiles && { files: extractFiles() }),

@@ -5,7 +5,7 @@ which needs no key and no network.
 
   --port <number>          the port; 0 takes any free port (8000)
   --host <address>         the address; 0.0.0.0 is the whole network (127.0.0.1)
-  --protocol <names>       ag-ui, copilotkit, vercel, rest, threads; several with commas (all)
+  --protocol <names>       ag-ui, copilotkit, vercel, openai, rest, threads; with commas (all)
   --cors-origins <list>    pages of other origins that may use the agent; * for all of them (none)
   --sessions <where>       memory, sqlite:PATH or redis://HOST:PORT (memory)
   --debug                  log requests, responses and full stacks; send real errors to clients

@@ -1,0 +1,54 @@
+import { ulid } from "@holodeck/agui-core";
+import { idHeader } from "@holodeck/agui-core/internal";
+import type { ActiveRun, Call, Reply } from "@holodeck/agui-core";
+import type { Mounted } from "../options.ts";
+import { originalOf } from "../shared/errors.ts";
+import { clientToolsOf } from "../shared/tools.ts";
+import { toSeconds } from "../shared/wire.ts";
+import { ChatCompletion } from "./chat-completion.ts";
+import { chatStreamEncoder } from "./chat-stream-encoder.ts";
+import { readChatRequest } from "./read-chat.ts";
+import type { ChatRequest } from "./read-chat.ts";
+import { addedTo } from "./thread-input.ts";
+
+/** `POST {path}/chat/completions`: an answer as a stream or as one object. */
+export async function chat(call: Call, mounted: Mounted): Promise<Reply> {
+  const { host, instructions, serverTools } = mounted;
+  const asked = readChatRequest(call, { limits: host.limits, instructions });
+  const run = await start(call, asked, mounted);
+  const { runId, threadId, agentId } = run.record;
+  const model = asked.model ?? agentId;
+  const canAnswer = asked.threadId !== undefined;
+  const clientTools = clientToolsOf(asked.tools, host.serverTools(agentId));
+  const reading = { clientTools, serverTools, canAnswer };
+  const headers = canAnswer ? idHeader("x-thread-id", threadId) : {};
+  if (asked.isStream) {
+    const { includeUsage } = asked;
+    return run.stream(chatStreamEncoder({ ...reading, model, includeUsage }), "start", headers);
+  }
+  const created = toSeconds(Date.now());
+  const completion = new ChatCompletion(reading);
+  const { error } = await run.collect(completion.read);
+  if (error) throw originalOf(error);
+  return {
+    status: 200,
+    headers: { "cache-control": "no-store", ...headers },
+    body: completion.toJson({ id: `chatcmpl-${runId}`, model, created }),
+  };
+}
+
+async function start(call: Call, asked: ChatRequest, { host }: Mounted): Promise<ActiveRun> {
+  const { model: agentId, tools, context, forwardedProps } = asked;
+  const fixed = { runId: ulid(), tools, context, forwardedProps, state: {} };
+  if (asked.threadId === undefined) {
+    const input = { ...fixed, threadId: ulid(), messages: asked.messages };
+    return host.start(call, { agentId, input, ephemeral: true });
+  }
+  const { threadId } = asked;
+  const session = await host.sessions.get({ principal: call.principal?.id ?? "", threadId });
+  return host.start(call, {
+    agentId,
+    input: { ...fixed, threadId, ...addedTo(session, asked.messages) },
+    history: "server",
+  });
+}

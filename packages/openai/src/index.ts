@@ -1,0 +1,6 @@
+export { chatStreamEncoder } from "./chat/chat-stream-encoder.ts";
+export type { ChatStreamEncoderOptions } from "./chat/chat-stream-encoder.ts";
+export { openai } from "./openai.ts";
+export type { OpenAiOptions } from "./options.ts";
+export type { ServerToolDisplay } from "./shared/answer-reader.ts";
+export type { InstructionsTarget } from "./shared/instructions.ts";

@@ -1,0 +1,55 @@
+import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
+import type { ProtocolHost } from "@holodeck/agui-core";
+import type { ServerToolDisplay } from "./shared/answer-reader.ts";
+import type { InstructionsTarget } from "./shared/instructions.ts";
+
+/** Where the models are served, and what their clients are shown. */
+export interface OpenAiOptions {
+  /**
+   * The base URL of clients, below the server's.
+   * @default "/v1"
+   */
+  path?: string;
+  /**
+   * How the calls of server tools are shown: as a line of reasoning each, or not at all. They are never sent as
+   * `tool_calls`, which clients would try to make themselves.
+   * @default "reasoning"
+   */
+  serverTools?: ServerToolDisplay;
+  /**
+   * Where system and developer messages of clients go: to `input.context`, or to `input.messages`, where a handler
+   * without `trustClientHistory` drops them.
+   * @default "context"
+   */
+  instructions?: InstructionsTarget;
+}
+
+/** Every option, with its default. */
+export interface OpenAiSettings extends Required<OpenAiOptions> {}
+
+/** The settings, and the handler that the protocol is mounted on. */
+export interface Mounted extends OpenAiSettings {
+  readonly host: ProtocolHost;
+}
+
+const choices = {
+  serverTools: ["reasoning", "hidden"],
+  instructions: ["context", "messages"],
+} as const;
+
+/** Checks the options and adds the defaults. */
+export function resolveOptions(options: OpenAiOptions): OpenAiSettings {
+  assertOptions("openai", options, ["path", ...Object.keys(choices)]);
+  const { path = "/v1", serverTools = "reasoning", instructions = "context" } = options;
+  if (typeof path !== "string" || !path.startsWith("/")) {
+    throw new TypeError(`openai({ path: ${describeValue(path)} }) must start with "/".`);
+  }
+  const settings = { path: path.replace(/\/$/, ""), serverTools, instructions };
+  for (const [name, known] of Object.entries(choices)) {
+    const value = settings[name as keyof typeof choices];
+    if ((known as readonly string[]).includes(value)) continue;
+    const list = known.map((one) => JSON.stringify(one)).join(" or ");
+    throw new TypeError(`openai({ ${name}: ${describeValue(value)} }) must be ${list}.`);
+  }
+  return settings;
+}
