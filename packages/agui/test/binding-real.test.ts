@@ -19,7 +19,7 @@ import {
   createFetchClient,
   createHttp1Client,
   createHttp2Client,
-  readAll,
+  readToEnd,
 } from "../../testing/src/vitest/binding/_binding-client.ts";
 import type {
   BindingClient,
@@ -192,7 +192,7 @@ describe.for(Object.entries(mounts))("on %s", ([, { mount, ...rest }]) => {
   async function expectToServe(): Promise<void> {
     const answer = await run("echo", { messages: [{ role: "user", content: "ünï" }] }).answer;
     expect(answer.status).toBe(200);
-    expect((await readAll(answer)).toString()).toContain("heard ünï");
+    expect((await readToEnd(answer)).toString()).toContain("heard ünï");
   }
 
   test("every delta arrives before the next one is made", async () => {
@@ -207,7 +207,7 @@ describe.for(Object.entries(mounts))("on %s", ([, { mount, ...rest }]) => {
       expect(text).not.toContain(`"delta ${index + 1}"`);
       resolve();
     }
-    text += (await readAll(answer)).toString();
+    text += (await readToEnd(answer)).toString();
     expect(typesOf(parseSse(text))).toEqual([
       "RUN_STARTED",
       "TEXT_MESSAGE_START",
@@ -229,15 +229,15 @@ describe.for(Object.entries(mounts))("on %s", ([, { mount, ...rest }]) => {
   test("what is not ours is the host's", async () => {
     const missing = await send({ path: "/nothing/here" }).answer;
     expect(missing.status).toBe(404);
-    const text = (await readAll(missing)).toString();
+    const text = (await readToEnd(missing)).toString();
     if (mounted.isAlone) return expect(JSON.parse(text)).toMatchObject({ code: "not-found" });
     expect(text).toBe(hostMissing);
     const own = await send({ path: "/own" }).answer;
-    expect([own.status, (await readAll(own)).toString()]).toEqual([200, hostPage]);
+    expect([own.status, (await readToEnd(own)).toString()]).toEqual([200, hostPage]);
     const body = Buffer.from('{"for":"nobody"}');
     const type = { "content-type": "application/json" };
     const posted = await send({ path: "/none", method: "POST", headers: type, body }).answer;
-    expect([posted.status, (await readAll(posted)).toString()]).toEqual([404, hostMissing]);
+    expect([posted.status, (await readToEnd(posted)).toString()]).toEqual([404, hostMissing]);
     await expectToServe();
   });
 
@@ -245,7 +245,7 @@ describe.for(Object.entries(mounts))("on %s", ([, { mount, ...rest }]) => {
     const content = "x".repeat(bodyBytes);
     const answer = await run("echo", { messages: [{ role: "user", content }] }).answer;
     expect(answer.status).toBe(413);
-    expect(JSON.parse((await readAll(answer)).toString())).toMatchObject({
+    expect(JSON.parse((await readToEnd(answer)).toString())).toMatchObject({
       code: "payload-too-large",
     });
     await expectToServe();
@@ -270,7 +270,7 @@ describe.for(Object.entries(mounts))("on %s", ([, { mount, ...rest }]) => {
     const answer = await run("echo", { messages: 7 }).answer;
     expect(answer.status).toBe(400);
     expect(answer.header("content-type")).toMatch(/^application\/problem\+json/);
-    expect(JSON.parse((await readAll(answer)).toString())).toMatchObject({
+    expect(JSON.parse((await readToEnd(answer)).toString())).toMatchObject({
       code: "invalid-request",
       errors: [{ path: "messages" }],
     });
@@ -280,7 +280,7 @@ describe.for(Object.entries(mounts))("on %s", ([, { mount, ...rest }]) => {
   test("an agent that is not there is a 404, and the next one is served", async () => {
     const answer = await run("nobody").answer;
     expect(answer.status).toBe(404);
-    expect(JSON.parse((await readAll(answer)).toString())).toMatchObject({
+    expect(JSON.parse((await readToEnd(answer)).toString())).toMatchObject({
       code: "agent-not-found",
     });
     await expectToServe();

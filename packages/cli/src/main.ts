@@ -4,19 +4,19 @@ import type { Command, Io } from "./shared/io.ts";
 const commands: Record<string, { about: string; load: () => Promise<Command> }> = {
   serve: {
     about: "serve an agent file (or the demo agent) with a chat page",
-    load: async () => (await import("./serve/index.ts")).serve,
+    load: async () => (await import("./serve/index.ts")).serveCommand,
   },
   init: {
     about: "write a small working project",
-    load: async () => (await import("./init/index.ts")).init,
+    load: async () => (await import("./init/index.ts")).initCommand,
   },
   chat: {
     about: "chat with an AG-UI endpoint in the terminal",
-    load: async () => (await import("./chat/index.ts")).chat,
+    load: async () => (await import("./chat/index.ts")).chatCommand,
   },
   check: {
     about: "check any AG-UI server against the protocol",
-    load: async () => (await import("./check/index.ts")).check,
+    load: async () => (await import("./check/index.ts")).checkCommand,
   },
 };
 

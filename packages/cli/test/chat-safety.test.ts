@@ -3,7 +3,7 @@ import { AgentError, silentLogger } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readEvents } from "../src/chat/read-events.ts";
+import { receiveEvents } from "../src/chat/receive-events.ts";
 import { toSafeLine, toSafeText } from "../src/chat/safe-text.ts";
 import { startServer } from "./_broken-server.ts";
 import { runMain, typeTo } from "./_run-main.ts";
@@ -102,7 +102,7 @@ test("events are read alike, however the bytes are cut and lines end", async () 
       // A CR at the very end waits for its LF.
       const response = new Response(inPieces(`\uFEFF${text}\n`, cuts));
       const read: unknown[] = [];
-      for await (const one of readEvents(response, new AbortController().signal)) read.push(one);
+      for await (const one of receiveEvents(response, new AbortController().signal)) read.push(one);
       expect(read).toEqual(
         frames.map(({ event, id }) => ({ event: roundTrip(event), ...(id ? { id } : {}) })),
       );

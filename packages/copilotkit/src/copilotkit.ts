@@ -5,7 +5,7 @@ import { connect } from "./connect.ts";
 import { claimsEnvelope, openEnvelope } from "./envelope.ts";
 import { describeRoute } from "./operations.ts";
 import { refuseEnvelope, refuseRun } from "./refuse.ts";
-import { run, suggest } from "./run.ts";
+import { startRun, suggest } from "./run.ts";
 import { loadBodies } from "./bodies.ts";
 import { stop } from "./stop.ts";
 import { threadRoutes } from "./threads.ts";
@@ -53,7 +53,7 @@ function routesAt(path: string, host: ProtocolHost, place: number): Route[] {
   const base = path.replace(/\/$/, "");
   const agent = `${base}/agent/:agentId`;
   const runs: Route[] = [
-    { method: "POST", path: `${agent}/run`, body: "json", handle: (call) => run(call, host) },
+    { method: "POST", path: `${agent}/run`, body: "json", handle: (call) => startRun(call, host) },
     {
       method: "POST",
       path: `${agent}/connect`,

@@ -3,7 +3,7 @@ import { describeValue } from "@holodeck/agui-core/internal";
 import type { Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { checkBody } from "./bodies.ts";
 import { connect } from "./connect.ts";
-import { run, suggest } from "./run.ts";
+import { startRun, suggest } from "./run.ts";
 import { stop } from "./stop.ts";
 import { requestThreads } from "./threads.ts";
 
@@ -11,7 +11,7 @@ type Method = (call: Call, host: ProtocolHost) => Promise<Reply> | Reply;
 
 const methods: Readonly<Record<string, Method>> = {
   info: async (_call, host) => ({ status: 200, body: await (host.discover?.() ?? host.info()) }),
-  "agent/run": run,
+  "agent/run": startRun,
   "agent/connect": connect,
   "agent/suggest": suggest,
   "agent/stop": (call, host) => {

@@ -2,7 +2,7 @@ import type { Call, ProtocolHost, Reply, RunAgentInput } from "@holodeck/agui-co
 import { aguiSseEncoder, decodeRunInput } from "@holodeck/agui-protocol";
 
 /** Runs the agent that the path names. */
-export function run(call: Call, host: ProtocolHost): Promise<Reply> {
+export function startRun(call: Call, host: ProtocolHost): Promise<Reply> {
   return start(call, host, isSuggestion);
 }
 

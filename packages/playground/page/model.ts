@@ -15,7 +15,7 @@ export interface SentRequest {
 }
 
 /** One piece of the answer as it came over the wire, in order. */
-export interface Frame {
+export interface RecordedFrame {
   readonly index: number;
   /** Milliseconds since the request was sent. */
   readonly at: number;
@@ -28,7 +28,7 @@ export interface Frame {
 export type ExchangeStatus = "waiting" | "streaming" | "done" | "failed" | "stopped" | "cut";
 
 /** One run as one client received it: a request and its response. */
-export interface Exchange {
+export interface RecordedExchange {
   readonly wire: Wire;
   readonly agentId: string;
   readonly threadId: string;
@@ -37,7 +37,7 @@ export interface Exchange {
   readonly input: RunAgentInput;
   readonly request: SentRequest;
   /** Grows by replacement, at most once per animation frame. */
-  readonly frames: Signal<readonly Frame[]>;
+  readonly frames: Signal<readonly RecordedFrame[]>;
   readonly status: Signal<ExchangeStatus>;
   /** The problem or RUN_ERROR that ended it. */
   readonly error: Signal<string | undefined>;
@@ -60,8 +60,8 @@ export interface SeenState {
 }
 
 /** The exchange that the inspector shows: the newest, or one picked from a message. */
-export const current: Signal<Exchange | undefined> = signal(undefined);
+export const current: Signal<RecordedExchange | undefined> = signal(undefined);
 /** All exchanges of the open thread, oldest first. */
-export const exchanges: Signal<readonly Exchange[]> = signal([]);
+export const exchanges: Signal<readonly RecordedExchange[]> = signal([]);
 export const state: Signal<SeenState> = signal({ value: undefined, changed: [] });
 export const wire: Signal<Wire> = signal("agui-sse");

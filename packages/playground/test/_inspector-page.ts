@@ -7,7 +7,7 @@ import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { build } from "vite";
-import type { Exchange, Frame } from "../page/model.ts";
+import type { RecordedExchange, RecordedFrame } from "../page/model.ts";
 
 /** Where the pictures that the tests take are kept. */
 export const pictures: string = fileURLToPath(
@@ -74,7 +74,7 @@ const policy =
 /** Begins an exchange in the page. */
 export function begin(
   page: Page,
-  over: Partial<Record<keyof Exchange, unknown>> = {},
+  over: Partial<Record<keyof RecordedExchange, unknown>> = {},
 ): Promise<void> {
   const input = {
     threadId: "thread-1",
@@ -107,7 +107,7 @@ export function begin(
 }
 
 /** Frames that come to the newest exchange. */
-export function push(page: Page, frames: readonly Frame[]): Promise<void> {
+export function push(page: Page, frames: readonly RecordedFrame[]): Promise<void> {
   // As text: Playwright takes its time with thousands of objects.
   const plain = frames.map((frame) => ({
     ...frame,

@@ -5,9 +5,9 @@ import { runInput } from "@holodeck/agui-testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sent } from "../page/client/exchange.ts";
 import { maxKeptBytes } from "../page/client/frame-log.ts";
-import { listThreads, readInfo, readLimits } from "../page/client/server.ts";
+import { fetchThreads, readInfo, readLimits } from "../page/client/server.ts";
 import { wires } from "../page/client/wires.ts";
-import type { Frame, Wire } from "../page/model.ts";
+import type { RecordedFrame, Wire } from "../page/model.ts";
 import { startServer } from "./_server.ts";
 import type { TestServer } from "./_server.ts";
 
@@ -145,14 +145,14 @@ test("discovery lists the agents and the wires", async () => {
   expect(info.agents.map(({ id }) => id)).toEqual(Object.keys(agents));
   expect(info.wires).toEqual(all);
   expect(await readLimits(server.base)).toEqual({ files: 10, inlineFileBytes: 10 * 1024 * 1024 });
-  const threads = await listThreads(server.base, info);
+  const threads = await fetchThreads(server.base, info);
   expect(threads?.map(({ id }) => id)).toContain(threadId);
 });
 
 test("threads that the server does not list are no failure", async () => {
   const closed = await startServer(talkative, { authenticate: undefined });
   const info = await readInfo(closed.base);
-  expect(await listThreads(closed.base, info)).toBeUndefined();
+  expect(await fetchThreads(closed.base, info)).toBeUndefined();
   await closed.close();
 });
 
@@ -165,14 +165,14 @@ function input(question: string): RunAgentInput {
   });
 }
 
-async function ask(wire: Wire, agentId: string): Promise<{ sent: Sent; frames: Frame[] }> {
+async function ask(wire: Wire, agentId: string): Promise<{ sent: Sent; frames: RecordedFrame[] }> {
   await server.handler.sessions.delete({ principal: "anonymous", threadId });
   const sent = wires[wire](input("Hi"), { base: server.base, agentId });
   return { sent, frames: await drain(sent) };
 }
 
-async function drain(sent: Sent): Promise<Frame[]> {
-  const frames: Frame[] = [];
+async function drain(sent: Sent): Promise<RecordedFrame[]> {
+  const frames: RecordedFrame[] = [];
   for await (const frame of sent.frames) frames.push(frame);
   return frames;
 }

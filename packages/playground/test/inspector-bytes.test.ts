@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { hexLines, toHexDump } from "../page/inspector/bytes/hex.ts";
 import { toByteLines } from "../page/inspector/bytes/lines.ts";
 import { textLines } from "../page/inspector/bytes/text-lines.ts";
-import type { Frame } from "../page/model.ts";
+import type { RecordedFrame } from "../page/model.ts";
 import { frame } from "./_frames.ts";
 
 const utf8 = new TextEncoder();
@@ -91,7 +91,7 @@ describe("the frames of an answer", () => {
 
   test("of protobuf show their length, and one that is wrong", () => {
     const head = (...bytes: number[]) => {
-      const whole: Frame = { index: 0, at: 0, bytes: Uint8Array.from(bytes), events: [] };
+      const whole: RecordedFrame = { index: 0, at: 0, bytes: Uint8Array.from(bytes), events: [] };
       return toByteLines([whole], { wire: "agui-proto", columns: 80 })[0]?.text;
     };
     expect(head(0, 0, 0, 2, 9, 9)).toContain("length 4 + 2");

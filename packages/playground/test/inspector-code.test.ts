@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Asked } from "../page/inspector/code/endpoints.ts";
+import type { SampleRequest } from "../page/inspector/code/endpoints.ts";
 import { toCopilotKitCode } from "../page/inspector/code/to-copilot-kit-code.ts";
 import { toCurl } from "../page/inspector/code/to-curl.ts";
 import { toHttpAgentCode } from "../page/inspector/code/to-http-agent-code.ts";
@@ -50,8 +50,8 @@ afterAll(() => close());
 
 const nasty = 'It\'s "$HOME" `id` \\ \n@x 😀 </script>\u2028%';
 
-function asked(over: Partial<Asked> = {}): Asked {
-  const input: Asked["input"] = {
+function asked(over: Partial<SampleRequest> = {}): SampleRequest {
+  const input: SampleRequest["input"] = {
     threadId: "thread-1",
     runId: "run-1",
     messages: [

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { highlight } from "../page/inspector/shared/highlight.ts";
+import { tokenize } from "../page/inspector/shared/tokenize.ts";
 
 const words = fc.constantFrom(
   "<b>",
@@ -24,7 +24,7 @@ test("loses no character of what it colours, markup in it least of all", () => {
       (parts, language) => {
         const code = parts.join("");
         expect(
-          highlight(code, language)
+          tokenize(code, language)
             .map(({ text }) => text)
             .join(""),
         ).toBe(code);
@@ -35,7 +35,7 @@ test("loses no character of what it colours, markup in it least of all", () => {
 
 test("distinguishes keys, strings and numbers", () => {
   expect(
-    highlight('{"a": "<b>", "n": 1}', "json").filter(({ kind }) => /attr|str|num/.test(kind)),
+    tokenize('{"a": "<b>", "n": 1}', "json").filter(({ kind }) => /attr|str|num/.test(kind)),
   ).toEqual([
     { text: '"a"', kind: "hljs-attr" },
     { text: '"<b>"', kind: "hljs-string" },

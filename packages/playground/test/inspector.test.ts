@@ -3,7 +3,7 @@ import axe from "axe-core";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Frame } from "../page/model.ts";
+import type { RecordedFrame } from "../page/model.ts";
 import { frame, text } from "./_frames.ts";
 import { openBrowser } from "./_browser.ts";
 import { begin, end, pictures, push, serveInspector } from "./_inspector-page.ts";
@@ -37,7 +37,7 @@ const options = () => page.getByRole("option");
 const copied = () => page.evaluate(() => navigator.clipboard.readText());
 
 const patch = (...delta: object[]) => ({ type: "STATE_DELTA", delta });
-const trip: Frame[] = [
+const trip: RecordedFrame[] = [
   frame(0, 38, { type: "RUN_STARTED", threadId: "thread-1", runId: "run-1" }),
   frame(1, 52, { type: "STEP_STARTED", stepName: "planning" }),
   frame(2, 90, { type: "REASONING_MESSAGE_START", messageId: "r", role: "reasoning" }),
@@ -375,7 +375,9 @@ describe.skipIf(!browser)("the inspector", () => {
     new DataView(bytes.buffer).setUint32(0, message.length);
     bytes.set(message, 4);
     await begin(page, { wire: "agui-proto" });
-    await push(page, [{ index: 3, at: 5, bytes, events: [event] as unknown as Frame["events"] }]);
+    await push(page, [
+      { index: 3, at: 5, bytes, events: [event] as unknown as RecordedFrame["events"] },
+    ]);
     await tab("Bytes").click();
     await page.getByText(`length 4 + ${message.length}`).waitFor();
     await page.getByText("The bytes of 3 frames were discarded.").waitFor();

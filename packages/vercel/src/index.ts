@@ -6,7 +6,7 @@ export { decodeUi } from "./decode/decode-ui.ts";
 export { decodeV4 } from "./decode/decode-v4.ts";
 export type { DecodeChat, DecodedChat, DecodeOptions } from "./decode/decoded-chat.ts";
 export type { StreamFailure } from "./shared/run-failure.ts";
-export type { StreamOptions, Wire } from "./stream-encoder.ts";
+export type { StreamOptions, StreamFormat } from "./stream-encoder.ts";
 export { textStreamEncoder } from "./shared/text-stream-encoder.ts";
 export { toVercelResponse } from "./to-vercel-response.ts";
 export type { EventStream, ToVercelResponseOptions } from "./to-vercel-response.ts";

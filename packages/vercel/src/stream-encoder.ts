@@ -8,12 +8,12 @@ import { uiStreamEncoder } from "./ui-stream/ui-stream-encoder.ts";
 import type { StreamFailure } from "./shared/run-failure.ts";
 
 /** One of the three streams: UI message stream, data stream v1, text stream. */
-export type Wire = "ui" | "data" | "text";
+export type StreamFormat = "ui" | "data" | "text";
 
 /** What is the same for every stream that a server sends. */
 export interface StreamOptions {
   /** How to answer. */
-  protocol?: Wire;
+  protocol?: StreamFormat;
   /** The data stream for the parser of AI SDK 3.4, which knows fewer parts. */
   mode?: "3.4";
   /**
@@ -73,7 +73,7 @@ export function wordsOf(
 
 /** A stream, and the message that it continues if it does. */
 export interface StreamChoice {
-  readonly wire: Wire;
+  readonly wire: StreamFormat;
   readonly mode?: StreamOptions["mode"];
   readonly sdkVersion?: StreamOptions["sdkVersion"];
   readonly legacyHeaders?: boolean | undefined;

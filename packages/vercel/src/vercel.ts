@@ -21,7 +21,7 @@ import {
   streamOptionNames,
   wordsOf,
 } from "./stream-encoder.ts";
-import type { StreamOptions, Wire } from "./stream-encoder.ts";
+import type { StreamOptions, StreamFormat } from "./stream-encoder.ts";
 import { heldBefore, heldIds, withThread } from "./decode/thread.ts";
 import { maskedFailure } from "./shared/run-failure.ts";
 import type { StreamFailure } from "./shared/run-failure.ts";
@@ -37,7 +37,7 @@ export interface VercelOptions extends StreamOptions {
    * The stream protocol. By default it depends on the body: a UI message stream, or the data stream before
    * AI SDK 5.
    */
-  protocol?: Wire;
+  protocol?: StreamFormat;
   /**
    * The oldest AI SDK among the clients. From 6 on there are tool approvals and `finishReason`. A client
    * may send its own version: `api: "/api/chat?sdkVersion=6"`.
@@ -186,7 +186,7 @@ function readBody(body: unknown): Json {
 }
 
 interface Wanted extends Mounted {
-  readonly wire: Wire;
+  readonly wire: StreamFormat;
 }
 
 async function resume(call: Call, wanted: Wanted): Promise<Reply> {

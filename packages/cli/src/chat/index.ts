@@ -11,7 +11,7 @@ import type { Interrupts } from "./prompt-loop.ts";
 import { readHeaders, readUrl, UsageError } from "./target.ts";
 import type { ChatTarget } from "./run-client.ts";
 import { takeTurn } from "./turn.ts";
-import type { Chat } from "./turn.ts";
+import type { TurnContext } from "./turn.ts";
 
 const usage = `Usage: holodeck chat <url> [options] [message…]
 
@@ -28,7 +28,7 @@ Exit code of a turn: 0 if the agent answered, 1 if not, 2 for usage errors.
 const short = "Try: holodeck chat http://127.0.0.1:8000/agui";
 
 /** `holodeck chat <url>`: an AG-UI client for the terminal. */
-export const chat: Command = toCommand({ usage, read: readOptions, run: talk });
+export const chatCommand: Command = toCommand({ usage, read: readOptions, run: talk });
 
 interface ChatOptions {
   readonly target: ChatTarget;
@@ -92,7 +92,7 @@ async function talk({ target, threadId, isJson, message }: ChatOptions, io: Io):
     reader.onInterrupt(interrupts.stop);
     return reader;
   };
-  const chat: Chat = {
+  const chat: TurnContext = {
     target,
     lines,
     printer: createPrinter({ out, isColoured }),

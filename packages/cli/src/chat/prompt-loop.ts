@@ -5,7 +5,7 @@ import type { Io } from "../shared/io.ts";
 import { createConversation } from "./conversation.ts";
 import type { Conversation } from "./conversation.ts";
 import { takeTurn } from "./turn.ts";
-import type { Chat } from "./turn.ts";
+import type { TurnContext } from "./turn.ts";
 
 const help = "/state  /tools [file.json]  /new  /quit  Ctrl-C stops a run, then leaves";
 
@@ -17,7 +17,7 @@ export interface Interrupts {
 
 /** Reads what is typed and talks to the agent, until /quit or the end of the input. */
 export async function promptLoop(
-  chat: Chat,
+  chat: TurnContext,
   {
     conversation: first,
     interrupts,

@@ -1,6 +1,6 @@
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import { DroppedError } from "./dropped-error.ts";
-import { readEvents } from "./read-events.ts";
+import { receiveEvents } from "./receive-events.ts";
 import { readRefusal } from "./refusal.ts";
 
 export interface ChatTarget {
@@ -35,7 +35,7 @@ export async function* requestRun(
   });
   if (!response.ok) throw await readRefusal(response);
   for (;;) {
-    for await (const { event, id } of readEvents(response, signal)) {
+    for await (const { event, id } of receiveEvents(response, signal)) {
       lastId = id ?? lastId;
       yield event;
       if (event.type === "RUN_FINISHED" || event.type === "RUN_ERROR") return;

@@ -9,7 +9,7 @@ import { RefusedError } from "./refusal.ts";
 import { requestRun, requestStop } from "./run-client.ts";
 import type { ChatTarget } from "./run-client.ts";
 
-export interface Chat {
+export interface TurnContext {
   readonly target: ChatTarget;
   readonly printer: Printer;
   readonly lines: () => LineReader;
@@ -22,7 +22,7 @@ export type TurnEnd = "done" | "failed" | "stopped" | "unanswered";
 
 /** Sends a message and follows the agent until it has no more questions. */
 export async function takeTurn(
-  chat: Chat,
+  chat: TurnContext,
   conversation: Conversation,
   { text, signal }: { text: string; signal: AbortSignal },
 ): Promise<TurnEnd> {
@@ -47,7 +47,7 @@ export async function takeTurn(
 }
 
 async function follow(
-  { target, printer, onEvent }: Chat,
+  { target, printer, onEvent }: TurnContext,
   conversation: Conversation,
   { saying, signal }: { saying: Saying; signal: AbortSignal },
 ): Promise<TurnEnd> {

@@ -17,7 +17,8 @@ import type { RunInput } from "./read/run-input.ts";
 import { paceOf } from "./rules/timing.ts";
 import type { Made, Pace } from "./rules/timing.ts";
 import { createTools } from "./rules/tools.ts";
-import { isRecord, toShownText } from "./types.ts";
+import { isRecord } from "@holodeck/agui-core/internal";
+import { toShownText } from "./types.ts";
 import type { ReadEvent, CheckReport, WireEvent } from "./types.ts";
 
 /** A run that was asked for, and what came. */

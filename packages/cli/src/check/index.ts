@@ -23,7 +23,7 @@ const short = "Try: holodeck check http://127.0.0.1:8000/agui";
 const defaultPrompt = "Hello! Please answer in one short sentence. (Grüße, 漢字, 🙂)";
 
 /** `holodeck check <url>`: what holds and what breaks at an AG-UI endpoint. */
-export const check: Command = toCommand({ usage, read: readOptions, run: run });
+export const checkCommand: Command = toCommand({ usage, read: readOptions, run: run });
 
 interface CheckOptions {
   readonly target: CheckTarget;

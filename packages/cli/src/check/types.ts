@@ -18,11 +18,6 @@ export interface CheckReport {
   break(id: CheckId, seen: string): void;
 }
 
-/** As core's. `check` imports nothing of what it checks, so that it tests servers of any origin alike. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Any field as text. */
 export function toShownText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");

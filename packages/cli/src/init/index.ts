@@ -18,7 +18,7 @@ The folder must be empty; nothing is ever overwritten.
 `;
 
 /** `holodeck init [dir]`: a project to start from. */
-export const init: Command = async (args, io) => {
+export const initCommand: Command = async (args, io) => {
   try {
     const { values, positionals } = parse(args);
     if (values.help) {

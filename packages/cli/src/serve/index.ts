@@ -1,1 +1,1 @@
-export { serve } from "./serve.ts";
+export { serveCommand } from "./serve.ts";

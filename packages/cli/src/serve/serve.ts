@@ -4,14 +4,14 @@ import { version } from "../version.ts";
 import { explainFailure } from "./print/explain-failure.ts";
 import { readFlags } from "./flags.ts";
 import type { ServeFlags } from "./flags.ts";
-import { usage } from "./print/usage.ts";
+import { serveUsage } from "./print/usage.ts";
 
 /** `holodeck serve [file]`: serves until it is stopped. */
-export const serve: Command = async (args, io) => {
+export const serveCommand: Command = async (args, io) => {
   let flags: ServeFlags | undefined;
   try {
     flags = readFlags(args);
-    if (flags.help) return print(io, usage);
+    if (flags.help) return print(io, serveUsage);
     if (flags.version) return print(io, `${version}\n`);
     const { runServer } = await import("./run-server.ts");
     return await runServer(flags, io);

@@ -20,7 +20,7 @@ import type { ExtractFilesOptions } from "./options.ts";
 import { isFilePart, resolvePart } from "./resolve.ts";
 import type { Resolver } from "./resolve.ts";
 import { isContainer, typeOf } from "../extract/sniff.ts";
-import { createSpool, pathOf, readHead, withType } from "../uploads/spool.ts";
+import { createSpool, diskPathOf, readHead, withType } from "../uploads/spool.ts";
 import { createTextCache } from "../extract/text-cache.ts";
 import { uploadRoutes } from "../uploads/upload-routes.ts";
 import { openUploads } from "../uploads/open-uploads.ts";
@@ -80,7 +80,7 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
     }
     const kind = kinds.get(mimeType);
     if (kind === undefined || (kind === "ocr" && !settings.ocr)) return undefined;
-    const from = pathOf(file) ?? (await file.bytes());
+    const from = diskPathOf(file) ?? (await file.bytes());
     const key = typeof from === "string" ? undefined : await keyOf(from, kind, maxChars);
     const known = key && cache.get(key);
     if (known !== undefined) return known;

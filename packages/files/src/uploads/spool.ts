@@ -17,7 +17,7 @@ export interface SpoolOptions {
 const paths = new WeakMap<InputFile, string>();
 
 /** Where a file is on disk; nothing when it is in memory. */
-export function pathOf(file: InputFile): string | undefined {
+export function diskPathOf(file: InputFile): string | undefined {
   return paths.get(file);
 }
 
@@ -37,7 +37,7 @@ export function createDiskFile(
 
 /** The first bytes of a file, without the rest of it in memory where that can be helped. */
 export async function readHead(file: InputFile, length: number): Promise<Uint8Array> {
-  const path = pathOf(file);
+  const path = diskPathOf(file);
   if (path === undefined) return (await file.bytes()).subarray(0, length);
   const handle = await open(path, "r");
   try {
@@ -51,7 +51,7 @@ export async function readHead(file: InputFile, length: number): Promise<Uint8Ar
 /** The same file under another type. */
 export function withType(file: InputFile, mimeType: string): InputFile {
   const { name, size } = file;
-  const path = pathOf(file);
+  const path = diskPathOf(file);
   if (path !== undefined) return createDiskFile({ name, mimeType, size }, path);
   return { name, mimeType, size, bytes: () => file.bytes(), stream: () => file.stream() };
 }

@@ -5,7 +5,7 @@ import { DropZone } from "./composer/drop-zone.tsx";
 import { EmptyState } from "./empty-state.tsx";
 import { ErrorBanner } from "./error-banner.tsx";
 import { chat } from "./state/instance.ts";
-import { MessageList } from "./messages/message-list.tsx";
+import { MessageListView } from "./messages/message-list-view.tsx";
 import { RunNews } from "./messages/run-news.tsx";
 import { Suggestions } from "./composer/suggestions.tsx";
 
@@ -19,7 +19,7 @@ export function ChatPane() {
   return (
     <section class="chat" aria-label="Chat">
       <DropZone>
-        {isEmpty && chat.failure.value === undefined ? <EmptyState /> : <MessageList />}
+        {isEmpty && chat.failure.value === undefined ? <EmptyState /> : <MessageListView />}
         <div class="chat-foot">
           <ErrorBanner />
           <Suggestions />

@@ -1,6 +1,13 @@
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import { signal } from "@preact/signals";
-import type { DroppedBytes, Exchange, ExchangeStatus, Frame, SentRequest, Wire } from "../model.ts";
+import type {
+  DroppedBytes,
+  RecordedExchange,
+  ExchangeStatus,
+  RecordedFrame,
+  SentRequest,
+  Wire,
+} from "../model.ts";
 import { createFrameLog } from "./frame-log.ts";
 import { problemText } from "./problem.ts";
 
@@ -15,7 +22,7 @@ export interface Decoded {
 type Decode = (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Decoded>;
 
 /** What is to be sent, and how its answer is read. */
-export interface Plan {
+export interface ExchangePlan {
   readonly wire: Wire;
   readonly agentId: string;
   readonly input: RunAgentInput;
@@ -28,8 +35,8 @@ export interface Plan {
 
 /** An exchange that begins when its frames are read. */
 export interface Sent {
-  readonly exchange: Exchange;
-  readonly frames: AsyncIterable<Frame>;
+  readonly exchange: RecordedExchange;
+  readonly frames: AsyncIterable<RecordedFrame>;
   /** Where to go on when the connection was cut. */
   readonly offset: () => string | undefined;
   /** The status that the server refused with. */
@@ -37,12 +44,12 @@ export interface Sent {
 }
 
 /** Sends a request and reads its answer into an exchange, frame by frame. */
-export function send(plan: Plan): Sent {
+export function send(plan: ExchangePlan): Sent {
   const { wire, agentId, input, request } = plan;
   const status = signal<ExchangeStatus>("waiting");
   const error = signal<string | undefined>(undefined);
   const runId = signal<string | undefined>(plan.runId);
-  const frames = signal<readonly Frame[]>([]);
+  const frames = signal<readonly RecordedFrame[]>([]);
   const dropped = signal<DroppedBytes>({ frames: 0, bytes: 0 });
   const startedAt = performance.now();
   const log = createFrameLog({ frames, dropped });
@@ -63,7 +70,7 @@ export function send(plan: Plan): Sent {
     end((outcome as { type?: string } | undefined)?.type === "cancelled" ? "stopped" : "done");
   }
 
-  async function* read(): AsyncGenerator<Frame> {
+  async function* read(): AsyncGenerator<RecordedFrame> {
     try {
       const { method, headers, body } = request;
       const response = await fetch(request.url, {

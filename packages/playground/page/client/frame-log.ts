@@ -1,9 +1,9 @@
 import type { Signal } from "@preact/signals";
-import type { DroppedBytes, Frame } from "../model.ts";
+import type { DroppedBytes, RecordedFrame } from "../model.ts";
 
 /** The frames of one exchange, shown at most once per animation frame. */
 export interface FrameLog {
-  add(frame: Frame): void;
+  add(frame: RecordedFrame): void;
   /** Shows what waits, now. */
   flush(): void;
 }
@@ -18,10 +18,10 @@ export function createFrameLog({
   frames,
   dropped,
 }: {
-  frames: Signal<readonly Frame[]>;
+  frames: Signal<readonly RecordedFrame[]>;
   dropped: Signal<DroppedBytes>;
 }): FrameLog {
-  let waiting: Frame[] = [];
+  let waiting: RecordedFrame[] = [];
   let isScheduled = false;
   let kept = 0;
 

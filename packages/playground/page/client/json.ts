@@ -1,6 +1,5 @@
 import { isRecord } from "@holodeck/agui-core/internal";
-
-export type Json = Record<string, unknown>;
+import type { Json } from "@holodeck/agui-core";
 
 /** A JSON object out of text; nothing when it is something else. */
 export function parseRecord(text: string | undefined): Json | undefined {

@@ -5,7 +5,7 @@ import type { SentRequest } from "../model.ts";
 import type { Decoded, Sent } from "./exchange.ts";
 import { send } from "./exchange.ts";
 import { parseRecord } from "./json.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "@holodeck/agui-core";
 import { sseFrames } from "./sse-frames.ts";
 import type { SendOptions } from "./types.ts";
 

@@ -1,6 +1,6 @@
 import { asText, isRecord } from "@holodeck/agui-core/internal";
 import { problemText } from "./problem.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "@holodeck/agui-core";
 import type { Wire } from "../model.ts";
 
 /** An agent that can be talked to. */
@@ -91,7 +91,7 @@ export async function readLimits(base: string): Promise<FileLimits> {
 }
 
 /** The threads that the server lists, the latest first; nothing where it lists none. */
-export async function listThreads(
+export async function fetchThreads(
   base: string,
   { routes }: Pick<ServerInfo, "routes">,
 ): Promise<readonly ThreadInfo[] | undefined> {

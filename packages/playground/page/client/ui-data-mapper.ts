@@ -1,7 +1,7 @@
 import { asText, isRecord } from "@holodeck/agui-core/internal";
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
-import type { Json } from "./json.ts";
+import type { Json } from "@holodeck/agui-core";
 
 export interface UiDataMapper {
   /** What a `data-*` part, a source or a file means. */

@@ -1,7 +1,7 @@
 import { asText, isRecord } from "@holodeck/agui-core/internal";
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
-import type { Json } from "./json.ts";
+import type { Json } from "@holodeck/agui-core";
 import { createUiDataMapper } from "./ui-data-mapper.ts";
 
 /** Translates the chunks of one UI message stream to AG-UI. */

@@ -1,6 +1,6 @@
 import type { Message } from "@ag-ui/core";
 import { parseJson } from "./json.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "@holodeck/agui-core";
 
 /** A message as `useChat` keeps and sends it. */
 export interface UiMessage {

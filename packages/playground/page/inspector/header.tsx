@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { current, exchanges } from "../model.ts";
-import type { Exchange, ExchangeStatus, Wire } from "../model.ts";
+import type { RecordedExchange, ExchangeStatus, Wire } from "../model.ts";
 import { countRepairs } from "./events/repairs.ts";
 import { repairsOf } from "./events/repairs-of.ts";
 import { CopyButton } from "./shared/copy-button.tsx";
@@ -23,7 +23,7 @@ const wireNames: Readonly<Record<Wire, string>> = {
 };
 
 export interface HeaderProps {
-  readonly exchange: Exchange;
+  readonly exchange: RecordedExchange;
   /** The user opens the list of repairs. */
   readonly onRepairs: () => void;
 }
@@ -59,7 +59,7 @@ export function Header({ exchange, onRepairs }: HeaderProps): JSX.Element {
   );
 }
 
-function Picker({ exchange }: { exchange: Exchange }): JSX.Element {
+function Picker({ exchange }: { exchange: RecordedExchange }): JSX.Element {
   const pick = (index: number): void => {
     current.value = exchanges.value[index];
   };
@@ -78,7 +78,7 @@ function Picker({ exchange }: { exchange: Exchange }): JSX.Element {
   );
 }
 
-function questionOf({ input }: Exchange): string {
+function questionOf({ input }: RecordedExchange): string {
   const content = input.messages.findLast(({ role }) => role === "user")?.content;
   const parts = Array.isArray(content) ? content : [];
   const texts = parts.map((part) => ("text" in part ? part.text : `[${part.type}]`));

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Exchange } from "../model.ts";
+import type { RecordedExchange } from "../model.ts";
 import { BytesTab } from "./bytes/bytes-tab.tsx";
 import { CodeTab } from "./code/code-tab.tsx";
 import { toEntries } from "./events/entries.ts";
@@ -21,7 +21,7 @@ import "./bytes/bytes.css";
 import "./inspector.css";
 
 /** Everything there is to see of one exchange. */
-export function Inspector({ exchange }: { exchange: Exchange | undefined }): JSX.Element {
+export function Inspector({ exchange }: { exchange: RecordedExchange | undefined }): JSX.Element {
   const selected = useSignal("events");
   return (
     <aside class="inspector" aria-label="Inspector">
@@ -40,7 +40,7 @@ function Shown({
   exchange,
   selected,
 }: {
-  exchange: Exchange;
+  exchange: RecordedExchange;
   selected: Signal<string>;
 }): JSX.Element {
   const frames = exchange.frames.value;
@@ -84,10 +84,10 @@ function Shown({
 }
 
 // An exchange has no id before its run has one; what it was remembered by would change then.
-const ids = new WeakMap<Exchange, number>();
+const ids = new WeakMap<RecordedExchange, number>();
 let lastId = 0;
 
-function idOf(exchange: Exchange): number {
+function idOf(exchange: RecordedExchange): number {
   let id = ids.get(exchange);
   if (id === undefined) ids.set(exchange, (id = ++lastId));
   return id;

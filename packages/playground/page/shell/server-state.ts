@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import type { ReadonlySignal, Signal } from "@preact/signals";
 import { base, chat, lasting, memory } from "../chat/state/instance.ts";
-import { listThreads, readInfo, readLimits } from "../client/server.ts";
+import { fetchThreads, readInfo, readLimits } from "../client/server.ts";
 import type { AgentInfo, FileLimits, ServerInfo, ThreadInfo } from "../client/server.ts";
 import { wire } from "../model.ts";
 import type { Wire } from "../model.ts";
@@ -18,7 +18,7 @@ export const limits: Signal<FileLimits> = signal({
   inlineFileBytes: 10 * 1024 * 1024,
 });
 
-export const threads: Signal<readonly ThreadInfo[]> = signal([]);
+export const threadList: Signal<readonly ThreadInfo[]> = signal([]);
 
 /** The agent that is talked to. */
 export const agent: ReadonlySignal<AgentInfo | undefined> = computed(() =>
@@ -68,9 +68,9 @@ export function chooseWire(next: Wire): void {
 export async function refreshThreads(): Promise<void> {
   const own = memory.threads();
   // A list that cannot be had now is asked for again after the next run.
-  const listed = server.value && (await listThreads(base, server.value).catch(() => undefined));
+  const listed = server.value && (await fetchThreads(base, server.value).catch(() => undefined));
   const titles = new Map(own.map(({ id, name }) => [id, name]));
-  threads.value = (listed ?? own).map((one) => {
+  threadList.value = (listed ?? own).map((one) => {
     const name = one.name ?? titles.get(one.id);
     return name === undefined ? one : { ...one, name };
   });

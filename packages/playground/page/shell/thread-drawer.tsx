@@ -3,7 +3,7 @@ import { chat } from "../chat/state/instance.ts";
 import type { ThreadInfo } from "../client/server.ts";
 import { Icon } from "../ui/icons.tsx";
 import { isDrawerOpen, tab } from "./layout.ts";
-import { refreshThreads, threads } from "./server-state.ts";
+import { refreshThreads, threadList } from "./server-state.ts";
 
 /** The conversations that there are, to go back to one. */
 export function ThreadDrawer() {
@@ -34,9 +34,9 @@ export function ThreadDrawer() {
             <Icon name="close" />
           </button>
         </header>
-        {threads.value.length === 0 && <p class="note">None yet. Ask something.</p>}
+        {threadList.value.length === 0 && <p class="note">None yet. Ask something.</p>}
         <ul>
-          {threads.value.map((thread) => (
+          {threadList.value.map((thread) => (
             <li key={thread.id}>
               <button
                 type="button"

@@ -1,4 +1,5 @@
 import { memo } from "preact/compat";
+import { copyText } from "./copy-text.ts";
 import { renderBlock, toBlocks } from "./markdown.ts";
 import type { Block } from "./markdown.ts";
 
@@ -30,15 +31,4 @@ function copyCode({ target }: MouseEvent): void {
       target.textContent = "Copy";
     }, 1500);
   });
-}
-
-/** Puts a text on the clipboard. False: the browser does not let us. */
-export async function copyText(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    // No permission, or no secure context: the caller reports it.
-    return false;
-  }
 }

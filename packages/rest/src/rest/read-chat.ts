@@ -10,7 +10,7 @@ import type { Call, FileSpool, InputFile, Json, Limits } from "@holodeck/agui-co
 import { createChatSchemas, loadZod } from "./chat-schemas.ts";
 import type { ChatBounds, ChatSchemas, FileContent } from "./chat-schemas.ts";
 import { readMultipart } from "./read-multipart.ts";
-import { refusal, tooLarge, tooManyFiles } from "./refusal.ts";
+import { refusal, payloadTooLarge, tooManyFiles } from "./refusal.ts";
 import type { ChatFault } from "./refusal.ts";
 import type { UploadShare } from "./upload-budget.ts";
 
@@ -126,9 +126,9 @@ function decodeFiles(files: readonly FileContent[], limits: Limits): InputFile[]
   for (const { content } of files) {
     const size = sizeOfBase64(content) ?? 0;
     total += size;
-    if (size > fileBytes) throw tooLarge(`A file is larger than ${fileBytes} bytes.`);
+    if (size > fileBytes) throw payloadTooLarge(`A file is larger than ${fileBytes} bytes.`);
     if (total > inlineFileBytes) {
-      throw tooLarge(
+      throw payloadTooLarge(
         `The files in the JSON are larger than ${inlineFileBytes} bytes; send them as multipart/form-data.`,
       );
     }

@@ -18,7 +18,7 @@ import type {
   Limits,
 } from "@holodeck/agui-core";
 import type { PartHead } from "@holodeck/agui-core/internal";
-import { refusal, tooLarge, tooManyFiles, unsupportedType } from "./refusal.ts";
+import { refusal, payloadTooLarge, tooManyFiles, unsupportedType } from "./refusal.ts";
 
 /** A form with files, read to its end. */
 export interface Multipart {
@@ -106,10 +106,11 @@ export async function readMultipart(
       if (current!.filename === undefined) {
         fieldTotal += bytes.byteLength;
         if (fieldTotal <= fieldBytes) return;
-        throw tooLarge(`The fields of the form are larger than ${fieldBytes} bytes.`);
+        throw payloadTooLarge(`The fields of the form are larger than ${fieldBytes} bytes.`);
       }
       fileTotal += bytes.byteLength;
-      if (current!.size > fileBytes) throw tooLarge(`A file is larger than ${fileBytes} bytes.`);
+      if (current!.size > fileBytes)
+        throw payloadTooLarge(`A file is larger than ${fileBytes} bytes.`);
       if (fileTotal > uploadBytes) throw uploadTooLarge(limits);
     },
     end() {
@@ -138,5 +139,5 @@ interface Part extends PartHead {
 }
 
 function uploadTooLarge({ uploadBytes }: MultipartLimits): AgentError {
-  return tooLarge(`The upload is larger than ${uploadBytes} bytes.`);
+  return payloadTooLarge(`The upload is larger than ${uploadBytes} bytes.`);
 }

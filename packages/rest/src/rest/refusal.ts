@@ -29,6 +29,6 @@ export function tooManyFiles(limit: number): ChatFault {
   return { path: "files", message: `files must be at most ${limit}` };
 }
 
-export function tooLarge(message: string): AgentError {
+export function payloadTooLarge(message: string): AgentError {
   return new AgentError("payload-too-large", message);
 }

@@ -11,7 +11,7 @@ export interface AnswerSchemas {
 }
 
 /** Makes the schemas of the answers. */
-export function createAnswers(z: typeof zod): AnswerSchemas {
+export function createAnswerSchemas(z: typeof zod): AnswerSchemas {
   const time = z
     .string()
     .regex(/^\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)

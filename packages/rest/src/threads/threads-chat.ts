@@ -14,7 +14,7 @@ import type { ThreadsSettings } from "./threads-settings.ts";
 const maxMetadata = 65_536;
 
 /** `POST /chat`: a user message, answered by a stream or by one object. */
-export async function chat(
+export async function answerChat(
   call: Call,
   host: ProtocolHost,
   settings: ThreadsSettings,

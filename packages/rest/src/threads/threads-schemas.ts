@@ -1,7 +1,7 @@
 import { isRecord } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
 import type { z as zod, ZodType } from "zod";
-import { createAnswers } from "./threads-answers.ts";
+import { createAnswerSchemas } from "./threads-answers.ts";
 import type { AnswerSchemas } from "./threads-answers.ts";
 import { idFault, toThreadId } from "./threads-settings.ts";
 import type { ThreadIdFormat } from "./threads-settings.ts";
@@ -74,7 +74,7 @@ export async function loadThreadSchemas({
 function createSchemas(z: Zod, idFormat: ThreadIdFormat): ThreadSchemas {
   return {
     ...createRequests(z, idFormat),
-    ...createAnswers(z),
+    ...createAnswerSchemas(z),
     toJson(schema) {
       // As sent: a default may be left out, and an additional field is allowed.
       const options = { io: "input", unrepresentable: "any" } as const;

@@ -1,6 +1,6 @@
 import { assertOptions, describeValue, isRecord } from "@holodeck/agui-core/internal";
 import type { Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
-import { chat } from "./threads-chat.ts";
+import { answerChat } from "./threads-chat.ts";
 import { toThreadsOperation } from "./threads-operations.ts";
 import type { ThreadOperation } from "./threads-operations.ts";
 import { abortThread, answerTool, deleteThread, getThread, listThreads } from "./threads-routes.ts";
@@ -81,7 +81,7 @@ function routesAt(place: {
       path: `${base}/chat`,
       body: "json",
       claims: isOurs,
-      handle: (call) => chat(call, host, settings),
+      handle: (call) => answerChat(call, host, settings),
       operation: operation("chat"),
     },
     {

@@ -1,4 +1,4 @@
-import type { Owner, Place, RecentSessions } from "./memory-recent.ts";
+import type { PrincipalThreads, Place, RecentSessions } from "./memory-recent.ts";
 
 /** What the principal that is to give something up has most of. */
 type Measure = "threads" | "bytes";
@@ -46,7 +46,10 @@ function magnitude(bytes: number): number {
   return Math.floor(Math.log2(Math.max(1, bytes)));
 }
 
-function leastUsed({ ends }: Owner, mayGo: (place: Place) => boolean): Place | undefined {
+function leastUsed(
+  { ends }: PrincipalThreads,
+  mayGo: (place: Place) => boolean,
+): Place | undefined {
   for (const { oldest } of ends) {
     for (let place = oldest; place; place = place.newer) if (mayGo(place)) return place;
   }

@@ -2,7 +2,7 @@ import type { Session } from "@holodeck/agui-core";
 import { memoryOf } from "../kit/session-size.ts";
 
 /** The threads of one principal. */
-export interface Owner {
+export interface PrincipalThreads {
   readonly principal: string;
   count: number;
   bytes: number;
@@ -19,7 +19,7 @@ interface Ends {
 export interface Place {
   readonly id: string;
   session: Session;
-  readonly owner: Owner;
+  readonly owner: PrincipalThreads;
   bytes: number;
   /** What is not in `session.size`. */
   rest: number;
@@ -41,17 +41,17 @@ export class RecentSessions {
   /** Roughly what all sessions take in memory. */
   bytes = 0;
   readonly #places = new Map<string, Place>();
-  readonly #owners = new Map<string, Owner>();
+  readonly #owners = new Map<string, PrincipalThreads>();
   #uses = 0;
   // A run asks for its session several times in a row, and a large table is far from the processor.
   #last: Place | undefined = undefined;
-  #lastOwner: Owner | undefined = undefined;
+  #lastOwner: PrincipalThreads | undefined = undefined;
 
   get size(): number {
     return this.#places.size;
   }
 
-  get owners(): IterableIterator<Owner> {
+  get owners(): IterableIterator<PrincipalThreads> {
     return this.#owners.values();
   }
 
@@ -59,7 +59,7 @@ export class RecentSessions {
     return this.#owners.size;
   }
 
-  owner(principal: string): Owner | undefined {
+  owner(principal: string): PrincipalThreads | undefined {
     return this.#owners.get(principal);
   }
 
@@ -169,7 +169,7 @@ export class RecentSessions {
     this.bytes += growth;
   }
 
-  #ownerOf(principal: string): Owner {
+  #ownerOf(principal: string): PrincipalThreads {
     if (this.#lastOwner?.principal === principal) return this.#lastOwner;
     let owner = this.#owners.get(principal);
     if (!owner) {

@@ -13,7 +13,7 @@ import type { PostgresClient } from "./client/database.ts";
 import { createPostgresLog } from "./log/postgres-log.ts";
 import { createPostgresBlobs } from "./postgres-blobs.ts";
 import { toSchema } from "./schema/steps.ts";
-import { compareStored, dataText, toFound, toHead, toListed } from "./session-codec.ts";
+import { compareStored, dataText, toFound, toHead, toListedSession } from "./session-codec.ts";
 import type { FoundSession } from "./session-codec.ts";
 import { createSweeping } from "./sweeping.ts";
 
@@ -166,7 +166,7 @@ export function postgresSessions(options: PostgresSessionsOptions): SessionStore
         start?.id ?? null,
       );
       const heads = rows.slice(0, limit).map((row) => toHead(row!));
-      const items = heads.map((head) => toListed(principal, head));
+      const items = heads.map((head) => toListedSession(principal, head));
       const last = heads.at(-1);
       return { items, next: rows.length > limit && last ? toCursor(last) : undefined };
     },

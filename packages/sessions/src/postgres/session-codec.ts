@@ -48,7 +48,7 @@ export function toHead(json: string): SessionHead {
   return JSON.parse(json) as SessionHead;
 }
 
-export function toListed(principal: string, head: SessionHead): ListedSession {
+export function toListedSession(principal: string, head: SessionHead): ListedSession {
   return {
     principal,
     threadId: fromText(head.threadId),
@@ -73,7 +73,7 @@ export function toFound(
   const { now, state, data, places } = JSON.parse(json) as SessionRest;
   const { pending = [], active, times, historyOwner, pruned, pastRuns, claimed } = data;
   const session: Session = {
-    ...toListed(principal, toHead(head)),
+    ...toListedSession(principal, toHead(head)),
     messages: values.map((value) => JSON.parse(value) as Message),
     state,
     pending,

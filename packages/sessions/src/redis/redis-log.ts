@@ -12,7 +12,7 @@ import { lostEvent } from "../kit/lost-run.ts";
 import { runNotFound, storeUnavailable } from "../kit/store-errors.ts";
 import type { RedisCommands } from "./client/commands.ts";
 import type { RedisConnection, RedisScript, ScriptCall } from "./client/connection.ts";
-import { createFollowers } from "./tail/follow.ts";
+import { createLogFollowers } from "./tail/follow.ts";
 import { createGate } from "./client/gate.ts";
 import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
@@ -82,7 +82,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
       followers.restored();
     },
   });
-  const followers = createFollowers({ connection, keys, tail, reader, clock, leaseMs });
+  const followers = createLogFollowers({ connection, keys, tail, reader, clock, leaseMs });
   const leases = createLeases({
     ...options,
     tail,

@@ -4,7 +4,7 @@ import type { Json, Message, RunAgentInput } from "@holodeck/agui-core";
 import { decodePlainUi } from "./decode-plain-ui.ts";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
 import { readEnvelope } from "./envelope.ts";
-import { addFault, addMessages, assertFaultless, createDecodeFaults } from "./faults.ts";
+import { addFault, addWithinLimit, assertFaultless, createDecodeFaults } from "./faults.ts";
 import type { DecodeFaults } from "./faults.ts";
 import { decodeFile } from "./file-part.ts";
 import type { DecodedFile } from "./file-part.ts";
@@ -35,13 +35,13 @@ export function decodeUiClosely(body: Json, options: DecodeOptions): DecodedChat
     if (role === "assistant") {
       const metadata = own(message, "metadata");
       const decoded = decodeAssistant(id, parts, { metadata, isLast });
-      addMessages(messages, decoded.messages, findings);
+      addWithinLimit(messages, decoded.messages, findings);
       if (isLast) [continues, approvals] = [id, decoded.approvals];
     } else if (role === "user") {
       const user = decodeUser(id, parts, { findings, path, isNew: isLast });
-      addMessages(messages, [user], findings);
+      addWithinLimit(messages, [user], findings);
     } else if (role === "system") {
-      addMessages(messages, [{ id, role, content: textOf(parts) }], findings);
+      addWithinLimit(messages, [{ id, role, content: textOf(parts) }], findings);
     } else if (role !== "data") {
       addFault(findings, `${path}.role`, 'must be "user", "assistant" or "system".');
     }

@@ -3,7 +3,7 @@ import type { Json, Message } from "@holodeck/agui-core";
 import { decodePlainV4 } from "./decode-plain-v4.ts";
 import type { DecodedChat, DecodeOptions } from "./decoded-chat.ts";
 import { readEnvelope } from "./envelope.ts";
-import { addFault, addMessages, assertFaultless, createDecodeFaults } from "./faults.ts";
+import { addFault, addWithinLimit, assertFaultless, createDecodeFaults } from "./faults.ts";
 import type { DecodeFaults } from "./faults.ts";
 import { decodeFile } from "./file-part.ts";
 import { decodeAssistantV4 } from "./v4-assistant.ts";
@@ -25,7 +25,7 @@ export function decodeV4Closely(body: Json, options: DecodeOptions): DecodedChat
   const messages: Message[] = [];
   const lastAt = sent.map(({ role }) => role !== "data").lastIndexOf(true);
   sent.forEach((message, index) =>
-    addMessages(messages, decodeMessage(message, index === lastAt, findings), findings),
+    addWithinLimit(messages, decodeMessage(message, index === lastAt, findings), findings),
   );
   const { prompt: _, ...rest } = body;
   // `useCompletion` sends only this member; next to messages it is a custom member.

@@ -20,7 +20,7 @@ export function addFault(findings: DecodeFaults, path: string, message: string):
 }
 
 /** Adds what a message was made from, as long as there are not more than a request may have. */
-export function addMessages(
+export function addWithinLimit(
   messages: Message[],
   more: readonly Message[],
   findings: DecodeFaults,

@@ -1,7 +1,7 @@
 import { EventType, omitOptionalNulls } from "@ag-ui/core";
 import { EventSchema, MessageSchema } from "@ag-ui/core/schemas";
 import type { Frame } from "./read-frames.ts";
-import { isRecord } from "../types.ts";
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { ReadEvent, CheckReport, WireEvent } from "../types.ts";
 
 const known: ReadonlySet<string> = new Set(Object.values(EventType));

@@ -1,5 +1,5 @@
 import { EventType } from "@ag-ui/core";
-import { isRecord } from "../types.ts";
+import { isRecord } from "@holodeck/agui-core/internal";
 import type { ReadEvent, CheckReport } from "../types.ts";
 
 /** Looks for what clients of 0.0.x cannot read, in the answer to one. */

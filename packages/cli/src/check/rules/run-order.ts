@@ -3,7 +3,7 @@ import { toShownText } from "../types.ts";
 import type { ReadEvent, CheckReport, WireEvent } from "../types.ts";
 
 /** What was asked for. */
-export interface Asked {
+export interface RequestedRun {
   readonly threadId: string;
   readonly runId: string;
 }
@@ -17,7 +17,7 @@ export interface RunOrder {
 }
 
 /** Watches the beginning and the end of the runs in one stream. */
-export function createRunOrder(asked: Asked, report: CheckReport): RunOrder {
+export function createRunOrder(asked: RequestedRun, report: CheckReport): RunOrder {
   let isStarted = false;
   let isFirst = true;
   let isNamed = false;

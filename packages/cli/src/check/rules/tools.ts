@@ -1,6 +1,7 @@
 import { EventType } from "@ag-ui/core";
 import type { createChunks } from "./chunks.ts";
-import { isRecord, toShownText } from "../types.ts";
+import { isRecord } from "@holodeck/agui-core/internal";
+import { toShownText } from "../types.ts";
 import type { ReadEvent, CheckReport } from "../types.ts";
 
 /** Watches the arguments and results of tool calls; `known` are the calls of the history. */

@@ -1,4 +1,4 @@
-export const usage = `Usage: holodeck serve [agent.ts|agent.js|agent.yaml] [options]
+export const serveUsage = `Usage: holodeck serve [agent.ts|agent.js|agent.yaml] [options]
 
 Serves an agent over every protocol, with a chat page. Without a file it serves the demo agent,
 which needs no key and no network.

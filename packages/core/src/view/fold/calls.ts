@@ -32,7 +32,7 @@ export function startCall(fold: FoldTarget, event: ToolCallStartEvent): void {
   fold.merge(call, event.metadata);
 }
 
-export function describeCall(
+export function mergeCallMetadata(
   fold: FoldTarget,
   { toolCallId, metadata }: { toolCallId: string; metadata?: Metadata },
 ): void {

@@ -13,7 +13,7 @@ import type {
   ToolCallArgsEvent,
 } from "@ag-ui/core";
 import { patchActivity, showActivity } from "./activities.ts";
-import { addResult, describeCall, startCall } from "./calls.ts";
+import { addResult, mergeCallMetadata, startCall } from "./calls.ts";
 import { bytesPerMessage, tag, truncate } from "./fold-target.ts";
 import type { FoldTarget } from "./fold-target.ts";
 import { takeSnapshot } from "./messages-snapshot.ts";
@@ -210,7 +210,7 @@ export class Fold implements Reducer, FoldTarget {
       case EventType.TOOL_CALL_START:
         return startCall(this, event);
       case EventType.TOOL_CALL_END:
-        return describeCall(this, event);
+        return mergeCallMetadata(this, event);
       case EventType.TOOL_CALL_RESULT:
         return addResult(this, event);
       case EventType.ACTIVITY_SNAPSHOT:

@@ -1,5 +1,5 @@
 import { Icon } from "../../ui/icons.tsx";
-import { formatBytes } from "./attachments.ts";
+import { formatFileSize } from "./attachments.ts";
 import type { Attachment } from "./attachments.ts";
 
 interface AttachmentListProps {
@@ -15,7 +15,7 @@ export function AttachmentList({ files, onRemove }: AttachmentListProps) {
         <li key={key} class="chip">
           <Icon name="file" />
           <span class="chip-name">{file.name}</span>
-          <span class="chip-size">{formatBytes(file.size)}</span>
+          <span class="chip-size">{formatFileSize(file.size)}</span>
           <button type="button" aria-label={`Remove ${file.name}`} onClick={() => onRemove(key)}>
             <Icon name="close" />
           </button>

@@ -18,7 +18,7 @@ export function refusalOf(files: readonly File[], limits: FileLimits): string | 
   if (bytes <= limits.inlineFileBytes) return undefined;
   const [one] = files;
   const what = files.length === 1 ? `"${one!.name}" has` : "The files have";
-  return `${what} ${formatBytes(bytes)}; the server takes ${formatBytes(limits.inlineFileBytes)} with one message.`;
+  return `${what} ${formatFileSize(bytes)}; the server takes ${formatFileSize(limits.inlineFileBytes)} with one message.`;
 }
 
 /** A file as a part of a message: its bytes in base64, with its name. */
@@ -60,7 +60,7 @@ function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-export function formatBytes(bytes: number): string {
+export function formatFileSize(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(bytes < 10 * 1024 ? 1 : 0)} KiB`;
   return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;

@@ -5,7 +5,7 @@ import { ActivityLine } from "./activity-line.tsx";
 import { Reasoning } from "./reasoning.tsx";
 import { Speaker } from "./speaker.tsx";
 import { ToolCallView } from "./tool-call-view.tsx";
-import { UserMessage } from "./user-message.tsx";
+import { UserMessageView } from "./user-message-view.tsx";
 
 export type ToolResult = Extract<Message, { role: "tool" }>;
 
@@ -22,7 +22,7 @@ export const MessageView = memo(
   ({ message, results, openIds, isLastQuestion }: MessageViewProps) => {
     switch (message.role) {
       case "user":
-        return <UserMessage message={message} isLast={isLastQuestion} />;
+        return <UserMessageView message={message} isLast={isLastQuestion} />;
       case "reasoning":
         return <Reasoning text={message.content} isOpen={openIds !== ""} />;
       case "activity":

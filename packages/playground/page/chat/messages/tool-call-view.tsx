@@ -3,7 +3,7 @@ import type { ToolCall } from "@ag-ui/core";
 import { parseJson } from "../../client/json.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
-import { Approval } from "./approval.tsx";
+import { ApprovalView } from "./approval-view.tsx";
 import { ClientTool } from "./client-tool.tsx";
 import { chat } from "../state/instance.ts";
 import type { ToolResult } from "./message-view.tsx";
@@ -40,7 +40,7 @@ export function ToolCallView({ call, result, isOpen }: ToolCallViewProps) {
           <JsonView text={textOf(result)} />
         </details>
       )}
-      {interrupt && <Approval interrupt={interrupt} />}
+      {interrupt && <ApprovalView interrupt={interrupt} />}
       {isMine && <ClientTool call={call} />}
     </section>
   );

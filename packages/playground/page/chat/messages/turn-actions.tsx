@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { wire } from "../../model.ts";
 import { Icon } from "../../ui/icons.tsx";
-import { copyText } from "../../ui/markdown-view.tsx";
+import { copyText } from "../../ui/copy-text.ts";
 import { chat } from "../state/instance.ts";
 
 /** What can be done with the last answer. */

@@ -8,17 +8,17 @@ import type { Sent } from "../../client/exchange.ts";
 import { stopRun } from "../../client/server.ts";
 import { wires } from "../../client/wires.ts";
 import { current, exchanges, state, wire } from "../../model.ts";
-import type { Exchange, Wire } from "../../model.ts";
+import type { RecordedExchange, Wire } from "../../model.ts";
 import { fetchCause } from "./fetch-cause.ts";
 import { createFold } from "./fold.ts";
 import type { Folded, Step } from "./fold.ts";
-import { createFollower } from "./follower.ts";
+import { createRunFollower } from "./follower.ts";
 import { createAnswers } from "./answers.ts";
 import type { Answers } from "./answers.ts";
 import type { Memory } from "./memory.ts";
 import { pageTools } from "./page-tools.ts";
 import { planIn } from "./plan.ts";
-import type { Question } from "./title-of.ts";
+import type { QuestionContent } from "./title-of.ts";
 import { titleOf } from "./title-of.ts";
 
 type ChatStatus = "idle" | "loading" | "running" | "reconnecting" | "stopping";
@@ -41,7 +41,7 @@ export interface Chat extends Answers {
   /** Its cause and where it is in the agent's code; known only on the machine that serves. */
   readonly cause: ReadonlySignal<string | undefined>;
   /** Asks. With `replaces` the question takes the place of that one and of all that followed. */
-  ask(content: Question, replaces?: string): Promise<void>;
+  ask(content: QuestionContent, replaces?: string): Promise<void>;
   /** Answers the last question again; also after a failure. */
   regenerate(): Promise<void>;
   stop(): Promise<void>;
@@ -76,7 +76,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
   /** Whether the last run has ended in order, so that what it left open can be answered. */
   const isSettled = signal(false);
   let controller = new AbortController();
-  let active: Exchange | undefined;
+  let active: RecordedExchange | undefined;
   /** A question that the server did not take. It has no place in what is sent next. */
   let refused: string | undefined;
 
@@ -94,7 +94,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
     });
   }
 
-  function showExchange(exchange: Exchange): void {
+  function showExchange(exchange: RecordedExchange): void {
     exchanges.value = [...exchanges.value, exchange].slice(-maxExchanges);
     current.value = exchange;
     active = exchange;
@@ -128,11 +128,11 @@ export function createChat({ base, memory }: ChatOptions): Chat {
   }
 
   /** Follows an exchange, and what re-attaches to its run, until the run has ended. */
-  async function follow(first: Sent): Promise<Exchange> {
+  async function follow(first: Sent): Promise<RecordedExchange> {
     const { signal } = controller;
     const { input } = first.exchange;
     const options = { base, agentId: agentId.value, signal };
-    const follower = createFollower({
+    const follower = createRunFollower({
       fold: createFold(input.messages, state.value),
       signal,
       show,
@@ -163,7 +163,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
     return last;
   }
 
-  async function showCause({ runId }: Exchange, signal: AbortSignal): Promise<void> {
+  async function showCause({ runId }: RecordedExchange, signal: AbortSignal): Promise<void> {
     const found = runId.value === undefined ? undefined : await fetchCause(runId.value, base);
     if (!signal.aborted && failure.value !== undefined) cause.value = found;
   }
@@ -194,7 +194,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
     return messages.value.findLast(({ role }) => role === "user");
   }
 
-  function noteThread(content: Question): void {
+  function noteThread(content: QuestionContent): void {
     const known = memory.threads().find(({ id }) => id === threadId.value);
     const name = known?.name ?? titleOf(content);
     const { value: id } = threadId;

@@ -21,13 +21,13 @@ export interface Folded {
   readonly interrupts: readonly Interrupt[];
 }
 
-export interface Fold {
+export interface ChatFold {
   apply(event: BaseEvent): void;
   read(): Folded;
 }
 
 /** Folds AG-UI's events, from whichever wire, into what the chat shows. */
-export function createFold(history: readonly Message[], before: SeenState): Fold {
+export function createFold(history: readonly Message[], before: SeenState): ChatFold {
   const reducer = createReducer(history);
   const steps = new Map<string, Step>();
   const prediction = createPrediction();

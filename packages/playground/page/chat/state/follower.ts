@@ -1,13 +1,13 @@
 import type { Sent } from "../../client/exchange.ts";
 import { onNextFrame } from "../../client/frame-log.ts";
-import type { Exchange } from "../../model.ts";
-import type { Fold, Folded } from "./fold.ts";
+import type { RecordedExchange } from "../../model.ts";
+import type { ChatFold, Folded } from "./fold.ts";
 
 export interface FollowerOptions {
-  readonly fold: Fold;
+  readonly fold: ChatFold;
   readonly signal: AbortSignal;
   show(folded: Folded): void;
-  showExchange(exchange: Exchange): void;
+  showExchange(exchange: RecordedExchange): void;
   /** Follows the run again, after an offset or from snapshots. */
   attach(runId: string, offset: string | undefined, isBinary: boolean): Sent;
   /** The run has its name. */
@@ -17,16 +17,16 @@ export interface FollowerOptions {
   onBack(): void;
 }
 
-export interface Follower {
+export interface RunFollower {
   /** Reads to the end of the run, and returns the exchange that received it. */
-  follow(first: Sent): Promise<Exchange>;
+  follow(first: Sent): Promise<RecordedExchange>;
 }
 
 // Waits before each attempt to come back. A server that restarts is there again within these.
 const waits = [0, 500, 1000, 2000, 4000, 8000];
 
 /** Follows a run through connections that break. */
-export function createFollower(options: FollowerOptions): Follower {
+export function createRunFollower(options: FollowerOptions): RunFollower {
   const { fold, signal } = options;
   let isScheduled = false;
 
@@ -58,7 +58,7 @@ export function createFollower(options: FollowerOptions): Follower {
     show();
   }
 
-  async function follow(first: Sent): Promise<Exchange> {
+  async function follow(first: Sent): Promise<RecordedExchange> {
     let sent = first;
     let offset: string | undefined;
     let runId: string | undefined;

@@ -1,10 +1,10 @@
 import type { Message } from "@ag-ui/core";
 
 /** What a user writes. */
-export type Question = Extract<Message, { role: "user" }>["content"];
+export type QuestionContent = Extract<Message, { role: "user" }>["content"];
 
 /** The name of a thread, from its first question. */
-export function titleOf(content: Question): string {
+export function titleOf(content: QuestionContent): string {
   const text =
     typeof content === "string"
       ? content

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useCallback, useMemo } from "preact/hooks";
-import type { Exchange, Frame } from "../../model.ts";
+import type { RecordedExchange, RecordedFrame } from "../../model.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { formatBytes, formatCount } from "../shared/format.ts";
 import { VirtualList } from "../shared/virtual-list.tsx";
@@ -15,8 +15,8 @@ const charWidth = 7.25;
 const padding = 28;
 
 export interface BytesTabProps {
-  readonly exchange: Exchange;
-  readonly frames: readonly Frame[];
+  readonly exchange: RecordedExchange;
+  readonly frames: readonly RecordedFrame[];
 }
 
 /** What went over the wire, byte for byte. */
@@ -58,7 +58,7 @@ export function BytesTab({ exchange, frames }: BytesTabProps): JSX.Element {
   );
 }
 
-function toFrameText(frames: readonly Frame[], wire: Exchange["wire"]): string {
+function toFrameText(frames: readonly RecordedFrame[], wire: RecordedExchange["wire"]): string {
   const decoder = new TextDecoder();
   return wire === "agui-proto"
     ? frames.map(({ bytes }) => toHexDump(bytes)).join("\n\n")

@@ -1,4 +1,4 @@
-import type { Frame, Wire } from "../../model.ts";
+import type { RecordedFrame, Wire } from "../../model.ts";
 import { hexLines } from "./hex.ts";
 import { textLines } from "./text-lines.ts";
 import { formatBytes, formatCount, formatMs } from "../shared/format.ts";
@@ -22,7 +22,7 @@ export interface LinesOptions {
 }
 
 /** The response as received, frame by frame. For frames without bytes it only has their number. */
-export function toByteLines(frames: readonly Frame[], options: LinesOptions): ByteLine[] {
+export function toByteLines(frames: readonly RecordedFrame[], options: LinesOptions): ByteLine[] {
   const kept = frames.filter(({ bytes, events }) => bytes.length > 0 || events.length === 0);
   const lines = kept.flatMap((frame) => linesOf(frame, options));
   const lost = (frames[0]?.index ?? 0) + frames.length - kept.length;
@@ -33,9 +33,9 @@ export function toByteLines(frames: readonly Frame[], options: LinesOptions): By
 }
 
 // While an answer streams in, only the last frames are new.
-const known = new WeakMap<Frame, { columns: number; lines: ByteLine[] }>();
+const known = new WeakMap<RecordedFrame, { columns: number; lines: ByteLine[] }>();
 
-function linesOf(frame: Frame, { wire, columns }: LinesOptions): ByteLine[] {
+function linesOf(frame: RecordedFrame, { wire, columns }: LinesOptions): ByteLine[] {
   const before = known.get(frame);
   if (before?.columns === columns) return before.lines;
   const read = wire === "agui-proto" ? hexLines : textLines;
@@ -44,7 +44,7 @@ function linesOf(frame: Frame, { wire, columns }: LinesOptions): ByteLine[] {
   return lines;
 }
 
-function headOf({ index, at, bytes, events }: Frame, wire: Wire): ByteLine {
+function headOf({ index, at, bytes, events }: RecordedFrame, wire: Wire): ByteLine {
   const parts = [`#${index}`, formatMs(at), formatBytes(bytes.length)];
   if (wire === "agui-proto" && bytes.length > 0) parts.push(lengthOf(bytes));
   parts.push(events.map(({ type }) => type).join(", ") || "no event");

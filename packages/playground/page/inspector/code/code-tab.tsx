@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Exchange } from "../../model.ts";
+import type { RecordedExchange } from "../../model.ts";
 import { CodeBlock } from "../shared/code-block.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
-import type { Language } from "../shared/highlight.ts";
-import type { Asked } from "./endpoints.ts";
+import type { Language } from "../shared/tokenize.ts";
+import type { SampleRequest } from "./endpoints.ts";
 import { toCopilotKitCode } from "./to-copilot-kit-code.ts";
 import { toCurl } from "./to-curl.ts";
 import { toHttpAgentCode } from "./to-http-agent-code.ts";
@@ -15,7 +15,7 @@ interface Kind {
   readonly name: string;
   readonly install: string;
   readonly language: Language;
-  readonly write: (asked: Asked) => string;
+  readonly write: (asked: SampleRequest) => string;
 }
 
 const kinds: readonly Kind[] = [
@@ -41,7 +41,7 @@ const kinds: readonly Kind[] = [
 ];
 
 /** The same request, to be made by a program. */
-export function CodeTab({ exchange }: { exchange: Exchange }): JSX.Element {
+export function CodeTab({ exchange }: { exchange: RecordedExchange }): JSX.Element {
   const chosen = useSignal(0);
   const { name, install, language, write } = kinds[chosen.value]!;
   const code = useMemo(() => {

@@ -1,9 +1,9 @@
 import { aguiUrl, ownHeaders } from "./endpoints.ts";
-import type { Asked } from "./endpoints.ts";
+import type { SampleRequest } from "./endpoints.ts";
 import { toLiteral } from "./to-literal.ts";
 
 /** A chat of CopilotKit's with the same agent, on the same thread. */
-export function toCopilotKitCode(asked: Asked): string {
+export function toCopilotKitCode(asked: SampleRequest): string {
   const headers = ownHeaders(asked);
   const agentId = asked.agentId || "default";
   return `import { CopilotChat, CopilotKitProvider } from "@copilotkit/react-core/v2";

@@ -1,9 +1,9 @@
 import { aguiUrl, namedAgent, ownHeaders } from "./endpoints.ts";
-import type { Asked } from "./endpoints.ts";
+import type { SampleRequest } from "./endpoints.ts";
 import { toLiteral } from "./to-literal.ts";
 
 /** The same request with AG-UI's own client, as a module that runs as it is. */
-export function toHttpAgentCode(asked: Asked): string {
+export function toHttpAgentCode(asked: SampleRequest): string {
   const { input, threadId } = asked;
   const name = namedAgent(asked);
   const config = {

@@ -1,10 +1,10 @@
 import { mountOf, namedAgent, ownHeaders } from "./endpoints.ts";
-import type { Asked } from "./endpoints.ts";
+import type { SampleRequest } from "./endpoints.ts";
 import { toLiteral } from "./to-literal.ts";
-import { toUiMessages } from "./to-ui-messages.ts";
+import { toSampleMessages } from "./to-sample-messages.ts";
 
 /** The same question with the AI SDK's `useChat`, as a component. */
-export function toUseChatCode(asked: Asked): string {
+export function toUseChatCode(asked: SampleRequest): string {
   const agentId = namedAgent(asked);
   const options = {
     // Without it the answer would be one that AI SDK 5.0 can read.
@@ -12,7 +12,7 @@ export function toUseChatCode(asked: Asked): string {
     headers: ownHeaders(asked),
     body: agentId === undefined ? undefined : { agentId },
   };
-  const { messages, isWhole } = toUiMessages(asked);
+  const { messages, isWhole } = toSampleMessages(asked);
   const isQuestion = messages.at(-1)?.role === "user";
   const earlier = isQuestion ? messages.slice(0, -1) : messages;
   const parts = isQuestion ? messages.at(-1)!.parts : [];

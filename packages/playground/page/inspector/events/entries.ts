@@ -1,5 +1,5 @@
 import type { BaseEvent } from "@ag-ui/core";
-import type { Frame } from "../../model.ts";
+import type { RecordedFrame } from "../../model.ts";
 
 /** One event of an exchange, and when it came. */
 export interface Entry {
@@ -13,7 +13,7 @@ export interface Entry {
 }
 
 /** The events of all frames, in order. */
-export function toEntries(frames: readonly Frame[]): Entry[] {
+export function toEntries(frames: readonly RecordedFrame[]): Entry[] {
   const entries: Entry[] = [];
   let previous = 0;
   for (const { at, events } of frames) {

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo, useRef } from "preact/hooks";
-import type { Exchange } from "../../model.ts";
+import type { RecordedExchange } from "../../model.ts";
 import { moveBy } from "../shared/list-keys.ts";
 import { VirtualList } from "../shared/virtual-list.tsx";
 import type { Entry } from "./entries.ts";
@@ -9,11 +9,11 @@ import { EventRow } from "./event-row.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { RepairsList } from "./repairs-list.tsx";
 import { filterEntries, toRows } from "./rows.ts";
-import { hidden, isFolded, text } from "./view.ts";
+import { hidden, isFolded, filterText } from "./view.ts";
 import type { EventsView } from "./view.ts";
 
 export interface EventsTabProps {
-  readonly exchange: Exchange;
+  readonly exchange: RecordedExchange;
   readonly entries: readonly Entry[];
   readonly view: EventsView;
 }
@@ -23,8 +23,8 @@ export function EventsTab({ exchange, entries, view }: EventsTabProps): JSX.Elem
   const { active, isOpen, following, isRepairsOpen } = view;
   const frame = useRef<HTMLDivElement>(null);
   const found = useMemo(
-    () => filterEntries(entries, { text: text.value, hidden: hidden.value }),
-    [entries, text.value, hidden.value],
+    () => filterEntries(entries, { text: filterText.value, hidden: hidden.value }),
+    [entries, filterText.value, hidden.value],
   );
   const rows = useMemo(() => toRows(found, { isFolded: isFolded.value }), [found, isFolded.value]);
   // Of rows the first event is kept in mind: a row that grows or is unfolded keeps its place.

@@ -5,7 +5,7 @@ import type { Entry } from "./entries.ts";
 import { familyNames } from "./families.ts";
 import type { Family } from "./families.ts";
 import { countFamilies } from "./rows.ts";
-import { hidden, isFolded, text } from "./view.ts";
+import { hidden, isFolded, filterText } from "./view.ts";
 
 export interface FilterBarProps {
   readonly entries: readonly Entry[];
@@ -28,8 +28,8 @@ export function FilterBar({ entries, shown }: FilterBarProps): JSX.Element {
           type="search"
           aria-label="Filter events"
           placeholder="Filter, e.g. tool weather"
-          value={text.value}
-          onInput={(event) => (text.value = event.currentTarget.value)}
+          value={filterText.value}
+          onInput={(event) => (filterText.value = event.currentTarget.value)}
         />
         <label class="check">
           <input

@@ -1,14 +1,14 @@
 import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { RepairKind } from "@holodeck/agui-core";
-import type { Exchange } from "../../model.ts";
+import type { RecordedExchange } from "../../model.ts";
 import { formatCount } from "../shared/format.ts";
 import { countRepairs, repairMeanings } from "./repairs.ts";
 import type { StageRepairs } from "./repairs.ts";
 import { repairsOf } from "./repairs-of.ts";
 
 export interface RepairsListProps {
-  readonly exchange: Exchange;
+  readonly exchange: RecordedExchange;
   readonly isOpen: Signal<boolean>;
 }
 

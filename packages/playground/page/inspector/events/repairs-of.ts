@@ -1,16 +1,16 @@
 import { effect, signal } from "@preact/signals";
 import type { Signal } from "@preact/signals";
-import type { Exchange } from "../../model.ts";
+import type { RecordedExchange } from "../../model.ts";
 import { countRepairs, fetchRepairs } from "./repairs.ts";
 import type { Repairs } from "./repairs.ts";
 
 // An agent may go on for a while after its run has ended; only then the server knows all of them.
 const delaysMs = [0, 400, 1600];
 
-const known = new WeakMap<Exchange, Signal<Repairs>>();
+const known = new WeakMap<RecordedExchange, Signal<Repairs>>();
 
 /** The repairs of an exchange's run, asked for when it has ended. */
-export function repairsOf(exchange: Exchange): Signal<Repairs> {
+export function repairsOf(exchange: RecordedExchange): Signal<Repairs> {
   const before = known.get(exchange);
   if (before) return before;
   const repairs = signal<Repairs>({ kind: "waiting" });
@@ -34,6 +34,6 @@ async function ask(runId: string): Promise<Repairs> {
   return found;
 }
 
-function hasEnded({ status }: Exchange): boolean {
+function hasEnded({ status }: RecordedExchange): boolean {
   return status.value !== "waiting" && status.value !== "streaming";
 }

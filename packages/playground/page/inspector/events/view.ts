@@ -3,7 +3,7 @@ import type { Signal } from "@preact/signals";
 import type { Family } from "./families.ts";
 
 /** The filters of events, for this exchange and the next ones. */
-export const text: Signal<string> = signal("");
+export const filterText: Signal<string> = signal("");
 export const hidden: Signal<ReadonlySet<Family>> = signal(new Set());
 export const isFolded: Signal<boolean> = signal(true);
 

@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { formatCount } from "./format.ts";
-import { highlight } from "./highlight.ts";
-import type { Language } from "./highlight.ts";
+import { tokenize } from "./tokenize.ts";
+import type { Language } from "./tokenize.ts";
 
 // More is nothing to read, and slow to colour.
 const maxShown = 40_000;
@@ -16,7 +16,7 @@ export interface CodeBlockProps {
 /** Highlighted code. Code that is too long to read is truncated and marked. */
 export function CodeBlock({ label, code, language }: CodeBlockProps): JSX.Element {
   const shown = code.slice(0, maxShown);
-  const tokens = useMemo(() => highlight(shown, language), [shown, language]);
+  const tokens = useMemo(() => tokenize(shown, language), [shown, language]);
   const rest = code.length - shown.length;
   return (
     <>

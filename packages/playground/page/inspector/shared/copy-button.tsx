@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { copyText } from "./copy-text.ts";
+import { copyText } from "../../ui/copy-text.ts";
 
 const labels = { ready: "Copy", copied: "Copied", failed: "Not allowed" } as const;
 const shownMs = 1500;

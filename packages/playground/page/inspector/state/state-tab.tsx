@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Exchange } from "../../model.ts";
+import type { RecordedExchange } from "../../model.ts";
 import type { Entry } from "../events/entries.ts";
 import { CodeBlock } from "../shared/code-block.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
@@ -12,7 +12,7 @@ import { StepBar } from "./step-bar.tsx";
 import { TreeView } from "./tree-view.tsx";
 
 export interface StateTabProps {
-  readonly exchange: Exchange;
+  readonly exchange: RecordedExchange;
   readonly entries: readonly Entry[];
 }
 

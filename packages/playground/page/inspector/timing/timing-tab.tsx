@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Exchange, Frame } from "../../model.ts";
+import type { RecordedExchange, RecordedFrame } from "../../model.ts";
 import type { Entry } from "../events/entries.ts";
 import { familyOf } from "../events/families.ts";
 import { FamilyMark } from "../shared/family-mark.tsx";
@@ -9,8 +9,8 @@ import { Sparkline } from "./sparkline.tsx";
 import { measure } from "./timing.ts";
 
 export interface TimingTabProps {
-  readonly exchange: Exchange;
-  readonly frames: readonly Frame[];
+  readonly exchange: RecordedExchange;
+  readonly frames: readonly RecordedFrame[];
   readonly entries: readonly Entry[];
 }
 

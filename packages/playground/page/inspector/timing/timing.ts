@@ -1,4 +1,4 @@
-import type { Frame } from "../../model.ts";
+import type { RecordedFrame } from "../../model.ts";
 import { deltaOf } from "../events/entries.ts";
 import type { Entry } from "../events/entries.ts";
 import { outputTokens } from "../events/summary.ts";
@@ -27,7 +27,11 @@ export interface Timing {
 }
 
 /** Measures an exchange by what came, and when; `dropped` are bytes that its frames have lost. */
-export function measure(frames: readonly Frame[], entries: readonly Entry[], dropped = 0): Timing {
+export function measure(
+  frames: readonly RecordedFrame[],
+  entries: readonly Entry[],
+  dropped = 0,
+): Timing {
   const deltas = entries.filter(({ event }) => deltaOf(event));
   const chars = deltas.reduce((sum, { event }) => sum + deltaOf(event)!.length, 0);
   const told = toldTokens(entries);

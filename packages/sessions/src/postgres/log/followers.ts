@@ -6,7 +6,7 @@ import type { Connection } from "../client/connection.ts";
 import type { LogPage, LogReader } from "./reader.ts";
 
 /** Live tails of runs. */
-export interface Followers {
+export interface LogFollowers {
   /** The fences of the runs that are followed here. */
   list(): number[];
   follow(key: RunKey, after: number, signal: AbortSignal): AsyncGenerator<readonly LogEntry[]>;
@@ -17,7 +17,7 @@ export interface Followers {
   close(): void;
 }
 
-export interface FollowersOptions {
+export interface LogFollowersOptions {
   readonly connection: Connection;
   readonly reader: LogReader;
   readonly clock: Clock;
@@ -40,7 +40,7 @@ interface FollowedRun {
 export const watchMs = 60_000;
 const pageSize = 256;
 
-export function createFollowers(options: FollowersOptions): Followers {
+export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
   const { connection, reader, clock, leaseMs, process, onStart } = options;
   const runs = new Map<number, FollowedRun>();
   const pages = new Map<string, Promise<LogPage | undefined>>();

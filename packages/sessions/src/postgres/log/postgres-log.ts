@@ -6,7 +6,7 @@ import type { StoreSettings } from "../../kit/store-settings.ts";
 import type { Connection } from "../client/connection.ts";
 import type { Database } from "../client/database.ts";
 import { createAppends, doesNotFollow, isBehind } from "./appends.ts";
-import { createFollowers } from "./followers.ts";
+import { createLogFollowers } from "./followers.ts";
 import { createOwnedRuns } from "./owned-runs.ts";
 import { createPresence } from "./presence.ts";
 import { createLogReader, lostText, runTexts, toRunRecord } from "./reader.ts";
@@ -42,7 +42,7 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
     followers: () => followers,
     signals: () => signals,
   });
-  const followers = createFollowers({ ...options, reader, process, onStart: presence.arm });
+  const followers = createLogFollowers({ ...options, reader, process, onStart: presence.arm });
   const signals = createSignals({
     ...options,
     process,

@@ -2,7 +2,7 @@ import type { Clock, RunCommand } from "@holodeck/agui-core";
 import { toArrayText } from "../client/array-text.ts";
 import type { Connection } from "../client/connection.ts";
 import { watchMs } from "./followers.ts";
-import type { Followers } from "./followers.ts";
+import type { LogFollowers } from "./followers.ts";
 import type { OwnedRuns } from "./owned-runs.ts";
 import type { Signals } from "./signals.ts";
 
@@ -18,7 +18,7 @@ export interface Presence {
 export interface PresenceOptions {
   readonly connection: Connection;
   readonly owned: OwnedRuns;
-  readonly followers: () => Followers;
+  readonly followers: () => LogFollowers;
   readonly signals: () => Signals;
   readonly clock: Clock;
   readonly leaseMs: number;

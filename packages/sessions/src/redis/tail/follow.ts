@@ -6,19 +6,19 @@ import type { Keys } from "../keys.ts";
 import { entriesAfter } from "../pack.ts";
 import type { FoundRun, LogReader } from "../reader.ts";
 import { watchScript } from "../scripts/run-scripts.ts";
-import { catchUp, createFollower, fallBehind, queueLength } from "./follower.ts";
-import type { Follower } from "./follower.ts";
+import { emptyQueue, createLogFollower, fallBehind, queueLength } from "./follower.ts";
+import type { LogFollower } from "./follower.ts";
 import type { Tail, TailRow } from "./tail.ts";
 
 /** Live tails of runs, wherever they run: all followers of a run in this process share what is read. */
-export interface TailFollowers {
+export interface LogFollowers {
   follow(key: RunKey, after: number, signal: AbortSignal): AsyncGenerator<readonly LogEntry[]>;
   /** The connection was lost for a while: all followers read the log again. */
   restored(): void;
   close(): void;
 }
 
-export interface FollowersOptions {
+export interface LogFollowersOptions {
   readonly connection: RedisConnection;
   readonly keys: Keys;
   readonly tail: Tail;
@@ -30,7 +30,7 @@ export interface FollowersOptions {
 interface FollowedRun {
   readonly key: RunKey;
   readonly fence: string;
-  readonly followers: Set<Follower>;
+  readonly followers: Set<LogFollower>;
   readonly onRow: (row: TailRow) => void;
   check: unknown;
   /** The owner's lease holds at least until then. */
@@ -41,7 +41,7 @@ interface FollowedRun {
 // A process that died is counted as a watcher for so long.
 const watchMs = 60_000;
 
-export function createFollowers(options: FollowersOptions): TailFollowers {
+export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
   const { connection, keys, tail, reader, clock, leaseMs } = options;
   const runs = new Map<string, FollowedRun>();
   let watchTimer: unknown;
@@ -70,7 +70,7 @@ export function createFollowers(options: FollowersOptions): TailFollowers {
     return run;
   }
 
-  function leave(run: FollowedRun, follower: Follower): void {
+  function leave(run: FollowedRun, follower: LogFollower): void {
     run.followers.delete(follower);
     connection.call("ZREM", keys.run(run.key).watch, follower.id).catch(() => undefined);
     if (run.followers.size === 0) drop(run);
@@ -149,7 +149,7 @@ export function createFollowers(options: FollowersOptions): TailFollowers {
     if (!found || signal.aborted) return;
     const { principal, threadId, runId } = key;
     const run = join({ principal, threadId, runId }, found);
-    const follower = createFollower();
+    const follower = createLogFollower();
     run.followers.add(follower);
     const onAbort = (): void => follower.wake();
     signal.addEventListener("abort", onAbort);
@@ -166,7 +166,7 @@ export function createFollowers(options: FollowersOptions): TailFollowers {
 
   async function* entriesOf(options: {
     run: FollowedRun;
-    follower: Follower;
+    follower: LogFollower;
     after: number;
     signal: AbortSignal;
   }): AsyncGenerator<readonly LogEntry[]> {
@@ -176,7 +176,7 @@ export function createFollowers(options: FollowersOptions): TailFollowers {
       if (follower.failed) throw follower.failed;
       if (follower.isBehind) {
         // What is queued from now on is kept until the log was read.
-        catchUp(follower);
+        emptyQueue(follower);
         const page = await reader.page(run.key, after, 256);
         if (page?.fence !== run.fence) return yield [lostEntry(after + 1, clock.now())];
         if (page.entries.length > 0) {
@@ -187,7 +187,7 @@ export function createFollowers(options: FollowersOptions): TailFollowers {
         else if (page.status !== "running") return;
       } else if (follower.queue.length > 0) {
         const { queue } = follower;
-        catchUp(follower);
+        emptyQueue(follower);
         const entries = entriesAfter(
           queue.flatMap((batch) => batch.entries),
           after,

@@ -2,7 +2,7 @@ import { ulid } from "@holodeck/agui-core";
 import type { AgentError, LogEntry } from "@holodeck/agui-core";
 
 /** Who follows a run, and what it has not taken yet. */
-export interface Follower {
+export interface LogFollower {
   readonly id: string;
   queue: { readonly entries: readonly LogEntry[]; readonly isEnd: boolean }[];
   length: number;
@@ -15,7 +15,7 @@ export interface Follower {
 /** A follower that does not keep up reads the log again instead of a queue that grows. */
 export const queueLength: number = 1024 * 1024;
 
-export function createFollower(): Follower {
+export function createLogFollower(): LogFollower {
   return {
     id: ulid(),
     queue: [],
@@ -27,7 +27,7 @@ export function createFollower(): Follower {
 }
 
 /** What is in the log has to be read again, unless the end is in the queue. */
-export function fallBehind(follower: Follower): void {
+export function fallBehind(follower: LogFollower): void {
   const hasAll = !follower.isBehind && follower.queue.at(-1)?.isEnd === true;
   if (hasAll) return;
   follower.isBehind = true;
@@ -37,7 +37,7 @@ export function fallBehind(follower: Follower): void {
 }
 
 /** Empties the queue: its entries are taken, or the log is read. */
-export function catchUp(follower: Follower): void {
+export function emptyQueue(follower: LogFollower): void {
   follower.isBehind = false;
   follower.queue = [];
   follower.length = 0;

@@ -4,7 +4,7 @@ import {
   createFetchClient,
   createHttp1Client,
   createHttp2Client,
-  readAll,
+  readToEnd,
 } from "./_binding-client.ts";
 import type { BindingClient, ClientAnswer, ClientCall, ClientRequest } from "./_binding-client.ts";
 import type { MountBinding } from "./test-binding.ts";
@@ -100,7 +100,7 @@ export function replyText(exchange: Exchange, status: number, text: string): voi
 }
 
 export async function readAnswerText(answer: ClientAnswer): Promise<string> {
-  return (await readAll(answer)).toString("utf8");
+  return (await readToEnd(answer)).toString("utf8");
 }
 
 /** Reads until a text has arrived, and returns all of it so far. */

@@ -31,7 +31,7 @@ export interface BindingClient {
 }
 
 /** Reads what is left. */
-export async function readAll(answer: ClientAnswer): Promise<Buffer> {
+export async function readToEnd(answer: ClientAnswer): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for (let part = await answer.read(); part; part = await answer.read()) parts.push(part);
   return Buffer.concat(parts);
@@ -39,7 +39,7 @@ export async function readAll(answer: ClientAnswer): Promise<Buffer> {
 
 /** How an answer ends: whole, or broken off. */
 export async function endingOf(answer: ClientAnswer): Promise<"whole" | "broken"> {
-  return readAll(answer).then(
+  return readToEnd(answer).then(
     () => "whole",
     () => "broken",
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { deferred, readAnswerText, readUntil } from "./_binding-bench.ts";
-import { endingOf, readAll } from "./_binding-client.ts";
+import { endingOf, readToEnd } from "./_binding-client.ts";
 import type { BindingKit } from "./_binding-kit.ts";
 
 /** What a client receives from a handler that has no route or fails. */
@@ -9,7 +9,7 @@ export function testBindingFailures(kit: BindingKit): void {
     test("the host answers when no route matches", async () => {
       const answer = await kit.bench.get("/nobody/is/here");
       expect(answer.status).toBe(404);
-      await readAll(answer);
+      await readToEnd(answer);
       await kit.bench.ping();
     });
 

@@ -1,7 +1,7 @@
 import type { Exchange } from "@holodeck/agui-core";
 import { describe, expect, test } from "vitest";
 import { bodyOf, deferred, readAnswerText, replyText } from "./_binding-bench.ts";
-import { readAll } from "./_binding-client.ts";
+import { readToEnd } from "./_binding-client.ts";
 import type { BindingKit } from "./_binding-kit.ts";
 
 /** `readAll` and `respond`, which a binding may leave out: they do what `body` and `reply` do. */
@@ -25,7 +25,7 @@ export function testBindingInOnePiece(kit: BindingKit): void {
         replyText(exchange, bytes ? 200 : 413, "read");
       });
       const body = size === 0 ? {} : { body: bytesOf(size), headers };
-      await readAll(await kit.bench.send({ path, method, ...body }).answer);
+      await readToEnd(await kit.bench.send({ path, method, ...body }).answer);
       return received.promise;
     }
 
@@ -72,7 +72,7 @@ export function testBindingInOnePiece(kit: BindingKit): void {
       const answer = await kit.bench.get(answering(body, 418));
       expect(answer.status).toBe(418);
       expect(answer.header("x-out")).toBe(headers["x-out"]);
-      expect(Buffer.from(body as string).equals(await readAll(answer))).toBe(true);
+      expect(Buffer.from(body as string).equals(await readToEnd(answer))).toBe(true);
       await kit.bench.ping();
     });
 
@@ -93,7 +93,7 @@ export function testBindingInOnePiece(kit: BindingKit): void {
       const answer = await kit.bench.get(path);
       expect(answer.status).toBe(500);
       expect(answer.header("set-cookie")).toBeUndefined();
-      await readAll(answer);
+      await readToEnd(answer);
       await kit.bench.ping();
     });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bodyOf, readAnswerText, replyText } from "./_binding-bench.ts";
-import { readAll } from "./_binding-client.ts";
+import { readToEnd } from "./_binding-client.ts";
 import { mebibyte } from "./_binding-kit.ts";
 import type { BindingKit } from "./_binding-kit.ts";
 
@@ -52,7 +52,7 @@ export function testBindingRequests(kit: BindingKit): void {
       });
       const headers = { "content-type": "application/octet-stream" };
       const answer = await kit.bench.send({ path, method: "POST", headers, body }).answer;
-      expect(body.equals(await readAll(answer))).toBe(true);
+      expect(body.equals(await readToEnd(answer))).toBe(true);
     });
 
     test("keeps characters whole that arrive in two pieces", async () => {

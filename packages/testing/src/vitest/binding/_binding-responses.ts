@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { deferred, readAnswerText, readUntil } from "./_binding-bench.ts";
-import { readAll } from "./_binding-client.ts";
+import { readToEnd } from "./_binding-client.ts";
 import type { BindingKit } from "./_binding-kit.ts";
 
 /** What a client receives. */
@@ -24,7 +24,7 @@ export function testBindingResponses(kit: BindingKit): void {
       const answer = await kit.bench.get(path);
       expect(answer.status).toBe(500);
       expect(answer.header("set-cookie")).toBeUndefined();
-      await readAll(answer);
+      await readToEnd(answer);
       await kit.bench.ping();
     });
 

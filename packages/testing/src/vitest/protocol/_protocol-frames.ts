@@ -53,7 +53,7 @@ export function keepReading<T>(source: AsyncIterable<T>): { frames: T[]; done: P
 }
 
 /** Reads until a frame matches. */
-export async function readUntil(
+export async function readFramesUntil(
   reader: AsyncIterator<ProtocolFrame>,
   words: string,
 ): Promise<void> {

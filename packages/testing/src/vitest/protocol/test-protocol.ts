@@ -13,7 +13,13 @@ import { eventExamples, exampleRun } from "../../event-examples.ts";
 import { fakeClock, settle } from "../../fake-clock.ts";
 import type { FakeClock } from "../../fake-clock.ts";
 import { scriptedAgent } from "../../scripted-agent.ts";
-import { gate, joinDeltas, keepReading, readAguiFrames, readUntil } from "./_protocol-frames.ts";
+import {
+  gate,
+  joinDeltas,
+  keepReading,
+  readAguiFrames,
+  readFramesUntil,
+} from "./_protocol-frames.ts";
 import type { ProtocolFrame } from "./_protocol-frames.ts";
 
 /** The run a suite asks for. */
@@ -124,9 +130,9 @@ export function testProtocol(name: string, options: TestProtocolOptions): void {
       const agent = scriptedAgent(["one-word", { wait: heard.opened }, "other-word"]);
       const frames = read(await ask(await serve(agent), options.start(run)));
       const reader = frames[Symbol.asyncIterator]();
-      await readUntil(reader, "one-word");
+      await readFramesUntil(reader, "one-word");
       heard.open();
-      await readUntil(reader, "other-word");
+      await readFramesUntil(reader, "other-word");
     });
 
     test.for(endings)("ends once when the agent %s", async ([, agent]) => {

@@ -2,8 +2,8 @@ import type { Lease, RunCommand, RunLog, SessionStore } from "@holodeck/agui-cor
 import { describe, expect } from "vitest";
 import { watchLease } from "./_lease-watch.ts";
 import type { LeaseWatch } from "./_lease-watch.ts";
-import { init, key, leaseMs, thread } from "./_run-log-kit.ts";
-import type { RunLogKit } from "./_run-log-kit.ts";
+import { runInit, runKey, leaseMs, threadKey } from "./_store-kit.ts";
+import type { RunLogKit } from "./_store-kit.ts";
 import {
   codeOf,
   numbersTo,
@@ -22,40 +22,40 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     for (const status of ["finished", "failed", "cancelled"] as const) {
       define(`keeps the status ${status}, and frees the thread`, async () => {
         const runs = await openLog();
-        const lease = await openBenchRun(runs, key);
+        const lease = await openBenchRun(runs, runKey);
         await runs.append(lease, [mark(1)]);
-        await runs.close(lease, ending(2, key), status);
+        await runs.close(lease, ending(2, runKey), status);
         expect(await runs.find("ann", "r1")).toMatchObject({ status, first: 1, last: 2 });
-        expect(await runs.active(thread)).toBeUndefined();
-        expect(await runs.read(key, 1)).toEqual([ending(2, key)]);
-        await openBenchRun(runs, { ...thread, runId: "r2" });
+        expect(await runs.active(threadKey)).toBeUndefined();
+        expect(await runs.read(runKey, 1)).toEqual([ending(2, runKey)]);
+        await openBenchRun(runs, { ...threadKey, runId: "r2" });
         expect(await runs.find("ann", "r1")).toMatchObject({ status, last: 2 });
       });
     }
 
     define("refuses an end that does not follow, and goes on", async () => {
       const runs = await openLog();
-      const lease = await openBenchRun(runs, key);
+      const lease = await openBenchRun(runs, runKey);
       await runs.append(lease, [mark(1)]);
       for (const offset of [1, 3]) {
-        const close = (): unknown => runs.close(lease, ending(offset, key), "finished");
+        const close = (): unknown => runs.close(lease, ending(offset, runKey), "finished");
         expect(await codeOf(close)).toBe("internal");
       }
-      expect(await runs.active(thread)).toMatchObject({ status: "running", last: 1 });
+      expect(await runs.active(threadKey)).toMatchObject({ status: "running", last: 1 });
       await runs.append(lease, [mark(2)]);
-      await runs.close(lease, ending(3, key), "finished");
-      expect(offsetsOf(await runs.read(key, 0))).toEqual([1, 2, 3]);
+      await runs.close(lease, ending(3, runKey), "finished");
+      expect(offsetsOf(await runs.read(runKey, 0))).toEqual([1, 2, 3]);
     });
 
     define("is seen whole or not at all", async () => {
       const runs = await openLog();
       for (const number of numbersTo(20)) {
-        const one = { ...thread, runId: `r${number}` };
+        const one = { ...threadKey, runId: `r${number}` };
         const lease = await openBenchRun(runs, one);
         await runs.append(lease, [mark(1)]);
         const closing = runs.close(lease, ending(2, one), "finished");
         const record = (await runs.find("ann", one.runId))!;
-        const active = await runs.active(thread);
+        const active = await runs.active(threadKey);
         expect(record.last).toBe(record.status === "running" ? 1 : 2);
         if (record.status !== "running") {
           expect(active).toBeUndefined();
@@ -81,11 +81,11 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         async () => {
           const runs = await openLog();
           const view = needs ? await openSecondLog() : runs;
-          const lease = await openBenchRun(runs, key);
+          const lease = await openBenchRun(runs, runKey);
           const heard: RunCommand[] = [];
           runs.commands(lease, (command) => heard.push(command));
-          for (const command of commands) expect(await view.send(key, command)).toBe(true);
-          expect(await view.requestStop(key)).toBe(true);
+          for (const command of commands) expect(await view.send(runKey, command)).toBe(true);
+          expect(await view.requestStop(runKey)).toBe(true);
           await bench.until(() => heard.length >= 4);
           expect(heard.slice(0, 3)).toEqual(commands);
           expect(heard[3]).toMatchObject({ type: "stop" });
@@ -98,13 +98,13 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         async () => {
           const runs = await openLog();
           const view = needs ? await openSecondLog() : runs;
-          const lease = await openBenchRun(runs, key);
+          const lease = await openBenchRun(runs, runKey);
           await playRun(runs, lease);
-          const next = { ...thread, runId: "r2" };
+          const next = { ...threadKey, runId: "r2" };
           const heard: RunCommand[] = [];
           runs.commands(await openBenchRun(runs, next), (command) => heard.push(command));
-          expect(await view.requestStop(key)).toBe(false);
-          expect(await view.send(key, { type: "stop" })).toBe(false);
+          expect(await view.requestStop(runKey)).toBe(false);
+          expect(await view.send(runKey, { type: "stop" })).toBe(false);
           // What comes after has come, so what came before would have.
           expect(await view.send(next, commands[0]!)).toBe(true);
           await bench.until(() => heard.length > 0);
@@ -116,8 +116,8 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
 
     define("wait for an owner that does not listen yet", async () => {
       const runs = await openLog();
-      const lease = await openBenchRun(runs, key);
-      expect(await runs.requestStop(key)).toBe(true);
+      const lease = await openBenchRun(runs, runKey);
+      expect(await runs.requestStop(runKey)).toBe(true);
       const heard: RunCommand[] = [];
       runs.commands(lease, (command) => heard.push(command));
       await bench.until(() => heard.length > 0);
@@ -126,27 +126,27 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
 
     define("end with their run, though it is started again under its name", async () => {
       const runs = await openLog();
-      const lease = await openBenchRun(runs, key);
-      expect(await runs.requestStop(key)).toBe(true);
+      const lease = await openBenchRun(runs, runKey);
+      expect(await runs.requestStop(runKey)).toBe(true);
       await playRun(runs, lease, 0);
       const heard: RunCommand[] = [];
-      runs.commands(await openBenchRun(runs, key), (command) => heard.push(command));
-      await runs.send(key, commands[1]!);
+      runs.commands(await openBenchRun(runs, runKey), (command) => heard.push(command));
+      await runs.send(runKey, commands[1]!);
       await bench.until(() => heard.length > 0);
       expect(heard).toEqual([commands[1]]);
     });
 
     define("do not reach a listener that was removed", async () => {
       const runs = await openLog();
-      const lease = await openBenchRun(runs, key);
+      const lease = await openBenchRun(runs, runKey);
       const before: RunCommand[] = [];
       const after: RunCommand[] = [];
       const stop = runs.commands(lease, (command) => before.push(command));
       runs.commands(lease, (command) => after.push(command));
-      await runs.send(key, commands[0]!);
+      await runs.send(runKey, commands[0]!);
       await bench.until(() => before.length > 0 && after.length > 0);
       stop();
-      await runs.send(key, commands[1]!);
+      await runs.send(runKey, commands[1]!);
       await bench.until(() => after.length > 1);
       expect(before).toEqual([commands[0]]);
     });
@@ -164,7 +164,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
     }> => {
       const { clock, wake } = bench.hang();
       const owner: SessionStore = await bench.open({ clock, leaseMs });
-      const lease = await openBenchRun(owner.runs, key);
+      const lease = await openBenchRun(owner.runs, runKey);
       const watching = watchLease(lease);
       await owner.runs.append(lease, [mark(1), mark(2)]);
       const { runs: view } = await bench.openSecond({ leaseMs });
@@ -173,8 +173,8 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
 
     const expectLost = async (view: RunLog): Promise<void> => {
       expect(await view.find("ann", "r1")).toMatchObject({ status: "lost", first: 1, last: 3 });
-      expect(await view.active(thread)).toBeUndefined();
-      const entries = await readWholeLog(view, key);
+      expect(await view.active(threadKey)).toBeUndefined();
+      const entries = await readWholeLog(view, runKey);
       expect(entries.slice(0, 2)).toEqual([mark(1), mark(2)]);
       expect(entries.slice(2)).toMatchObject([{ from: 3, to: 3, event: lostEvent }]);
     };
@@ -184,11 +184,13 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
       async () => {
         const { runs } = await bench.open({ leaseMs });
         const { runs: view } = await bench.openSecond({ leaseMs });
-        const lease = await openBenchRun(runs, key);
+        const lease = await openBenchRun(runs, runKey);
         const watching = watchLease(lease);
         await bench.pass(3 * leaseMs);
         expect(await view.find("ann", "r1")).toMatchObject({ status: "running" });
-        expect(await view.open({ ...thread, runId: "r2" }, init)).toMatchObject({ busy: key });
+        expect(await view.open({ ...threadKey, runId: "r2" }, runInit)).toMatchObject({
+          busy: runKey,
+        });
         await runs.append(lease, [mark(1)]);
         expect(watching.losses).toBe(0);
       },
@@ -199,13 +201,13 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
       "that died gives its thread to the next run",
       async () => {
         const { view } = await openLost();
-        const next = { ...thread, runId: "r2" };
-        expect(await view.open(next, init)).toMatchObject({ busy: { runId: "r1" } });
+        const next = { ...threadKey, runId: "r2" };
+        expect(await view.open(next, runInit)).toMatchObject({ busy: { runId: "r1" } });
         await bench.pass(1.5 * leaseMs);
         const lease = await openBenchRun(view, next);
         expect(await view.find("ann", "r1")).toMatchObject({ status: "lost", last: 3 });
-        expect(await view.active(thread)).toMatchObject(next);
-        expect(await readWholeLog(view, key)).toMatchObject([{}, {}, { event: lostEvent }]);
+        expect(await view.active(threadKey)).toMatchObject(next);
+        expect(await readWholeLog(view, runKey)).toMatchObject([{}, {}, { event: lostEvent }]);
         await view.append(lease, [mark(1)]);
       },
       "second",
@@ -217,13 +219,15 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         const { view } = await openLost();
         await bench.pass(1.5 * leaseMs);
         const opened = await Promise.all([
-          ...numbersTo(10).map(async (index) => view.open({ ...thread, runId: `n${index}` }, init)),
+          ...numbersTo(10).map(async (index) =>
+            view.open({ ...threadKey, runId: `n${index}` }, runInit),
+          ),
           view.find("ann", "r1"),
           view.find("ann", "r1"),
         ]);
         const leases = opened.slice(0, 10).filter((one) => !("busy" in one!));
         expect(leases).toHaveLength(1);
-        expect(await readWholeLog(view, key)).toMatchObject([{}, {}, { event: lostEvent }]);
+        expect(await readWholeLog(view, runKey)).toMatchObject([{}, {}, { event: lostEvent }]);
       },
       "second",
     );
@@ -235,7 +239,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         expect(await view.find("ann", "r1")).toMatchObject({ status: "running", last: 2 });
         await bench.pass(1.5 * leaseMs);
         await expectLost(view);
-        await openBenchRun(view, { ...thread, runId: "r2" });
+        await openBenchRun(view, { ...threadKey, runId: "r2" });
       },
       "second",
     );
@@ -244,7 +248,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
       "that died is detected when its run is followed",
       async () => {
         const { view } = await openLost();
-        const follower = watch(view, key);
+        const follower = watch(view, runKey);
         await bench.until(() => follower.entries.length > 0);
         await bench.within(follower.ended);
         expect(offsetsOf(follower.entries)).toEqual([1, 2, 3]);
@@ -264,7 +268,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         const batch = [mark(3), mark(4), mark(5)];
         expect(await codeOf(() => runs.append(lease, batch))).toBe("run-lost");
         expect(await codeOf(() => runs.append(lease, [mark(4)]))).toBe("run-lost");
-        const close = (): unknown => runs.close(lease, ending(3, key), "finished");
+        const close = (): unknown => runs.close(lease, ending(3, runKey), "finished");
         expect(await codeOf(close)).toBe("run-lost");
         await wake();
         await bench.until(() => watching.losses > 0);
@@ -295,7 +299,7 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
       async () => {
         const { runs, view, lease, watching, wake } = await openLost();
         await bench.pass(1.5 * leaseMs);
-        const next = { ...thread, runId: "r2" };
+        const next = { ...threadKey, runId: "r2" };
         const again = await openBenchRun(view, next);
         const watchingNext = watchLease(again);
         await view.append(again, [mark(1, "new"), mark(2, "new")]);
@@ -305,7 +309,9 @@ export function testRunLogOwning({ bench, define, openLog, openSecondLog }: RunL
         expect(await view.read(next, 0)).toEqual([mark(1, "new"), mark(2, "new")]);
         await view.append(again, [mark(3, "new")]);
         expect(watchingNext.losses).toBe(0);
-        expect(await view.open(key, init)).toMatchObject({ busy: { ...key, status: "lost" } });
+        expect(await view.open(runKey, runInit)).toMatchObject({
+          busy: { ...runKey, status: "lost" },
+        });
       },
       "second",
     );

@@ -2,8 +2,8 @@
 import { EventType } from "@holodeck/agui-core";
 import type { LogEntry, RunLog } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
-import { key, thread } from "./_run-log-kit.ts";
-import type { RunLogKit } from "./_run-log-kit.ts";
+import { runKey, threadKey } from "./_store-kit.ts";
+import type { RunLogKit } from "./_store-kit.ts";
 import {
   codeOf,
   numbersTo,
@@ -48,7 +48,7 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
       let runNumber = 0;
       await fc.assert(
         fc.asyncProperty(steps, async (said) => {
-          const one = { ...key, threadId: `t${++runNumber}`, runId: `r${runNumber}` };
+          const one = { ...runKey, threadId: `t${++runNumber}`, runId: `r${runNumber}` };
           const lease = await openBenchRun(runs, one);
           const entries: LogEntry[] = [];
           let batch: LogEntry[] = [];
@@ -78,13 +78,13 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
 
     define("cuts again what it has cut", async () => {
       const runs = await openLog();
-      const lease = await openBenchRun(runs, key);
+      const lease = await openBenchRun(runs, runKey);
       await runs.append(
         lease,
         ["a", "", "bc", "d", "\ud83c", "\udf26"].map((text, index) => delta(index + 1, text)),
       );
       for (const after of numbersTo(6)) {
-        const pieces = piecesOf(await runs.read(key, after));
+        const pieces = piecesOf(await runs.read(runKey, after));
         expect(pieces.map(({ event }) => event.delta)).toEqual(
           ["a", "", "bc", "d", "\ud83c", "\udf26"].slice(after),
         );
@@ -93,7 +93,7 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
 
     define("takes deltas that were merged before, and leaves the caller's own alone", async () => {
       const runs = await openLog();
-      const lease = await openBenchRun(runs, key);
+      const lease = await openBenchRun(runs, runKey);
       const words = ["a", "bc", "", "d", "\ud83c", "\udf26", "e"];
       const line = (first: number, deltas: readonly string[]): LogEntry => {
         let end = 0;
@@ -112,22 +112,22 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
       await runs.append(lease, [delta(7, words[6]!)]);
       expect(batch).toEqual([line(1, words.slice(0, 3)), line(4, words.slice(3, 6))]);
       for (const after of [0, ...numbersTo(6)]) {
-        const pieces = piecesOf(await readWholeLog(runs, key, after));
+        const pieces = piecesOf(await readWholeLog(runs, runKey, after));
         expect(pieces.map(({ event }) => event.delta)).toEqual(words.slice(after));
       }
     });
 
     define("keeps a message of half a million characters", async () => {
       const runs = await openLog();
-      const lease = await openBenchRun(runs, key);
+      const lease = await openBenchRun(runs, runKey);
       const words = numbersTo(5_000).map((index) => String(index).padEnd(100, "."));
       for (let at = 0; at < words.length; at += 250) {
         const batch = words.slice(at, at + 250).map((word, index) => delta(at + index + 1, word));
         await runs.append(lease, batch);
       }
-      await runs.close(lease, ending(5_001, key), "finished");
+      await runs.close(lease, ending(5_001, runKey), "finished");
       const texts = async (after: number): Promise<unknown[]> =>
-        piecesOf(await readWholeLog(runs, key, after)).map(({ event }) => event.delta);
+        piecesOf(await readWholeLog(runs, runKey, after)).map(({ event }) => event.delta);
       expect(await texts(0)).toEqual([...words, undefined]);
       expect(await texts(3_333)).toEqual([...words.slice(3_333), undefined]);
     });
@@ -136,33 +136,33 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
   describe("reading", () => {
     define("gives no more entries than asked for, and goes on where it was", async () => {
       const runs = await openLog();
-      await playRun(runs, await openBenchRun(runs, key), 25);
+      await playRun(runs, await openBenchRun(runs, runKey), 25);
       const offsets: number[] = [];
       for (;;) {
-        const page = await runs.read(key, offsets.at(-1) ?? 0, 10);
+        const page = await runs.read(runKey, offsets.at(-1) ?? 0, 10);
         if (page.length === 0) break;
         expect(page.length).toBeLessThanOrEqual(10);
         offsets.push(...offsetsOf(page));
       }
       expect(offsets).toEqual(numbersTo(26));
-      expect(offsetsOf(await runs.read(key, 7, 1))).toEqual([8]);
+      expect(offsetsOf(await runs.read(runKey, 7, 1))).toEqual([8]);
     });
 
     define("has nothing after the last offset", async () => {
       const runs = await openLog();
-      await playRun(runs, await openBenchRun(runs, key));
-      expect(await runs.read(key, 3)).toEqual([]);
-      expect(await runs.read(key, 99)).toEqual([]);
+      await playRun(runs, await openBenchRun(runs, runKey));
+      expect(await runs.read(runKey, 3)).toEqual([]);
+      expect(await runs.read(runKey, 99)).toEqual([]);
     });
 
     define("knows no run that never was", async () => {
       const runs = await openLog();
       expect(await runs.find("ann", "r1")).toBeUndefined();
-      expect(await runs.active(thread)).toBeUndefined();
-      expect(await codeOf(() => runs.read(key, 0))).toBe("run-not-found");
-      expect(await runs.watchers(key)).toBe(0);
-      expect(await runs.requestStop(key)).toBe(false);
-      const follower = watch(runs, key);
+      expect(await runs.active(threadKey)).toBeUndefined();
+      expect(await codeOf(() => runs.read(runKey, 0))).toBe("run-not-found");
+      expect(await runs.watchers(runKey)).toBe(0);
+      expect(await runs.requestStop(runKey)).toBe(false);
+      const follower = watch(runs, runKey);
       await bench.within(follower.ended);
       expect(follower.entries).toEqual([]);
     });
@@ -181,8 +181,8 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
     for (const [what, setup, make] of bounds) {
       define(`trims the head of a log with too many ${what}, and reports it`, async () => {
         const runs = await openLog(setup);
-        const lease = await openBenchRun(runs, key);
-        const live = watch(runs, key);
+        const lease = await openBenchRun(runs, runKey);
+        const live = watch(runs, runKey);
         for (const offset of numbersTo(100)) {
           await runs.append(lease, [make(offset)]);
           await bench.until(() => live.entries.at(-1)?.to === offset);
@@ -191,10 +191,12 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
         expect(last).toBe(100);
         expect(first).toBeGreaterThan(50);
         expect(first).toBeLessThanOrEqual(100);
-        expect(await codeOf(() => runs.read(key, 0))).toBe("replay-gone");
-        expect(await codeOf(() => runs.read(key, first - 2))).toBe("replay-gone");
-        expect(offsetsOf(await readWholeLog(runs, key, first - 1))).toEqual(numbersTo(100, first));
-        await runs.close(lease, ending(101, key), "finished");
+        expect(await codeOf(() => runs.read(runKey, 0))).toBe("replay-gone");
+        expect(await codeOf(() => runs.read(runKey, first - 2))).toBe("replay-gone");
+        expect(offsetsOf(await readWholeLog(runs, runKey, first - 1))).toEqual(
+          numbersTo(100, first),
+        );
+        await runs.close(lease, ending(101, runKey), "finished");
         // A live reader has not noticed.
         await bench.within(live.ended);
         expect(offsetsOf(live.entries)).toEqual(numbersTo(101));
@@ -203,13 +205,13 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
 
     define("never skips in silence what a follower has missed", async () => {
       const runs = await openLog({ runLogEvents: 20 });
-      const lease = await openBenchRun(runs, key);
+      const lease = await openBenchRun(runs, runKey);
       await runs.append(lease, [mark(1)]);
       const left = new AbortController();
-      const slow = runs.follow(key, 0, left.signal)[Symbol.asyncIterator]();
+      const slow = runs.follow(runKey, 0, left.signal)[Symbol.asyncIterator]();
       const offsets = offsetsOf((await bench.within(slow.next())).value as LogEntry[]);
       for (const offset of numbersTo(100, 2)) await runs.append(lease, [mark(offset)]);
-      await runs.close(lease, ending(101, key), "finished");
+      await runs.close(lease, ending(101, runKey), "finished");
       const code = await codeOf(async () => {
         for (let one = await slow.next(); !one.done; one = await slow.next()) {
           offsets.push(...offsetsOf(one.value));
@@ -218,20 +220,20 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
       expect(offsets).toEqual(numbersTo(offsets.length));
       if (code === undefined) expect(offsets).toHaveLength(101);
       else expect(code).toBe("replay-gone");
-      expect(await codeOf(() => bench.within(watch(runs, key).ended))).toBe("replay-gone");
+      expect(await codeOf(() => bench.within(watch(runs, runKey).ended))).toBe("replay-gone");
     });
 
     define("forgets a log some time after its end, and never before", async () => {
       const runs = await openLog({ runLogMs: 1_000 });
-      const lease = await openBenchRun(runs, key);
+      const lease = await openBenchRun(runs, runKey);
       await runs.append(lease, [mark(1)]);
       await bench.pass(1_500);
-      expect(offsetsOf(await runs.read(key, 0))).toEqual([1]);
-      await runs.close(lease, ending(2, key), "finished");
-      expect(offsetsOf(await runs.read(key, 0))).toEqual([1, 2]);
+      expect(offsetsOf(await runs.read(runKey, 0))).toEqual([1]);
+      await runs.close(lease, ending(2, runKey), "finished");
+      expect(offsetsOf(await runs.read(runKey, 0))).toEqual([1, 2]);
       await bench.pass(1_000);
       expect(await runs.find("ann", "r1")).toBeUndefined();
-      expect(await codeOf(() => runs.read(key, 0))).toBe("run-not-found");
+      expect(await codeOf(() => runs.read(runKey, 0))).toBe("run-not-found");
     });
   });
 
@@ -250,13 +252,13 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
         `shows each batch as it comes, and ends with the run, ${where}`,
         async () => {
           const [runs, view] = await openBoth();
-          const lease = await openBenchRun(runs, key);
-          const follower = watch(view, key);
+          const lease = await openBenchRun(runs, runKey);
+          const follower = watch(view, runKey);
           for (const offset of numbersTo(10)) {
             await runs.append(lease, [delta(offset, `${offset} `)]);
             await bench.until(() => follower.entries.at(-1)?.to === offset);
           }
-          await runs.close(lease, ending(11, key), "finished");
+          await runs.close(lease, ending(11, runKey), "finished");
           await bench.within(follower.ended);
           expect(offsetsOf(follower.entries)).toEqual(numbersTo(11));
           expect(follower.entries.at(-1)!.event.type).toBe("RUN_FINISHED");
@@ -268,14 +270,14 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
         `begins after any offset, while the run goes on and after its end, ${where}`,
         async () => {
           const [runs, view] = await openBoth();
-          const lease = await openBenchRun(runs, key);
-          const followers = [watch(view, key)];
+          const lease = await openBenchRun(runs, runKey);
+          const followers = [watch(view, runKey)];
           for (const offset of numbersTo(12)) {
             await runs.append(lease, [delta(offset, `${offset} `)]);
-            followers.push(watch(view, key, offset));
+            followers.push(watch(view, runKey, offset));
           }
-          await runs.close(lease, ending(13, key), "finished");
-          for (const after of [0, ...numbersTo(13)]) followers.push(watch(view, key, after));
+          await runs.close(lease, ending(13, runKey), "finished");
+          for (const after of [0, ...numbersTo(13)]) followers.push(watch(view, runKey, after));
           await bench.within(Promise.all(followers.map(({ ended }) => ended)));
           const seen = followers.map(({ entries }) =>
             piecesOf(entries)
@@ -294,16 +296,16 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
         `ends when its reader leaves, and counts as a watcher until then, ${where}`,
         async () => {
           const [runs, view] = await openBoth();
-          await openBenchRun(runs, key);
-          expect(await runs.watchers(key)).toBe(0);
-          const [one, two] = [watch(view, key), watch(view, key)];
-          await bench.until(async () => (await runs.watchers(key)) === 2);
+          await openBenchRun(runs, runKey);
+          expect(await runs.watchers(runKey)).toBe(0);
+          const [one, two] = [watch(view, runKey), watch(view, runKey)];
+          await bench.until(async () => (await runs.watchers(runKey)) === 2);
           one.leave();
           await bench.within(one.ended);
-          await bench.until(async () => (await runs.watchers(key)) === 1);
+          await bench.until(async () => (await runs.watchers(runKey)) === 1);
           two.leave();
           await bench.within(two.ended);
-          await bench.until(async () => (await runs.watchers(key)) === 0);
+          await bench.until(async () => (await runs.watchers(runKey)) === 0);
           expect(await runs.find("ann", "r1")).toMatchObject({ status: "running" });
         },
         needs,
@@ -313,17 +315,17 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
         `stops counting a watcher that breaks off, and one whose run has ended, ${where}`,
         async () => {
           const [runs, view] = await openBoth();
-          const lease = await openBenchRun(runs, key);
+          const lease = await openBenchRun(runs, runKey);
           await runs.append(lease, [mark(1)]);
-          const staying = watch(view, key);
+          const staying = watch(view, runKey);
           const breakOff = async (): Promise<void> => {
-            for await (const _ of view.follow(key, 0, new AbortController().signal)) break;
+            for await (const _ of view.follow(runKey, 0, new AbortController().signal)) break;
           };
           await bench.within(breakOff());
-          await bench.until(async () => (await runs.watchers(key)) === 1);
-          await runs.close(lease, ending(2, key), "finished");
+          await bench.until(async () => (await runs.watchers(runKey)) === 1);
+          await runs.close(lease, ending(2, runKey), "finished");
           await bench.within(staying.ended);
-          await bench.until(async () => (await runs.watchers(key)) === 0);
+          await bench.until(async () => (await runs.watchers(runKey)) === 0);
         },
         needs,
       );
@@ -331,10 +333,10 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
 
     define("shows nothing to a reader who has left already", async () => {
       const runs = await openLog();
-      await openBenchRun(runs, key);
-      const follower = runs.follow(key, 0, AbortSignal.abort())[Symbol.asyncIterator]();
+      await openBenchRun(runs, runKey);
+      const follower = runs.follow(runKey, 0, AbortSignal.abort())[Symbol.asyncIterator]();
       expect(await bench.within(follower.next())).toMatchObject({ done: true });
-      expect(await runs.watchers(key)).toBe(0);
+      expect(await runs.watchers(runKey)).toBe(0);
     });
   });
 }

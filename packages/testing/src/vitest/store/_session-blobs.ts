@@ -1,7 +1,7 @@
 import type { BlobStore, SessionStore } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
-import { hour, ttlMs } from "./_session-kit.ts";
-import type { SessionKit } from "./_session-kit.ts";
+import { hour, ttlMs } from "./_store-kit.ts";
+import type { SessionKit } from "./_store-kit.ts";
 import { codeOf, oddKeys } from "./_store-bench.ts";
 
 const KiB = 1024;

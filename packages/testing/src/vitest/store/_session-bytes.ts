@@ -1,7 +1,7 @@
 import type { Message } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
-import { assistant, idsOf, init, key, user } from "./_session-kit.ts";
-import type { SessionKit } from "./_session-kit.ts";
+import { assistant, idsOf, sessionInit, threadKey, user } from "./_store-kit.ts";
+import type { SessionKit } from "./_store-kit.ts";
 import { codeOf, numbersTo } from "./_store-bench.ts";
 
 /** How much a thread may hold, and what of it a list reads. */
@@ -13,11 +13,11 @@ export function testSessionBytes({ bench, define }: SessionKit): void {
 
     define("are bounded by a change with a limit, before anything is stored", async () => {
       const store = await bench.open();
-      await store.create(key, init);
+      await store.create(threadKey, sessionInit);
       const maxBytes = 10_000;
       const first = user("1", "x".repeat(6_000));
-      await store.update(key, { append: [first], state: { a: 1 }, maxBytes });
-      const before = await store.get(key);
+      await store.update(threadKey, { append: [first], state: { a: 1 }, maxBytes });
+      const before = await store.get(threadKey);
       const refused = [
         { append: [user("2", "y".repeat(6_000))] },
         { messages: [user("3", "z".repeat(12_000))] },
@@ -27,51 +27,54 @@ export function testSessionBytes({ bench, define }: SessionKit): void {
         { append: [user("2", "\u0001".repeat(1_000))], metadata: { m: 1 }, lastRunId: "r9" },
       ];
       for (const change of refused) {
-        expect(await codeOf(() => store.update(key, { ...change, maxBytes }))).toBe(
+        expect(await codeOf(() => store.update(threadKey, { ...change, maxBytes }))).toBe(
           "session-too-large",
         );
-        expect(await store.get(key)).toEqual(before);
+        expect(await store.get(threadKey)).toEqual(before);
       }
-      await store.update(key, { append: [user("2", "y".repeat(3_000))], maxBytes });
-      expect(idsOf(await store.get(key))).toEqual(["1", "2"]);
+      await store.update(threadKey, { append: [user("2", "y".repeat(3_000))], maxBytes });
+      expect(idsOf(await store.get(threadKey))).toEqual(["1", "2"]);
     });
 
     define("are counted after pruning, and as JSON to within a few bytes", async () => {
       const store = await bench.open({ maxMessagesPerThread: 2 });
-      await store.create(key, init);
+      await store.create(threadKey, sessionInit);
       const texts = ["a".repeat(3_000), "ü".repeat(1_500), '"\n'.repeat(700), "日本".repeat(500)];
       for (const [index, text] of texts.entries()) {
-        await store.update(key, { append: [user(`m${index}`, text)], maxBytes: 7_000 });
+        await store.update(threadKey, { append: [user(`m${index}`, text)], maxBytes: 7_000 });
       }
-      const { messages } = (await store.get(key))!;
+      const { messages } = (await store.get(threadKey))!;
       expect(messages).toHaveLength(2);
       const state = { list: numbersTo(100) };
       const exact = bytesOf(messages, state);
-      expect(await codeOf(() => store.update(key, { state, maxBytes: exact - 100 }))).toBe(
+      expect(await codeOf(() => store.update(threadKey, { state, maxBytes: exact - 100 }))).toBe(
         "session-too-large",
       );
-      await store.update(key, { state, maxBytes: exact });
+      await store.update(threadKey, { state, maxBytes: exact });
     });
 
     define("may become fewer, or stay, also past the limit", async () => {
       const store = await bench.open();
-      await store.create(key, init);
-      await store.update(key, { append: [user("1", "x".repeat(9_000)), user("2")], state: [1, 2] });
+      await store.create(threadKey, sessionInit);
+      await store.update(threadKey, {
+        append: [user("1", "x".repeat(9_000)), user("2")],
+        state: [1, 2],
+      });
       const maxBytes = 1_000;
-      await store.update(key, { pending: [], active: null, metadata: { a: 1 }, maxBytes });
-      await store.update(key, { state: [1], maxBytes });
-      await store.update(key, { messages: [user("1", "x".repeat(8_000))], maxBytes });
-      expect(await store.get(key)).toMatchObject({ metadata: { a: 1 }, state: [1] });
-      expect(await codeOf(() => store.update(key, { append: [user("3", "new")], maxBytes }))).toBe(
-        "session-too-large",
-      );
+      await store.update(threadKey, { pending: [], active: null, metadata: { a: 1 }, maxBytes });
+      await store.update(threadKey, { state: [1], maxBytes });
+      await store.update(threadKey, { messages: [user("1", "x".repeat(8_000))], maxBytes });
+      expect(await store.get(threadKey)).toMatchObject({ metadata: { a: 1 }, state: [1] });
+      expect(
+        await codeOf(() => store.update(threadKey, { append: [user("3", "new")], maxBytes })),
+      ).toBe("session-too-large");
     });
 
     define("are not read for a list", async () => {
       const store = await bench.open();
-      await store.create(key, { ...init, metadata: { name: "n" } });
+      await store.create(threadKey, { ...sessionInit, metadata: { name: "n" } });
       const thought: Message = { id: "r", role: "reasoning", content: "thinking" };
-      await store.update(key, {
+      await store.update(threadKey, {
         append: [user("1", "Hello"), thought, assistant("2", "Hi")],
         state: { secret: 1 },
         lastRunId: "r1",
@@ -79,7 +82,7 @@ export function testSessionBytes({ bench, define }: SessionKit): void {
       });
       const { items } = await store.list({ principal: "ann", limit: 10 });
       expect(items).toMatchObject([
-        { ...key, agentId: "agent", version: 2, messageCount: 2, metadata: { name: "n" } },
+        { ...threadKey, agentId: "agent", version: 2, messageCount: 2, metadata: { name: "n" } },
       ]);
       expect(items[0]).toMatchObject({ lastRunId: "r1", size: { messages: 2, characters: 7 } });
       for (const member of ["messages", "state", "times", "pending", "active", "pastRuns"]) {

@@ -3,8 +3,8 @@ import type { Lease, Session, SessionChange, SessionStore } from "@holodeck/agui
 import { describe, expect } from "vitest";
 import { watchLease } from "./_lease-watch.ts";
 import type { LeaseWatch } from "./_lease-watch.ts";
-import { assistant, init, key, run, user } from "./_session-kit.ts";
-import type { SessionKit } from "./_session-kit.ts";
+import { assistant, sessionInit, threadKey, runKey, user } from "./_store-kit.ts";
+import type { SessionKit } from "./_store-kit.ts";
 import { codeOf, ending, mark, openBenchRun } from "./_store-bench.ts";
 
 const leaseMs = 1_000;
@@ -21,34 +21,37 @@ const changes: readonly SessionChange[] = [
 /** What a run may write while it holds its lease, and not afterwards. */
 export function testSessionLeases({ bench, define }: SessionKit): void {
   async function expectRefused(store: SessionStore, lease: Lease): Promise<void> {
-    const before = await store.get(key);
+    const before = await store.get(threadKey);
     for (const change of changes) {
-      expect(await codeOf(() => store.update(key, change, { lease }))).toBe("run-lost");
+      expect(await codeOf(() => store.update(threadKey, change, { lease }))).toBe("run-lost");
       const ifVersion = before!.version;
-      expect(await codeOf(() => store.update(key, change, { lease, ifVersion }))).toBe("run-lost");
+      expect(await codeOf(() => store.update(threadKey, change, { lease, ifVersion }))).toBe(
+        "run-lost",
+      );
     }
-    expect(await store.get(key)).toEqual(before);
+    expect(await store.get(threadKey)).toEqual(before);
   }
 
   describe("an update with a lease", () => {
     define("is stored while the run goes on", async () => {
       const store = await bench.open();
-      const { version } = await store.create(key, init);
-      const lease = await openBenchRun(store.runs, run);
-      await store.update(key, { append: [user("1")] }, { lease });
-      await store.update(key, { state: 1 }, { lease, ifVersion: version + 1 });
-      const late = (): unknown => store.update(key, { state: 2 }, { lease, ifVersion: version });
+      const { version } = await store.create(threadKey, sessionInit);
+      const lease = await openBenchRun(store.runs, runKey);
+      await store.update(threadKey, { append: [user("1")] }, { lease });
+      await store.update(threadKey, { state: 1 }, { lease, ifVersion: version + 1 });
+      const late = (): unknown =>
+        store.update(threadKey, { state: 2 }, { lease, ifVersion: version });
       expect(await codeOf(late)).toBe("thread-busy");
-      expect(await store.get(key)).toMatchObject({ messages: [user("1")], state: 1 });
+      expect(await store.get(threadKey)).toMatchObject({ messages: [user("1")], state: 1 });
     });
 
     define("is stored once when it is one of many with the same version", async () => {
       const store = await bench.open();
-      const { version: ifVersion } = await store.create(key, init);
-      const lease = await openBenchRun(store.runs, run);
+      const { version: ifVersion } = await store.create(threadKey, sessionInit);
+      const lease = await openBenchRun(store.runs, runKey);
       const codes = await Promise.all(
         [1, 2, 3].map(async (state) =>
-          codeOf(() => store.update(key, { state }, { lease, ifVersion })),
+          codeOf(() => store.update(threadKey, { state }, { lease, ifVersion })),
         ),
       );
       expect(codes.filter((code) => code === undefined)).toHaveLength(1);
@@ -57,40 +60,40 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
 
     define("is refused once the run was closed", async () => {
       const store = await bench.open();
-      await store.create(key, init);
-      const lease = await openBenchRun(store.runs, run);
+      await store.create(threadKey, sessionInit);
+      const lease = await openBenchRun(store.runs, runKey);
       await store.runs.append(lease, [mark(1)]);
-      await store.update(key, { append: [user("1")] }, { lease });
-      await store.runs.close(lease, ending(2, run), "finished");
+      await store.update(threadKey, { append: [user("1")] }, { lease });
+      await store.runs.close(lease, ending(2, runKey), "finished");
       await expectRefused(store, lease);
     });
 
     define("is refused while the next run has the thread", async () => {
       const store = await bench.open();
-      await store.create(key, init);
-      const lease = await openBenchRun(store.runs, run);
+      await store.create(threadKey, sessionInit);
+      const lease = await openBenchRun(store.runs, runKey);
       await store.runs.append(lease, [mark(1)]);
-      await store.runs.close(lease, ending(2, run), "finished");
-      const next = await openBenchRun(store.runs, { ...run, runId: "r2" });
-      await store.update(key, { append: [user("1")], state: "new" }, { lease: next });
+      await store.runs.close(lease, ending(2, runKey), "finished");
+      const next = await openBenchRun(store.runs, { ...runKey, runId: "r2" });
+      await store.update(threadKey, { append: [user("1")], state: "new" }, { lease: next });
       await expectRefused(store, lease);
-      await store.update(key, { state: "newer" }, { lease: next });
-      expect(await store.get(key)).toMatchObject({ state: "newer" });
+      await store.update(threadKey, { state: "newer" }, { lease: next });
+      expect(await store.get(threadKey)).toMatchObject({ state: "newer" });
     });
 
     define("is refused when the thread was deleted, and after it was made again", async () => {
       const store = await bench.open();
-      await store.create(key, init);
-      const lease = await openBenchRun(store.runs, run);
-      await store.delete(key);
-      const late = (): unknown => store.update(key, { state: "late" }, { lease });
+      await store.create(threadKey, sessionInit);
+      const lease = await openBenchRun(store.runs, runKey);
+      await store.delete(threadKey);
+      const late = (): unknown => store.update(threadKey, { state: "late" }, { lease });
       expect(await codeOf(late)).toBe("run-lost");
-      expect(await store.get(key)).toBeUndefined();
-      await store.create(key, init);
+      expect(await store.get(threadKey)).toBeUndefined();
+      await store.create(threadKey, sessionInit);
       await expectRefused(store, lease);
-      const next = await openBenchRun(store.runs, { ...run, runId: "r2" });
+      const next = await openBenchRun(store.runs, { ...runKey, runId: "r2" });
       await expectRefused(store, lease);
-      await store.update(key, { state: "new" }, { lease: next });
+      await store.update(threadKey, { state: "new" }, { lease: next });
     });
   });
 
@@ -104,11 +107,11 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
     }> {
       const { clock, wake } = bench.hang();
       const owner = await bench.open({ clock, leaseMs });
-      await owner.create(key, init);
-      const lease = await openBenchRun(owner.runs, run);
+      await owner.create(threadKey, sessionInit);
+      const lease = await openBenchRun(owner.runs, runKey);
       const watching = watchLease(lease);
       await owner.runs.append(lease, [mark(1), mark(2)]);
-      await owner.update(key, { append: [user("1")], state: "old" }, { lease });
+      await owner.update(threadKey, { append: [user("1")], state: "old" }, { lease });
       const view = await bench.openSecond({ leaseMs });
       await bench.pass(1.5 * leaseMs);
       return { owner, view, lease, watching, wake };
@@ -118,16 +121,16 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
       { owner, view, lease }: Awaited<ReturnType<typeof openLost>>,
       before: Session | undefined,
     ): Promise<void> {
-      const entries = await view.runs.read(run, 0);
+      const entries = await view.runs.read(runKey, 0);
       const record = await view.runs.find("ann", "r1");
       expect(await codeOf(() => owner.runs.append(lease, [mark(3)]))).toBe("run-lost");
       for (const change of changes) {
-        expect(await codeOf(() => owner.update(key, change, { lease }))).toBe("run-lost");
+        expect(await codeOf(() => owner.update(threadKey, change, { lease }))).toBe("run-lost");
       }
-      const close = (): unknown => owner.runs.close(lease, ending(3, run), "finished");
+      const close = (): unknown => owner.runs.close(lease, ending(3, runKey), "finished");
       expect(await codeOf(close)).toBe("run-lost");
-      expect(await view.get(key)).toEqual(before);
-      expect(await view.runs.read(run, 0)).toEqual(entries);
+      expect(await view.get(threadKey)).toEqual(before);
+      expect(await view.runs.read(runKey, 0)).toEqual(entries);
       expect(await view.runs.find("ann", "r1")).toEqual(record);
     }
 
@@ -136,11 +139,11 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
       async () => {
         const lost = await openLost();
         const { view, watching, wake } = lost;
-        const next = await openBenchRun(view.runs, { ...run, runId: "r2" });
+        const next = await openBenchRun(view.runs, { ...runKey, runId: "r2" });
         await view.runs.append(next, [mark(1)]);
         const pending = [{ id: "asked", kind: "tool", runId: "r2", value: {} }] as const;
         const before = await view.update(
-          key,
+          threadKey,
           {
             append: [user("2")],
             state: "new",
@@ -152,9 +155,9 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
         await expectNothingWritten(lost, before);
         await wake();
         await bench.until(() => watching.losses > 0);
-        await view.update(key, { append: [assistant("3")] }, { lease: next });
-        await view.runs.close(next, ending(2, { ...run, runId: "r2" }), "finished");
-        await expectNothingWritten(lost, await view.get(key));
+        await view.update(threadKey, { append: [assistant("3")] }, { lease: next });
+        await view.runs.close(next, ending(2, { ...runKey, runId: "r2" }), "finished");
+        await expectNothingWritten(lost, await view.get(threadKey));
       },
       "second",
     );
@@ -164,7 +167,7 @@ export function testSessionLeases({ bench, define }: SessionKit): void {
       async () => {
         const lost = await openLost();
         expect(await lost.view.runs.find("ann", "r1")).toMatchObject({ status: "lost" });
-        await expectNothingWritten(lost, await lost.view.get(key));
+        await expectNothingWritten(lost, await lost.view.get(threadKey));
       },
       "second",
     );

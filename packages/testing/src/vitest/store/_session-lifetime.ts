@@ -2,8 +2,8 @@
 import type { ListedSession, RunLog, SessionStore } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
 import { watchLease } from "./_lease-watch.ts";
-import { hour, init, key, run, ttlMs, user } from "./_session-kit.ts";
-import type { SessionKit } from "./_session-kit.ts";
+import { hour, sessionInit, threadKey, runKey, ttlMs, user } from "./_store-kit.ts";
+import type { SessionKit } from "./_store-kit.ts";
 import { codeOf, numbersTo, ending, mark, openBenchRun, playRun, watch } from "./_store-bench.ts";
 
 /** Which threads there are, for how long, and what goes with them. */
@@ -27,17 +27,22 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
     define("shows a principal's sessions, the last used first", async () => {
       const store = await bench.open();
       for (const threadId of ["t1", "t2", "t3"]) {
-        await store.create({ ...key, threadId }, init);
+        await store.create({ ...threadKey, threadId }, sessionInit);
         await bench.pass(10);
       }
-      await store.create({ principal: "bob", threadId: "t1" }, init);
-      await store.update({ ...key, threadId: "t1" }, { append: [user("1")] });
+      await store.create({ principal: "bob", threadId: "t1" }, sessionInit);
+      await store.update({ ...threadKey, threadId: "t1" }, { append: [user("1")] });
       await bench.pass(10);
       expect(await listAll(store, 10)).toEqual(["t1", "t3", "t2"]);
-      await store.touch({ ...key, threadId: "t2" });
+      await store.touch({ ...threadKey, threadId: "t2" });
       expect(await listAll(store, 10)).toEqual(["t2", "t1", "t3"]);
       const { items } = await store.list({ principal: "ann", limit: 10 });
-      expect(items[1]).toMatchObject({ ...key, agentId: "agent", messageCount: 1, version: 2 });
+      expect(items[1]).toMatchObject({
+        ...threadKey,
+        agentId: "agent",
+        messageCount: 1,
+        version: 2,
+      });
       expect(await store.list({ principal: "cy", limit: 10 })).toMatchObject({ items: [] });
     });
 
@@ -45,7 +50,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       const store = await bench.open();
       for (const index of numbersTo(9)) {
         const agentId = index % 3 === 0 ? "one" : "two";
-        await store.create({ ...key, threadId: `t${index}` }, { agentId });
+        await store.create({ ...threadKey, threadId: `t${index}` }, { agentId });
       }
       const found: string[] = [];
       let cursor: string | undefined;
@@ -61,7 +66,7 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
     define("shows every session once, page by page, also those of the same moment", async () => {
       const store = await bench.open();
       const threads = numbersTo(25).map((index) => `t${index}`);
-      for (const threadId of threads) await store.create({ ...key, threadId }, init);
+      for (const threadId of threads) await store.create({ ...threadKey, threadId }, sessionInit);
       for (const limit of [1, 7, 25, 26]) {
         expect((await listAll(store, limit)).toSorted()).toEqual(threads.toSorted());
       }
@@ -72,15 +77,15 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
     define("goes on although the last session of a page is gone or was used", async () => {
       const store = await bench.open();
       for (const threadId of ["t1", "t2", "t3", "t4", "t5", "t6"]) {
-        await store.create({ ...key, threadId }, init);
+        await store.create({ ...threadKey, threadId }, sessionInit);
         await bench.pass(10);
       }
       const first = await store.list({ principal: "ann", limit: 2 });
       expect(threadsOf(first.items)).toEqual(["t6", "t5"]);
-      await store.delete({ ...key, threadId: "t5" });
+      await store.delete({ ...threadKey, threadId: "t5" });
       const second = await store.list({ principal: "ann", limit: 2, cursor: first.next! });
       expect(threadsOf(second.items)).toEqual(["t4", "t3"]);
-      await store.touch({ ...key, threadId: "t3" });
+      await store.touch({ ...threadKey, threadId: "t3" });
       const third = await store.list({ principal: "ann", limit: 2, cursor: second.next! });
       expect(threadsOf(third.items)).toEqual(["t2", "t1"]);
       expect(third.next).toBeUndefined();
@@ -90,60 +95,64 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
   describe("time", () => {
     define("makes an unused session absent everywhere, without a clean-up", async () => {
       const store = await bench.open({ ttlMs });
-      await store.create(key, { ...init, metadata: { old: true } });
-      expect(await store.get(key)).toBeDefined();
+      await store.create(threadKey, { ...sessionInit, metadata: { old: true } });
+      expect(await store.get(threadKey)).toBeDefined();
       await bench.pass(ttlMs);
-      expect(await store.get(key)).toBeUndefined();
-      expect(await codeOf(() => store.update(key, {}))).toBe("session-not-found");
+      expect(await store.get(threadKey)).toBeUndefined();
+      expect(await codeOf(() => store.update(threadKey, {}))).toBe("session-not-found");
       expect(await store.list({ principal: "ann", limit: 10 })).toMatchObject({ items: [] });
-      await store.touch(key);
-      expect(await store.get(key)).toBeUndefined();
-      expect(await store.delete(key)).toBe(false);
-      expect(await store.create(key, init)).toMatchObject({ version: 1, metadata: {} });
+      await store.touch(threadKey);
+      expect(await store.get(threadKey)).toBeUndefined();
+      expect(await store.delete(threadKey)).toBe(false);
+      expect(await store.create(threadKey, sessionInit)).toMatchObject({
+        version: 1,
+        metadata: {},
+      });
     });
 
     define("does not count against a session that is touched or updated", async () => {
       const store = await bench.open({ ttlMs });
-      const created = await store.create(key, init);
+      const created = await store.create(threadKey, sessionInit);
       await bench.pass(0.6 * ttlMs);
-      await store.touch(key);
-      const touched = (await store.get(key))!;
+      await store.touch(threadKey);
+      const touched = (await store.get(threadKey))!;
       expect(touched.lastActivity).toBeGreaterThan(created.lastActivity);
       expect(touched).toMatchObject({ version: 1, createdAt: created.createdAt });
       await bench.pass(0.6 * ttlMs);
-      await store.update(key, { state: 1 });
+      await store.update(threadKey, { state: 1 });
       await bench.pass(0.6 * ttlMs);
-      expect(await store.get(key)).toMatchObject({ state: 1 });
+      expect(await store.get(threadKey)).toMatchObject({ state: 1 });
       await bench.pass(0.6 * ttlMs);
-      expect(await store.get(key)).toBeUndefined();
+      expect(await store.get(threadKey)).toBeUndefined();
     });
 
     define("does not pass for a session with a run in flight", async () => {
       const store = await bench.open({ ttlMs });
-      await store.create(key, init);
-      await store.create({ ...key, threadId: "t2" }, init);
-      const lease = await openBenchRun(store.runs, run);
+      await store.create(threadKey, sessionInit);
+      await store.create({ ...threadKey, threadId: "t2" }, sessionInit);
+      const lease = await openBenchRun(store.runs, runKey);
       await bench.pass(1.5 * ttlMs);
       await store.cleanupExpired();
-      expect(await store.get(key)).toMatchObject(key);
+      expect(await store.get(threadKey)).toMatchObject(threadKey);
       await bench.pass(1.5 * ttlMs);
       await store.cleanupExpired();
-      expect(await store.get(key)).toMatchObject(key);
+      expect(await store.get(threadKey)).toMatchObject(threadKey);
       const { items } = await store.list({ principal: "ann", limit: 10 });
-      expect(items).toMatchObject([key]);
+      expect(items).toMatchObject([threadKey]);
       await store.runs.append(lease, [mark(1)]);
       // The end of a run is a use of its thread: the owner stores it before it closes the log.
-      await store.update(key, { append: [user("1")] });
-      await store.runs.close(lease, ending(2, run), "finished");
-      expect(await store.get(key)).toMatchObject({ messageCount: 1 });
+      await store.update(threadKey, { append: [user("1")] });
+      await store.runs.close(lease, ending(2, runKey), "finished");
+      expect(await store.get(threadKey)).toMatchObject({ messageCount: 1 });
       await bench.pass(ttlMs);
-      expect(await store.get(key)).toBeUndefined();
+      expect(await store.get(threadKey)).toBeUndefined();
     });
 
     define("counts the sessions that a clean-up removes", async () => {
       const store = await bench.open({ ttlMs });
-      for (const threadId of ["t1", "t2", "t3"]) await store.create({ ...key, threadId }, init);
-      await openBenchRun(store.runs, run);
+      for (const threadId of ["t1", "t2", "t3"])
+        await store.create({ ...threadKey, threadId }, sessionInit);
+      await openBenchRun(store.runs, runKey);
       expect(await store.cleanupExpired()).toBe(0);
       await bench.pass(ttlMs);
       expect(await store.cleanupExpired()).toBe(2);
@@ -156,14 +165,14 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
         const store = await bench.open({ ttlMs });
         const told = async (real: number): Promise<number> => (await store.count?.()) ?? real;
         expect(await told(0)).toBe(0);
-        await store.create(key, init);
-        await store.create({ principal: "bob", threadId: "t1" }, init);
+        await store.create(threadKey, sessionInit);
+        await store.create({ principal: "bob", threadId: "t1" }, sessionInit);
         expect(await told(2)).toBe(2);
         await bench.pass(0.6 * ttlMs);
-        await store.touch(key);
+        await store.touch(threadKey);
         await bench.pass(0.6 * ttlMs);
         expect(await told(1)).toBe(1);
-        await store.delete(key);
+        await store.delete(threadKey);
         expect(await told(0)).toBe(0);
       },
     );
@@ -171,20 +180,20 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
 
   describe("deleting", () => {
     async function fill(store: SessionStore): Promise<RunLog> {
-      await store.create(key, init);
-      await store.create({ ...key, threadId: "t2" }, init);
+      await store.create(threadKey, sessionInit);
+      await store.create({ ...threadKey, threadId: "t2" }, sessionInit);
       const { runs } = store;
-      await playRun(runs, await openBenchRun(runs, { ...key, runId: "r0" }));
-      await playRun(runs, await openBenchRun(runs, { ...key, threadId: "t2", runId: "r2" }));
+      await playRun(runs, await openBenchRun(runs, { ...threadKey, runId: "r0" }));
+      await playRun(runs, await openBenchRun(runs, { ...threadKey, threadId: "t2", runId: "r2" }));
       return runs;
     }
 
     define("takes the logs of a thread with it, and no other", async () => {
       const store = await bench.open();
       const runs = await fill(store);
-      expect(await store.delete(key)).toBe(true);
+      expect(await store.delete(threadKey)).toBe(true);
       expect(await runs.find("ann", "r0")).toBeUndefined();
-      expect(await codeOf(() => runs.read({ ...key, runId: "r0" }, 0))).toBe("run-not-found");
+      expect(await codeOf(() => runs.read({ ...threadKey, runId: "r0" }, 0))).toBe("run-not-found");
       expect(await runs.find("ann", "r2")).toMatchObject({ status: "finished" });
     });
 
@@ -198,24 +207,24 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
           const store = await bench.open();
           const other = needs ? await bench.openSecond() : store;
           const runs = await fill(store);
-          const lease = await openBenchRun(runs, run);
+          const lease = await openBenchRun(runs, runKey);
           const watching = watchLease(lease);
           await runs.append(lease, [mark(1)]);
-          const follower = watch(runs, run);
+          const follower = watch(runs, runKey);
           await bench.until(() => follower.entries.length > 0);
-          expect(await other.delete(key)).toBe(true);
+          expect(await other.delete(threadKey)).toBe(true);
           await bench.until(() => watching.losses > 0);
           expect(await codeOf(() => runs.append(lease, [mark(2)]))).toBe("run-lost");
-          const close = (): unknown => runs.close(lease, ending(2, run), "finished");
+          const close = (): unknown => runs.close(lease, ending(2, runKey), "finished");
           expect(await codeOf(close)).toBe("run-lost");
           expect(await runs.find("ann", "r1")).toBeUndefined();
-          expect(await runs.active(key)).toBeUndefined();
-          expect(await store.get(key)).toBeUndefined();
+          expect(await runs.active(threadKey)).toBeUndefined();
+          expect(await store.get(threadKey)).toBeUndefined();
           await bench.within(follower.ended);
-          await store.create(key, init);
-          const again = await openBenchRun(runs, run);
+          await store.create(threadKey, sessionInit);
+          const again = await openBenchRun(runs, runKey);
           const watchingAgain = watchLease(again);
-          expect(await runs.read(run, 0)).toEqual([]);
+          expect(await runs.read(runKey, 0)).toEqual([]);
           await runs.append(again, [mark(1)]);
           expect([watching.losses, watchingAgain.losses]).toEqual([1, 0]);
         },
@@ -274,47 +283,48 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
   describe("a store", () => {
     define("refuses one session too many, and takes it when another is gone", async () => {
       const store = await bench.open({ maxSessions: 3 });
-      for (const threadId of ["t1", "t2", "t3"]) await store.create({ ...key, threadId }, init);
-      const fourth = { ...key, threadId: "t4" };
-      expect(await codeOf(() => store.create(fourth, init))).toBe("capacity-exceeded");
+      for (const threadId of ["t1", "t2", "t3"])
+        await store.create({ ...threadKey, threadId }, sessionInit);
+      const fourth = { ...threadKey, threadId: "t4" };
+      expect(await codeOf(() => store.create(fourth, sessionInit))).toBe("capacity-exceeded");
       expect(await store.get(fourth)).toBeUndefined();
-      await store.delete(key);
-      await store.create(fourth, init);
-      expect(await codeOf(() => store.create(key, init))).toBe("capacity-exceeded");
+      await store.delete(threadKey);
+      await store.create(fourth, sessionInit);
+      expect(await codeOf(() => store.create(threadKey, sessionInit))).toBe("capacity-exceeded");
     });
 
     define("removes the runs of a thread that has no session", async () => {
       const store = await bench.open();
-      await openBenchRun(store.runs, run);
-      expect(await store.delete(key)).toBe(false);
-      expect(await store.runs.active(key)).toBeUndefined();
-      expect(await store.runs.find(run.principal, run.runId)).toBeUndefined();
+      await openBenchRun(store.runs, runKey);
+      expect(await store.delete(threadKey)).toBe(false);
+      expect(await store.runs.active(threadKey)).toBeUndefined();
+      expect(await store.runs.find(runKey.principal, runKey.runId)).toBeUndefined();
     });
 
     define("takes a lower limit of sessions with each new one", async () => {
       const store = await bench.open({ maxSessions: 3 });
       const make = (threadId: string, maxSessions: number): unknown =>
-        store.create({ ...key, threadId }, { ...init, maxSessions });
+        store.create({ ...threadKey, threadId }, { ...sessionInit, maxSessions });
       await make("t1", 2);
       await make("t2", 2);
       expect(await codeOf(() => make("t3", 2))).toBe("capacity-exceeded");
-      expect(await store.get({ ...key, threadId: "t3" })).toBeUndefined();
+      expect(await store.get({ ...threadKey, threadId: "t3" })).toBeUndefined();
       await make("t3", 9);
       expect(await codeOf(() => make("t4", 9))).toBe("capacity-exceeded");
     });
 
     define("counts no session that has expired", async () => {
       const store = await bench.open({ maxSessions: 1, ttlMs });
-      await store.create(key, init);
+      await store.create(threadKey, sessionInit);
       await bench.pass(ttlMs);
-      await store.create({ ...key, threadId: "t2" }, init);
+      await store.create({ ...threadKey, threadId: "t2" }, sessionInit);
     });
 
     define("lets go of its followers when it is closed, and may be closed twice", async () => {
       const store = await bench.open();
-      const lease = await openBenchRun(store.runs, run);
+      const lease = await openBenchRun(store.runs, runKey);
       await store.runs.append(lease, [mark(1)]);
-      const follower = watch(store.runs, run);
+      const follower = watch(store.runs, runKey);
       await bench.until(() => follower.entries.length > 0);
       await store.close();
       // With an error or without: it must not wait forever.

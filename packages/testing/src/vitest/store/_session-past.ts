@@ -1,7 +1,7 @@
 import type { PastRun } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
-import { assistant, idsOf, init, key, user } from "./_session-kit.ts";
-import type { SessionKit } from "./_session-kit.ts";
+import { assistant, idsOf, sessionInit, threadKey, user } from "./_store-kit.ts";
+import type { SessionKit } from "./_store-kit.ts";
 import { numbersTo } from "./_store-bench.ts";
 
 /** What a thread remembers of its past: its owner, its runs, and what was pruned. */
@@ -13,21 +13,21 @@ export function testSessionPast({ bench, define }: SessionKit): void {
     ] as const) {
       define(`stays the ${first} once it is`, async () => {
         const store = await bench.open();
-        await store.create(key, init);
-        expect((await store.get(key))!.historyOwner).toBeUndefined();
-        await store.update(key, { append: [user("1")] });
-        expect((await store.get(key))!.historyOwner).toBeUndefined();
-        expect(await store.update(key, { historyOwner: first })).toMatchObject({
+        await store.create(threadKey, sessionInit);
+        expect((await store.get(threadKey))!.historyOwner).toBeUndefined();
+        await store.update(threadKey, { append: [user("1")] });
+        expect((await store.get(threadKey))!.historyOwner).toBeUndefined();
+        expect(await store.update(threadKey, { historyOwner: first })).toMatchObject({
           historyOwner: first,
         });
-        await store.update(key, { historyOwner: second, state: 1 });
-        await store.update(key, { state: 2 });
-        await store.touch(key);
-        expect(await store.get(key)).toMatchObject({ historyOwner: first, state: 2 });
-        await store.delete(key);
-        await store.create(key, init);
-        await store.update(key, { historyOwner: second });
-        expect(await store.get(key)).toMatchObject({ historyOwner: second });
+        await store.update(threadKey, { historyOwner: second, state: 1 });
+        await store.update(threadKey, { state: 2 });
+        await store.touch(threadKey);
+        expect(await store.get(threadKey)).toMatchObject({ historyOwner: first, state: 2 });
+        await store.delete(threadKey);
+        await store.create(threadKey, sessionInit);
+        await store.update(threadKey, { historyOwner: second });
+        expect(await store.get(threadKey)).toMatchObject({ historyOwner: second });
       });
     }
   });
@@ -37,29 +37,29 @@ export function testSessionPast({ bench, define }: SessionKit): void {
 
     define("are its last hundred, oldest first", async () => {
       const store = await bench.open();
-      await store.create(key, init);
-      expect((await store.get(key))!.pastRuns ?? []).toEqual([]);
-      for (const number of numbersTo(103)) await store.update(key, { run: past(number) });
-      await store.update(key, { state: 1 });
-      expect((await store.get(key))!.pastRuns).toEqual(numbersTo(103, 4).map(past));
+      await store.create(threadKey, sessionInit);
+      expect((await store.get(threadKey))!.pastRuns ?? []).toEqual([]);
+      for (const number of numbersTo(103)) await store.update(threadKey, { run: past(number) });
+      await store.update(threadKey, { state: 1 });
+      expect((await store.get(threadKey))!.pastRuns).toEqual(numbersTo(103, 4).map(past));
     });
 
     define("name a run once, by its last request", async () => {
       const store = await bench.open();
-      await store.create(key, init);
-      for (const number of [1, 2, 3]) await store.update(key, { run: past(number) });
-      await store.update(key, { run: { runId: "r2", request: "again" } });
+      await store.create(threadKey, sessionInit);
+      for (const number of [1, 2, 3]) await store.update(threadKey, { run: past(number) });
+      await store.update(threadKey, { run: { runId: "r2", request: "again" } });
       const expected = [past(1), past(3), { runId: "r2", request: "again" }];
-      expect((await store.get(key))!.pastRuns).toEqual(expected);
+      expect((await store.get(threadKey))!.pastRuns).toEqual(expected);
     });
 
     define("are gone with the thread", async () => {
       const store = await bench.open();
-      await store.create(key, init);
-      await store.update(key, { run: past(1) });
-      await store.delete(key);
-      await store.create(key, init);
-      expect((await store.get(key))!.pastRuns ?? []).toEqual([]);
+      await store.create(threadKey, sessionInit);
+      await store.update(threadKey, { run: past(1) });
+      await store.delete(threadKey);
+      await store.create(threadKey, sessionInit);
+      expect((await store.get(threadKey))!.pastRuns ?? []).toEqual([]);
     });
   });
 
@@ -69,25 +69,25 @@ export function testSessionPast({ bench, define }: SessionKit): void {
 
     define("is counted, and its last one named", async () => {
       const store = await bench.open({ maxMessagesPerThread: 3 });
-      await store.create(key, init);
-      await store.update(key, { append: messages(3) });
-      expect((await store.get(key))!.pruned).toBeUndefined();
-      await store.update(key, { append: messages(5, 4) });
-      expect(await store.get(key)).toMatchObject({ pruned: { count: 2, lastId: "m2" } });
-      await store.update(key, { append: messages(9, 6) });
-      expect(await store.get(key)).toMatchObject({ pruned: { count: 6, lastId: "m6" } });
-      await store.update(key, { state: 1 });
-      await store.touch(key);
-      expect(await store.get(key)).toMatchObject({ pruned: { count: 6, lastId: "m6" } });
+      await store.create(threadKey, sessionInit);
+      await store.update(threadKey, { append: messages(3) });
+      expect((await store.get(threadKey))!.pruned).toBeUndefined();
+      await store.update(threadKey, { append: messages(5, 4) });
+      expect(await store.get(threadKey)).toMatchObject({ pruned: { count: 2, lastId: "m2" } });
+      await store.update(threadKey, { append: messages(9, 6) });
+      expect(await store.get(threadKey)).toMatchObject({ pruned: { count: 6, lastId: "m6" } });
+      await store.update(threadKey, { state: 1 });
+      await store.touch(threadKey);
+      expect(await store.get(threadKey)).toMatchObject({ pruned: { count: 6, lastId: "m6" } });
     });
 
     define("is counted once, though a client sends the whole history each time", async () => {
       const store = await bench.open({ maxMessagesPerThread: 2 });
-      await store.create(key, init);
+      await store.create(threadKey, sessionInit);
       for (const number of numbersTo(6, 3)) {
-        await store.update(key, { messages: messages(number) });
-        await store.update(key, { messages: messages(number) });
-        const session = await store.get(key);
+        await store.update(threadKey, { messages: messages(number) });
+        await store.update(threadKey, { messages: messages(number) });
+        const session = await store.get(threadKey);
         expect(idsOf(session)).toEqual([`m${number - 1}`, `m${number}`]);
         expect(session).toMatchObject({ pruned: { count: number - 2, lastId: `m${number - 2}` } });
       }
@@ -95,31 +95,31 @@ export function testSessionPast({ bench, define }: SessionKit): void {
 
     define("is not what a client left out of its history", async () => {
       const store = await bench.open({ maxMessagesPerThread: 10 });
-      await store.create(key, init);
-      await store.update(key, { messages: [...messages(3), assistant("a")] });
-      await store.update(key, { messages: messages(2) });
-      await store.update(key, { messages: [user("m1"), user("edited")] });
-      await store.update(key, { messages: [] });
-      expect((await store.get(key))!.pruned).toBeUndefined();
+      await store.create(threadKey, sessionInit);
+      await store.update(threadKey, { messages: [...messages(3), assistant("a")] });
+      await store.update(threadKey, { messages: messages(2) });
+      await store.update(threadKey, { messages: [user("m1"), user("edited")] });
+      await store.update(threadKey, { messages: [] });
+      expect((await store.get(threadKey))!.pruned).toBeUndefined();
     });
 
     define("is remembered by a client that goes back behind it", async () => {
       const store = await bench.open({ maxMessagesPerThread: 3 });
-      await store.create(key, init);
-      await store.update(key, { messages: messages(9) });
-      await store.update(key, { messages: [user("m1"), user("edited")] });
-      expect(await store.get(key)).toMatchObject({ pruned: { count: 6, lastId: "m6" } });
-      await store.update(key, { messages: [...messages(4), user("edited")] });
-      expect(await store.get(key)).toMatchObject({ pruned: { lastId: "m2" } });
+      await store.create(threadKey, sessionInit);
+      await store.update(threadKey, { messages: messages(9) });
+      await store.update(threadKey, { messages: [user("m1"), user("edited")] });
+      expect(await store.get(threadKey)).toMatchObject({ pruned: { count: 6, lastId: "m6" } });
+      await store.update(threadKey, { messages: [...messages(4), user("edited")] });
+      expect(await store.get(threadKey)).toMatchObject({ pruned: { lastId: "m2" } });
     });
 
     define("is recorded where a single change sets the bound", async () => {
       const store = await bench.open();
-      await store.create(key, init);
-      await store.update(key, { append: messages(4), maxMessages: 3 });
-      await store.update(key, { append: messages(6, 5) });
-      expect(idsOf(await store.get(key))).toEqual(["m2", "m3", "m4", "m5", "m6"]);
-      expect(await store.get(key)).toMatchObject({ pruned: { count: 1, lastId: "m1" } });
+      await store.create(threadKey, sessionInit);
+      await store.update(threadKey, { append: messages(4), maxMessages: 3 });
+      await store.update(threadKey, { append: messages(6, 5) });
+      expect(idsOf(await store.get(threadKey))).toEqual(["m2", "m3", "m4", "m5", "m6"]);
+      expect(await store.get(threadKey)).toMatchObject({ pruned: { count: 1, lastId: "m1" } });
     });
   });
 }

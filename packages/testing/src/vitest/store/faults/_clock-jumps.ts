@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
-import { assistant, hour, init, key, run, user } from "../_session-kit.ts";
-import type { SessionKit } from "../_session-kit.ts";
+import { assistant, hour, sessionInit, threadKey, runKey, user } from "../_store-kit.ts";
+import type { SessionKit } from "../_store-kit.ts";
 import { ending, mark, offsetsOf, openBenchRun } from "../_store-bench.ts";
 import { failureOf } from "./_session-faults.ts";
 
@@ -16,40 +16,42 @@ export function testClockJumps({ bench, define }: SessionKit): void {
       define(`${title} ends a run once, or not at all, and frees its thread`, async () => {
         const jump = bench.jumpingClock();
         const store = await bench.open({ clock: jump.clock, ttlMs: day, runLogMs: day });
-        await store.create(key, init);
-        const lease = await openBenchRun(store.runs, run);
+        await store.create(threadKey, sessionInit);
+        const lease = await openBenchRun(store.runs, runKey);
         await store.runs.append(lease, [mark(1)]);
         jump.by(ms);
         const code = await failureOf(async () => {
           await store.runs.append(lease, [mark(2)]);
-          await store.update(key, { append: [user("1")] }, { lease });
-          await store.runs.close(lease, ending(3, run), "finished");
+          await store.update(threadKey, { append: [user("1")] }, { lease });
+          await store.runs.close(lease, ending(3, runKey), "finished");
         });
         expect([undefined, "run-lost"]).toContain(code);
         const record = await store.runs.find("ann", "r1");
         expect(record?.status).toBe(code ? "lost" : "finished");
-        expect(offsetsOf(await store.runs.read(run, 0))).toEqual(
+        expect(offsetsOf(await store.runs.read(runKey, 0))).toEqual(
           Array.from({ length: record!.last }, (_, index) => index + 1),
         );
-        const next = { ...run, runId: "r2" };
+        const next = { ...runKey, runId: "r2" };
         const second = await openBenchRun(store.runs, next);
-        await store.update(key, { append: [assistant("2")] }, { lease: second });
+        await store.update(threadKey, { append: [assistant("2")] }, { lease: second });
         await store.runs.close(second, ending(1, next), "finished");
       });
 
       define(`${title} moves no thread back in time, and keeps its order`, async () => {
         const jump = bench.jumpingClock();
         const store = await bench.open({ clock: jump.clock, ttlMs: day });
-        const { lastActivity } = await store.create(key, init);
+        const { lastActivity } = await store.create(threadKey, sessionInit);
         jump.by(ms);
-        const changed = await store.update(key, { append: [user("1")] });
+        const changed = await store.update(threadKey, { append: [user("1")] });
         expect(changed.lastActivity).toBeGreaterThanOrEqual(lastActivity);
-        await store.touch(key);
-        const touched = await store.get(key);
+        await store.touch(threadKey);
+        const touched = await store.get(threadKey);
         expect(touched!.lastActivity).toBeGreaterThanOrEqual(changed.lastActivity);
         jump.by(-ms);
-        await store.touch(key);
-        expect((await store.get(key))!.lastActivity).toBeGreaterThanOrEqual(touched!.lastActivity);
+        await store.touch(threadKey);
+        expect((await store.get(threadKey))!.lastActivity).toBeGreaterThanOrEqual(
+          touched!.lastActivity,
+        );
         const { items } = await store.list({ principal: "ann", limit: 10 });
         expect(items.map(({ threadId }) => threadId)).toEqual(["t1"]);
       });

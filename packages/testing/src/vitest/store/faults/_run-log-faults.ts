@@ -1,7 +1,7 @@
 import type { Awaitable, LogEntry, RunKey, RunLog } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
-import { init, leaseMs } from "../_run-log-kit.ts";
-import type { RunLogKit } from "../_run-log-kit.ts";
+import { runInit, leaseMs } from "../_store-kit.ts";
+import type { RunLogKit } from "../_store-kit.ts";
 import { failureOf } from "./_session-faults.ts";
 import {
   ending,
@@ -13,12 +13,12 @@ import {
   watch,
 } from "../_store-bench.ts";
 import { atEachCall, callMs, createFaultGate, faults, withoutRejections } from "./_store-faults.ts";
-import type { Fault, FaultGate } from "./_store-faults.ts";
+import type { StoreFault, FaultGate } from "./_store-faults.ts";
 
 /** What a log is when calls to the database fail, or are answered too late. */
 export function testRunLogFaults({ bench, define }: RunLogKit): void {
   function defineFault(
-    title: (fault: Fault) => string,
+    title: (fault: StoreFault) => string,
     scene: (at: { runs: RunLog; gate: FaultGate; key: RunKey; arm: () => void }) => Promise<void>,
   ): void {
     for (const fault of faults) {
@@ -70,11 +70,11 @@ export function testRunLogFaults({ bench, define }: RunLogKit): void {
       (fault) => `that ${fault} opens a run that can be found, or none`,
       async ({ runs, gate, key, arm }) => {
         arm();
-        const opening = Promise.resolve(runs.open(key, init));
+        const opening = Promise.resolve(runs.open(key, runInit));
         const code = await bench.within(failureOf(() => opening));
         gate.disarm();
         expect([undefined, "store-unavailable"]).toContain(code);
-        const again = code ? await soon(runs.open(key, init)) : await opening;
+        const again = code ? await soon(runs.open(key, runInit)) : await opening;
         if ("busy" in again) {
           expect(again.busy).toMatchObject(key);
           expect(await soon(runs.find(key.principal, key.runId))).toMatchObject(key);
@@ -83,7 +83,7 @@ export function testRunLogFaults({ bench, define }: RunLogKit): void {
         // Whatever was begun and has no owner is over after a lease.
         const next = { ...key, runId: `${key.runId}-next` };
         await bench.until(async () => {
-          const opened = await runs.open(next, init);
+          const opened = await runs.open(next, runInit);
           if ("busy" in opened) return false;
           await playRun(runs, opened);
           return true;

@@ -1,8 +1,8 @@
 import { isAgentError } from "@holodeck/agui-core";
 import type { Awaitable, Session, SessionStore } from "@holodeck/agui-core";
 import { describe, expect } from "vitest";
-import { assistant, idsOf, init, user } from "../_session-kit.ts";
-import type { SessionKit } from "../_session-kit.ts";
+import { assistant, idsOf, sessionInit, user } from "../_store-kit.ts";
+import type { SessionKit } from "../_store-kit.ts";
 import { mark, openBenchRun } from "../_store-bench.ts";
 import { atEachCall, callMs, createFaultGate, faults, withoutRejections } from "./_store-faults.ts";
 import type { FaultGate } from "./_store-faults.ts";
@@ -40,17 +40,17 @@ export function testSessionFaults({ bench, define }: SessionKit): void {
         const unhandled = await withoutRejections(bench, async () => {
           const { store, gate } = await openFaulty();
           const [key, run] = [nth(0), { ...nth(0), runId: "r1" }];
-          await store.create(key, init);
+          await store.create(key, sessionInit);
           const lease = await openBenchRun(store.runs, run);
           const calls: Record<string, () => unknown> = {
             get: () => store.get(key),
-            create: () => store.create(nth(1), init),
+            create: () => store.create(nth(1), sessionInit),
             update: () => store.update(key, { state: 1 }),
             touch: () => store.touch(key),
             list: () => store.list({ principal: "ann", limit: 10 }),
             cleanupExpired: () => store.cleanupExpired(),
             take: () => store.take("bucket", 1, { tokens: 5, perMs: 1_000 }),
-            open: () => store.runs.open({ ...nth(2), runId: "r2" }, init),
+            open: () => store.runs.open({ ...nth(2), runId: "r2" }, sessionInit),
             append: () => store.runs.append(lease, [mark(1)]),
             find: () => store.runs.find("ann", "r1"),
             active: () => store.runs.active(key),
@@ -87,7 +87,7 @@ export function testSessionFaults({ bench, define }: SessionKit): void {
             const { store, gate } = await openFaulty();
             await atEachCall(async (after) => {
               const key = nth(after);
-              await store.create(key, init);
+              await store.create(key, sessionInit);
               gate.arm(fault, after);
               const first = { append: [user("1")], state: "first" };
               const code = await bench.within(failureOf(() => store.update(key, first)));
@@ -114,10 +114,10 @@ export function testSessionFaults({ bench, define }: SessionKit): void {
             await atEachCall(async (after) => {
               const key = nth(after);
               gate.arm(fault, after);
-              const code = await bench.within(failureOf(() => store.create(key, init)));
+              const code = await bench.within(failureOf(() => store.create(key, sessionInit)));
               const isHit = gate.disarm();
               expect([undefined, "store-unavailable"]).toContain(code);
-              const again = await soon(failureOf(() => store.create(key, init)));
+              const again = await soon(failureOf(() => store.create(key, sessionInit)));
               expect(code ? [undefined, "run-exists"] : ["run-exists"]).toContain(again);
               const stored = await soon(store.update(key, { state: "kept" }));
               await gate.release();

@@ -10,14 +10,14 @@ export const faults = [
   "answers late",
 ] as const;
 
-export type Fault = (typeof faults)[number];
+export type StoreFault = (typeof faults)[number];
 
 /** Between a store and its database. */
 export interface FaultGate {
   /** Passed to the store: each of its calls goes through it. */
   readonly through: <T>(call: () => PromiseLike<T>) => Promise<T>;
   /** From here on the call after so many others has a fault. */
-  arm(fault: Fault, after: number): void;
+  arm(fault: StoreFault, after: number): void;
   /** Calls are made again. True when the fault has happened. */
   disarm(): boolean;
   /** Makes the calls that were held back, in order. */
@@ -25,7 +25,7 @@ export interface FaultGate {
 }
 
 export function createFaultGate(): FaultGate {
-  let fault: Fault | undefined;
+  let fault: StoreFault | undefined;
   let left = 0;
   let isHit = false;
   let held: (() => Promise<void>)[] = [];

@@ -9,7 +9,7 @@ type User = Extract<Message, { role: "user" }>;
 type Part = Exclude<User["content"], string>[number];
 
 /** A question, with what was attached to it. */
-export function UserMessage({ message, isLast }: { message: User; isLast: boolean }) {
+export function UserMessageView({ message, isLast }: { message: User; isLast: boolean }) {
   const parts = typeof message.content === "string" ? [] : message.content;
   const text = textOf(message.content);
   // REST keeps the conversation on the server, where nothing can be taken back.

@@ -16,7 +16,7 @@ export interface Token {
 }
 
 /** Code in pieces, to be shown as text: nothing of it ever becomes markup. */
-export function highlight(code: string, language: Language): Token[] {
+export function tokenize(code: string, language: Language): Token[] {
   const tokens: Token[] = [];
   const kinds: string[] = [];
   // highlight.js answers with spans around escaped text, and nothing else.

@@ -1,8 +1,8 @@
 import type { ContentPart, Message } from "@ag-ui/core";
-import type { Asked } from "./endpoints.ts";
+import type { SampleRequest } from "./endpoints.ts";
 
 /** A message as the AI SDK writes it. */
-export interface UiMessage {
+export interface SampleMessage {
   readonly id: string;
   readonly role: "user" | "assistant";
   readonly parts: readonly UiPart[];
@@ -13,8 +13,11 @@ type UiPart =
   | { readonly type: "file"; readonly mediaType: string; readonly url: string };
 
 /** The messages without tool calls; `isWhole` is false when something was left out. */
-export function toUiMessages({ input }: Asked): { messages: UiMessage[]; isWhole: boolean } {
-  const messages: UiMessage[] = [];
+export function toSampleMessages({ input }: SampleRequest): {
+  messages: SampleMessage[];
+  isWhole: boolean;
+} {
+  const messages: SampleMessage[] = [];
   let isWhole = true;
   for (const message of input.messages) {
     const { id, role } = message;

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { state } from "../../model.ts";
 import { agent } from "../../shell/server-state.ts";
 import { endOf, followWish } from "../../ui/reader-wish.ts";
-import { Approval } from "./approval.tsx";
+import { ApprovalView } from "./approval-view.tsx";
 import { MessageView } from "./message-view.tsx";
 import type { ToolResult } from "./message-view.tsx";
 import { chat } from "../state/instance.ts";
@@ -15,7 +15,7 @@ import { TurnActions } from "./turn-actions.tsx";
 // A reader who scrolls down is at the end when closer to it than this, in pixels.
 const nearEnd = 80;
 
-export function MessageList() {
+export function MessageListView() {
   const list = useRef<HTMLDivElement>(null);
   const isFollowing = useRef(true);
   const lastTop = useRef(0);
@@ -98,7 +98,7 @@ export function MessageList() {
           );
         })}
         {freeQuestions.map((interrupt) => (
-          <Approval key={interrupt.id} interrupt={interrupt} />
+          <ApprovalView key={interrupt.id} interrupt={interrupt} />
         ))}
         {status === "loading" && <p class="note">Opening the conversation…</p>}
         {status === "reconnecting" && <p class="note">The connection was lost. Reconnecting…</p>}

@@ -7,7 +7,7 @@ import { DroppedError } from "./dropped-error.ts";
 const maxBufferSize = 32 * 1024 * 1024;
 
 /** An event and the id that a resume names. */
-export interface ReadEvent {
+export interface ReceivedEvent {
   readonly event: BaseEvent;
   readonly id?: string;
 }
@@ -16,10 +16,10 @@ export interface ReadEvent {
  * Yields the events of a body as they arrive. A body that breaks off ends here like one that is over: the
  * missing terminal event shows it.
  */
-export async function* readEvents(
+export async function* receiveEvents(
   response: Response,
   signal: AbortSignal,
-): AsyncGenerator<ReadEvent, void, undefined> {
+): AsyncGenerator<ReceivedEvent, void, undefined> {
   const frames: EventSourceMessage[] = [];
   const onEvent = (frame: EventSourceMessage): number => frames.push(frame);
   const parser = createParser({ onEvent, onError: refuseEndless, maxBufferSize });

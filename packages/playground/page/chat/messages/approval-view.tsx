@@ -6,7 +6,7 @@ import { chat } from "../state/instance.ts";
 import { JsonForm } from "./json-form.tsx";
 
 /** A question of the agent's to a person: yes or no, or what else it asks for. */
-export function Approval({ interrupt }: { interrupt: Interrupt }) {
+export function ApprovalView({ interrupt }: { interrupt: Interrupt }) {
   const [reason, setReason] = useState("");
   const group = useRef<HTMLDivElement>(null);
   const { id, message } = interrupt;
