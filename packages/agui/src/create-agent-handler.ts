@@ -1,5 +1,5 @@
 import { toFetch } from "@holodeck/agui-core";
-import { createTicker, isPromise } from "@holodeck/agui-core/internal";
+import { ByteBudget, createTicker, isPromise } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
   Awaitable,
@@ -74,6 +74,12 @@ export function createAgentHandler(
   const capabilities = createCapabilities(agents, settings);
   const runs = createRegistry();
   const ticker = createRunTicker(settings);
+  const { clock } = settings;
+  const unsent = new ByteBudget({
+    maxBytes: settings.limits.unsentBytes,
+    clock,
+    what: "responses",
+  });
   const lifecycle = createLifecycle({ agents, settings, runs, resources });
   const readable = noticeLosses({ settings, agents, runs });
   const host = createHost({
@@ -81,7 +87,7 @@ export function createAgentHandler(
     readable,
     agents,
     runs,
-    runSettings: { ...settings, ticker },
+    runSettings: { ...settings, ticker, unsent },
     resources,
     info,
     discover,
@@ -97,7 +103,13 @@ export function createAgentHandler(
       ...(settings.files?.routes?.(settings) ?? []).map((route) => ({ owner: "files", route })),
     ]),
   ]);
-  const handle = createHandle({ settings, router, admit: lifecycle.admit });
+  const handle = createHandle({
+    settings,
+    router,
+    ticker,
+    unsent,
+    admit: lifecycle.admit,
+  });
   let document: Promise<Json> | undefined;
 
   function info(): Json {

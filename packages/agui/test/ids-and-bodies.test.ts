@@ -184,7 +184,7 @@ describe("useChat", () => {
   });
 
   test.for([1_000, 150_000])("is refused %d tool parts: each is a message", async (count) => {
-    const url = await open({ limits: { bodyBytes: 100 * 1024 * 1024 } });
+    const url = await open({ limits: { bodyBytes: 100 * 1024 * 1024, jsonNodes: 2_000_000 } });
     const response = await post(`${url}/api/chat`, body(count));
     expect(response.status).toBe(400);
     expect(((await response.json()) as { detail: string }).detail).toContain("1000");

@@ -67,11 +67,20 @@ function strings(params: Json): Record<string, string> {
     const message = `params.${name} must be a string, not ${describeValue(value)}.`;
     throw new AgentError("invalid-request", message);
   }
-  const entries = Object.entries(params);
-  return Object.fromEntries(
-    entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"),
-  );
+  const texts: Record<string, string> = {};
+  let count = 0;
+  for (const name in params) {
+    if (++count > maxParams) {
+      throw new AgentError("invalid-request", `params has more than ${maxParams} members.`);
+    }
+    const value = params[name];
+    if (typeof value === "string") texts[name] = value;
+  }
+  return texts;
 }
+
+// No method has more than four.
+const maxParams = 64;
 
 function quote(text: string): string {
   return JSON.stringify(text.slice(0, 40));

@@ -1,4 +1,6 @@
 import { isOpaqueId } from "@holodeck/agui-core";
+import { isRecord } from "@holodeck/agui-core/internal";
+import type { Json } from "@holodeck/agui-core";
 import { z } from "zod";
 import type { AnswerKind, Bodies } from "./bodies.ts";
 
@@ -10,7 +12,7 @@ export const schemas: { readonly [K in keyof Bodies]: z.ZodType<Bodies[K]> } = {
   stop: z.looseObject({ runId: id.optional() }),
   envelope: z.looseObject({
     method: z.string(),
-    params: z.record(z.string(), z.unknown()).optional(),
+    params: z.custom<Json>(isRecord, "must be an object").meta({ type: "object" }).optional(),
     body: z.unknown().optional(),
   }),
   resource: z.object({

@@ -64,6 +64,7 @@ export type {
   Reply,
   ReplyStream,
   Sink,
+  UnsentResponse,
 } from "./contract/exchange.ts";
 export type {
   FileJob,

@@ -1,5 +1,5 @@
 import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
-import type { AgentRequest, HandlerMiddleware, Reply } from "@holodeck/agui-core";
+import type { AgentRequest, HandlerMiddleware, Reply, RequestFacts } from "@holodeck/agui-core";
 
 export interface CorsOptions {
   /**
@@ -106,13 +106,15 @@ export function cors(
   async function request(
     { method, headers }: AgentRequest,
     next: () => Promise<Reply>,
+    facts?: RequestFacts,
   ): Promise<Reply> {
     const granted = grant(headers.get("origin"));
+    const isReadable = Object.keys(granted).length > 0;
     if (method === "OPTIONS" && headers.has("access-control-request-method")) {
       return preflight(granted, headers.get("access-control-request-headers"));
     }
+    if (facts && isReadable) facts.isAllowedOrigin = isAllowed !== "*" || !isPersonal(headers);
     const reply = await next();
-    const isReadable = Object.keys(granted).length > 0;
     return {
       ...reply,
       headers: {
@@ -124,6 +126,11 @@ export function cors(
   }
 
   return { name: "cors", request };
+}
+
+// What a browser adds by itself: all origins may act, but none as its visitor.
+function isPersonal(headers: Headers): boolean {
+  return headers.has("cookie") || headers.has("authorization");
 }
 
 type Rule = "*" | ((origin: string) => boolean);

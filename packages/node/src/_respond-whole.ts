@@ -1,4 +1,4 @@
-import type { Chunk } from "@holodeck/agui-core";
+import type { Chunk, UnsentResponse } from "@holodeck/agui-core";
 import type { ServerResponse } from "node:http";
 import type { NodeRequest } from "./types.ts";
 
@@ -13,9 +13,13 @@ export interface WholeAnswer {
 /**
  * An answer in one piece, in Node's own way: head and text are one string and one write. Through a sink the
  * head would be flushed first, the text encoded and both held back until the tick is over, all for a stream
- * that has one chunk.
+ * that has one chunk. Returns what the socket could not take at once, if there is any.
  */
-export function respondWhole(res: ServerResponse, req: NodeRequest, answer: WholeAnswer): void {
+export function respondWhole(
+  res: ServerResponse,
+  req: NodeRequest,
+  answer: WholeAnswer,
+): UnsentResponse | undefined {
   const { status, headers, body, isBodyless } = answer;
   const length = Buffer.byteLength(body);
   // "close" reports a reset; without a listener, the error would end the process.
@@ -28,6 +32,29 @@ export function respondWhole(res: ServerResponse, req: NodeRequest, answer: Whol
   // Plain ASCII, which is most of the text, is copied and not encoded.
   else if (length === body.length) res.end(body, "latin1");
   else res.end(body);
+  return unsentOf(res) === 0 ? undefined : new Unsent(res);
+}
+
+class Unsent implements UnsentResponse {
+  readonly #res: ServerResponse;
+
+  constructor(res: ServerResponse) {
+    this.#res = res;
+  }
+
+  get pending(): number {
+    return unsentOf(this.#res);
+  }
+
+  destroy(): void {
+    this.#res.destroy();
+  }
+}
+
+function unsentOf(res: ServerResponse): number {
+  if (res.writableFinished || res.destroyed) return 0;
+  // A response that waits behind another has no socket yet.
+  return res.socket ? res.socket.writableLength : res.writableLength;
 }
 
 /**

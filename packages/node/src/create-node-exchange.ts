@@ -1,4 +1,4 @@
-import type { AgentRequest, Chunk, Exchange, Sink } from "@holodeck/agui-core";
+import type { AgentRequest, Chunk, Exchange, Sink, UnsentResponse } from "@holodeck/agui-core";
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { ServerResponse } from "node:http";
 import { NodeSink, onceLeft } from "./_node-sink.ts";
@@ -99,7 +99,11 @@ class NodeExchange implements Exchange {
     onceLeft(this.#res, listener);
   }
 
-  respond(status: number, headers: Readonly<Record<string, string>>, body: Chunk): void {
+  respond(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: Chunk,
+  ): UnsentResponse | undefined {
     const res = this.#res;
     const req = this.#req;
     // The rare ones have a sink that knows them.
@@ -107,14 +111,16 @@ class NodeExchange implements Exchange {
       const sink = this.reply(status, withLength(status, headers, Buffer.byteLength(body)));
       sink.write(body);
       sink.end();
-      return;
+      return sink;
     }
     this.#assertUnanswered();
     validate(headers);
     this.#options.onReply?.();
     // An invalid status throws here, as in `reply`: nothing is written, and a refusal can still be sent.
-    respondWhole(res, req, { status, headers, body, isBodyless: this.#isBodyless(status) });
+    const isBodyless = this.#isBodyless(status);
+    const unsent = respondWhole(res, req, { status, headers, body, isBodyless });
     this.#isAnswered = true;
+    return unsent;
   }
 
   #assertUnanswered(): void {

@@ -1,6 +1,7 @@
 import { AgentError, assertHandler, toProblem } from "@holodeck/agui-core";
 import type { Exchange, ExchangeHandler } from "@holodeck/agui-core";
 import { cutOff } from "./_node-sink.ts";
+import { socketBefore, whenNext } from "./_turns.ts";
 import { createNodeExchange } from "./create-node-exchange.ts";
 import type { NodeExchangeOptions } from "./create-node-exchange.ts";
 import type { NodeRequest, NodeResponse } from "./types.ts";
@@ -36,6 +37,16 @@ export function toNodeHandler(
   const { describe, onError } = options;
 
   return (req, res, next) => {
+    const socket = socketBefore(res);
+    if (socket) whenNext(res, socket, () => answer(req, res, next));
+    else answer(req, res, next);
+  };
+
+  function answer(
+    req: NodeRequest,
+    res: NodeResponse,
+    next: ((error?: unknown) => void) | undefined,
+  ): void {
     const isLast = !next;
     const about = describe ? { isLast, ...describe(req) } : isLast ? alone : amongOthers;
     const exchange = createNodeExchange(req, res, about);
@@ -53,7 +64,7 @@ export function toNodeHandler(
         onError?.(error);
       },
     );
-  };
+  }
 }
 
 // A handler of another make may throw instead of rejecting.

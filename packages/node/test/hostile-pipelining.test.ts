@@ -13,21 +13,27 @@ const request = (runId: string): string => {
   );
 };
 
-test("a client that leaves aborts the runs it had asked for one behind the other", async () => {
-  const aborted: string[] = [];
-  let began = 0;
-  let allBegan!: () => void;
-  let allAborted!: () => void;
-  const everyBegin = new Promise<void>((resolve) => (allBegan = resolve));
-  const everyAbort = new Promise<void>((resolve) => (allAborted = resolve));
+test("runs that a client asks for one behind the other begin one after the other, and none when it has left", async () => {
+  const events: string[] = [];
+  const waiting = new Map<string, () => void>();
+  const reached = (event: string): Promise<void> =>
+    events.includes(event)
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => waiting.set(event, resolve));
+  const note = (event: string): void => {
+    events.push(event);
+    waiting.get(event)?.();
+  };
+  let finish!: () => void;
+  const finished = new Promise<void>((resolve) => (finish = resolve));
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
   const handler = createAgentHandler(
     async (_input, { signal, runId, emit }) => {
       void emit.text("a");
-      if (++began === 3) allBegan();
+      note(`${runId} began`);
+      if (runId === "one") return finished;
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-      aborted.push(runId);
-      if (aborted.length === 3) allAborted();
+      note(`${runId} aborted`);
     },
     { logger: quiet },
   );
@@ -35,9 +41,12 @@ test("a client that leaves aborts the runs it had asked for one behind the other
   const socket = connect(port, "127.0.0.1");
   socket.resume();
   socket.write(request("one") + request("two") + request("three"));
-  await everyBegin;
+  await reached("one began");
+  expect(events).toEqual(["one began"]);
+  finish();
+  await reached("two began");
   socket.destroy();
-  await everyAbort;
-  expect(aborted.sort()).toEqual(["one", "three", "two"]);
+  await reached("two aborted");
   await close();
+  expect(events).toEqual(["one began", "two began", "two aborted"]);
 });

@@ -105,7 +105,7 @@ describe("an answer in one piece", () => {
   test.for([["Hello"], ["Grüße, 世界 🌍"], [new Uint8Array([0, 200, 255])], [""]] as const)(
     "arrives whole, with its length: %o",
     async ([body]) => {
-      const url = await serving((exchange) => exchange.respond!(201, { "x-a": "b" }, body));
+      const url = await serving((exchange) => void exchange.respond!(201, { "x-a": "b" }, body));
       const answer = await fetch(url);
       expect(answer.status).toBe(201);
       expect(answer.headers.get("x-a")).toBe("b");
@@ -116,7 +116,7 @@ describe("an answer in one piece", () => {
   );
 
   test("to HEAD is its head", async () => {
-    const url = await serving((exchange) => exchange.respond!(200, {}, "Hello"));
+    const url = await serving((exchange) => void exchange.respond!(200, {}, "Hello"));
     const answer = await fetch(url, { method: "HEAD" });
     expect(answer.headers.get("content-length")).toBe("5");
     expect(await answer.text()).toBe("");
@@ -138,7 +138,7 @@ describe("an answer in one piece", () => {
 
   test("with headers that cannot be sent leaves the exchange open", async () => {
     const url = await serving((exchange) => {
-      expect(() => exchange.respond!(200, { "x-a": "b\r\nx-c: d" }, "bad")).toThrow();
+      expect(() => void exchange.respond!(200, { "x-a": "b\r\nx-c: d" }, "bad")).toThrow();
       exchange.respond!(200, {}, "good");
     });
     expect(await (await fetch(url)).text()).toBe("good");
@@ -158,7 +158,7 @@ describe("an answer in one piece", () => {
   });
 
   test("goes over HTTP/2 as well", async () => {
-    const url = await serving((exchange) => exchange.respond!(200, {}, "Grüße"), true);
+    const url = await serving((exchange) => void exchange.respond!(200, {}, "Grüße"), true);
     const session = connectHttp2(url);
     const stream = session.request({ ":path": "/" }).setEncoding("utf8");
     let text = "";
@@ -206,6 +206,6 @@ describe("what code in front has done to a request", () => {
 });
 
 test("a status that cannot be sent is a 500 and not the end of the process", async () => {
-  const url = await serving((exchange) => exchange.respond!(0, {}, "{}"));
+  const url = await serving((exchange) => void exchange.respond!(0, {}, "{}"));
   expect((await fetch(url)).status).toBe(500);
 });

@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { toNodeHandler } from "../src/index.ts";
+import { createNodeExchange, toNodeHandler } from "../src/index.ts";
 import { handlerOf, replyJson } from "./_handler.ts";
 import { listen } from "./_listen.ts";
 import type { Listening } from "./_listen.ts";
@@ -89,14 +89,21 @@ describe("onLeave of an exchange", () => {
     expect(count.calls).toBe(0);
   });
 
-  test("reports it for a request that waits for its turn on the connection", async () => {
-    const { next } = await waiting();
+  test("reports it for a response that waits for its turn on the connection", async () => {
+    const exchanges: Exchange[] = [];
+    let wake!: () => void;
+    const both = new Promise<void>((resolve) => (wake = resolve));
+    server = await listen(
+      createServer((req, res) => {
+        if (exchanges.push(createNodeExchange(req, res)) === 2) wake();
+      }),
+    );
     const socket = connect(server.port, "127.0.0.1");
     socket.write("GET /1 HTTP/1.1\r\nhost: x\r\n\r\nGET /2 HTTP/1.1\r\nhost: x\r\n\r\n");
-    const exchanges = [await next(), await next()];
-    const both = Promise.all(exchanges.map(left));
-    socket.destroy();
     await both;
+    const gone = Promise.all(exchanges.map(left));
+    socket.destroy();
+    await gone;
   });
 
   test("reports it for one stream among many on HTTP/2", async () => {

@@ -322,8 +322,12 @@ describe("a wrong input", () => {
 
   test("gets an answer of bounded size", async () => {
     const faults = await faultsOf(body({ tools: Array.from({ length: 9_000 }, () => 5) }));
-    expect(faults).toHaveLength(101);
-    expect(faults.at(-1)).toEqual({ path: "", message: "8900 more faults are not listed." });
+    expect(faults).toHaveLength(20);
+    expect(faults.at(-1)?.path).toBe("tools.19");
+    const parts = Array.from({ length: 200 }, () => ({ type: "nope" }));
+    const few = await faultsOf(body({ messages: [{ id: "u", role: "user", content: parts }] }));
+    expect(few).toHaveLength(21);
+    expect(few.at(-1)).toEqual({ path: "", message: "More faults are not listed." });
     expect(await faultsOf(body({ tools: Array.from({ length: 10_001 }, () => ({})) }))).toEqual([
       { path: "tools", message: "tools has 10001 entries; at most 10000 are accepted." },
     ]);

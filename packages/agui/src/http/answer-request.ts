@@ -1,4 +1,6 @@
 import type { Awaitable, Call, Exchange, Reply } from "@holodeck/agui-core";
+import { assertOwnRequest } from "@holodeck/agui-core/internal";
+import type { ByteBudget } from "@holodeck/agui-core/internal";
 import { authenticate } from "./authenticate.ts";
 import { toCall } from "./call.ts";
 import type { RequestFindings } from "./call.ts";
@@ -17,10 +19,24 @@ export interface AskedRequest extends RequestFindings {
   readonly requestId: string;
   /** Which protocol answers, once that is known. */
   protocol: string | undefined;
+  /** Whether middleware has allowed the origin that the request comes from. */
+  isAllowedOrigin?: boolean;
+  /** The id of the caller, once it is authenticated. */
+  principal: string | undefined;
+}
+
+/** Who shares the bytes that all clients may take: a caller, or an address where callers are not known. */
+export function ownerOf({
+  principal,
+  exchange,
+}: Pick<AskedRequest, "principal" | "exchange">): string {
+  return principal ?? exchange.request.ip ?? "";
 }
 
 interface AnswerOptions {
   readonly settings: Settings;
+  /** What the bodies of all clients may take while they arrive. */
+  readonly bodies: ByteBudget;
   /** Lets a request in, or throws why not. */
   admit(): Promise<void> | void;
   /** The reply to an error. */
@@ -30,7 +46,7 @@ interface AnswerOptions {
 /** The reply of the route that a request is for: admission, authentication, body, then the route. */
 export async function answerRequest(asked: AskedRequest, options: AnswerOptions): Promise<Reply> {
   const { exchange, routes, match, requestId } = asked;
-  const { settings, explain } = options;
+  const { settings, bodies, explain } = options;
   let call: Call | undefined;
   let chosen: MountedRoute | undefined;
   try {
@@ -41,9 +57,11 @@ export async function answerRequest(asked: AskedRequest, options: AnswerOptions)
       const refuse = (error: unknown): Reply => explain(exchange, requestId, error);
       return notAllowed(exchange.method, match.allow, refuse);
     }
+    if (!asked.isAllowedOrigin && isOpenToForms(asked)) assertOwnRequest(exchange);
     const isPublic = !settings.authenticate || routes.every(({ route }) => route.public);
     const principal = isPublic ? undefined : await authenticate(exchange.request, settings);
-    const read = hasBody(routes) ? await readBody(exchange, routes, settings) : undefined;
+    asked.principal = principal?.id;
+    const read = hasBody(routes) ? await readBody(asked, settings, bodies) : undefined;
     const body = read?.value;
     const { params } = match;
     call = toCall(exchange, {
@@ -73,16 +91,25 @@ export async function answerRequest(asked: AskedRequest, options: AnswerOptions)
   }
 }
 
+// A body that must be JSON is guarded by its type; a parser in front may have taken one without a type.
+function isOpenToForms({ exchange, routes }: AskedRequest): boolean {
+  const { method } = exchange;
+  if (method === "GET" || method === "HEAD") return false;
+  for (const { route } of routes) if (route.body !== "json") return true;
+  return exchange.header("content-type") === undefined && exchange.parsedBody !== undefined;
+}
+
 function hasBody(routes: readonly MountedRoute[]): boolean {
   for (const { route } of routes) if (route.body !== undefined) return true;
   return false;
 }
 
 function readBody(
-  exchange: Exchange,
-  routes: readonly MountedRoute[],
+  asked: AskedRequest,
   { limits }: Settings,
+  bodies: ByteBudget,
 ): Awaitable<ReadBody | undefined> {
+  const { exchange, routes } = asked;
   let takesMultipart = false;
   let isOptional = false;
   for (const { route } of routes) {
@@ -91,5 +118,5 @@ function readBody(
   }
   // Uploads are streamed to the route, which knows their limits.
   if (takesMultipart && isMultipart(exchange)) return undefined;
-  return readJson(exchange, limits, isOptional);
+  return readJson(exchange, { limits, bodies, owner: () => ownerOf(asked), isOptional });
 }

@@ -1,5 +1,8 @@
+import { isAgentError } from "@holodeck/agui-core";
+import { ByteBudget } from "@holodeck/agui-core/internal";
 import type { Exchange, ExchangeHandler, Reply } from "@holodeck/agui-core";
-import { answerRequest } from "./answer-request.ts";
+import type { Ticker } from "@holodeck/agui-core/internal";
+import { answerRequest, ownerOf } from "./answer-request.ts";
 import type { AskedRequest } from "./answer-request.ts";
 import { stripBase, toRequestId } from "./call.ts";
 import { notFound, wantedOf } from "./choose-route.ts";
@@ -7,24 +10,34 @@ import { problemReply, toAgentError } from "./problem.ts";
 import { RequestLayers } from "./request-layers.ts";
 import type { Router } from "./router.ts";
 import { sendReply } from "./send-reply.ts";
+import { WholeAnswers } from "./whole-answers.ts";
 import type { Settings } from "../options/options.ts";
 
 interface HandleOptions {
   readonly settings: Settings;
   readonly router: Router;
+  readonly ticker: Ticker;
+  /** What all clients together may leave unread. */
+  readonly unsent: ByteBudget;
   /** Lets a request in, or throws why not. */
   admit(): Promise<void> | void;
 }
+
+type Asked = Pick<AskedRequest, "exchange" | "requestId" | "principal">;
 
 /** The way of one request through a handler: its route, the middleware around it, the reply. */
 export function createHandle({
   settings,
   router,
   admit,
+  ticker,
+  unsent,
 }: HandleOptions): ExchangeHandler["handle"] {
-  const { basePath, logger, debug } = settings;
+  const { basePath, logger, debug, clock, limits } = settings;
+  const bodies = new ByteBudget({ maxBytes: limits.bodiesBytes, clock, what: "bodies" });
+  const answers = new WholeAnswers({ ticker, clock, limits, unsent });
   const layers = new RequestLayers({ middleware: settings.handlerMiddleware, explain });
-  const answering = { settings, admit, explain };
+  const answering = { settings, bodies, admit, explain };
 
   function explain(exchange: Exchange, requestId: string, error: unknown): Reply {
     return problemReply(toAgentError(error, { logger, requestId, debug }), {
@@ -46,10 +59,14 @@ export function createHandle({
     return layers.isEmpty ? refusal : layers.run({ exchange, requestId }, async () => refusal);
   }
 
-  function send(exchange: Exchange, requestId: string, reply: Reply): void {
+  function send(asked: Asked, reply: Reply): void {
+    const { exchange, requestId } = asked;
+    const options = { requestId, answers, owner: () => ownerOf(asked) };
     try {
-      sendReply(exchange, reply, requestId);
+      sendReply(exchange, reply, options);
     } catch (error) {
+      if (isAgentError(error))
+        return sendReply(exchange, explain(exchange, requestId, error), options);
       // For example invalid response headers; the run behind the response must not wait for a
       // client.
       reply.stream?.discard();
@@ -62,6 +79,7 @@ export function createHandle({
     const path = stripBase(exchange.path, basePath);
     if (path === undefined && !exchange.isLast) return false;
     const requestId = toRequestId(exchange.header("x-request-id"));
+    let asked: Asked = { exchange, requestId, principal: undefined };
     let reply: Reply;
     try {
       const match = path === undefined ? undefined : router.match(exchange.method, path);
@@ -69,11 +87,13 @@ export function createHandle({
       if (!routes && !exchange.isLast) return false;
       if (!match || !routes) throw notFound(exchange);
       const protocol = routes.length === 1 ? routes[0]!.owner : undefined;
-      reply = await answer({ exchange, routes, match, requestId, protocol });
+      const request = { exchange, routes, match, requestId, protocol, principal: undefined };
+      asked = request;
+      reply = await answer(request);
     } catch (error) {
       reply = await refuse(exchange, requestId, error);
     }
-    send(exchange, requestId, reply);
+    send(asked, reply);
     return true;
   };
 }

@@ -248,9 +248,10 @@ function storeOptions(
 function resolveLimits(given: Partial<Limits>): Limits {
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const limits = { ...defaultLimits, ...set };
-  const { bodyBytes, sessionBytes, jsonNodes } = limits;
+  const { bodyBytes, bodiesBytes, sessionBytes, jsonNodes } = limits;
   return {
     ...limits,
+    bodiesBytes: Math.max(bodiesBytes, bodyBytes),
     // What a request may bring, a thread can hold.
     sessionBytes: Math.max(sessionBytes, bodyBytes),
     // Larger bodies have more values.
@@ -258,4 +259,4 @@ function resolveLimits(given: Partial<Limits>): Limits {
   };
 }
 
-const bytesPerNode = 64;
+const bytesPerNode = 150;

@@ -44,6 +44,9 @@ export interface Sink {
   destroy(): void;
 }
 
+/** A response that a client has not taken whole yet. */
+export type UnsentResponse = Pick<Sink, "pending" | "destroy">;
+
 /** One request and its response, as a binding passes it to the handler. */
 export interface Exchange {
   /** What `authenticate`, middleware and agents see of the request. */
@@ -77,8 +80,15 @@ export interface Exchange {
   onLeave(listener: () => void): void;
   /** Flushes the head at once. Called exactly once, unless `respond` is called instead. */
   reply(status: number, headers: Readonly<Record<string, string>>): Sink;
-  /** Sends the whole response in one piece; the binding sets its length. If absent, `reply` is used. */
-  respond?(status: number, headers: Readonly<Record<string, string>>, body: Chunk): void;
+  /**
+   * Sends the whole response in one piece; the binding sets its length. If absent, `reply` is used. Returns what the
+   * client has not taken yet, if that is known, so that a client that never takes it is disconnected.
+   */
+  respond?(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: Chunk,
+  ): UnsentResponse | undefined | void;
   /** Keeps a run alive after the response (Workers, Vercel). */
   waitUntil?(work: Promise<unknown>): void;
 }

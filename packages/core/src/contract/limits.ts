@@ -1,6 +1,7 @@
 /** Every bound, with its default in `docs/limits.md`. */
 export interface Limits {
   readonly bodyBytes: number;
+  readonly bodiesBytes: number;
   readonly jsonDepth: number;
   readonly jsonNodes: number;
   readonly files: number;
@@ -18,6 +19,7 @@ export interface Limits {
   readonly authenticateMs: number;
   readonly eventBytes: number;
   readonly followerBytes: number;
+  readonly unsentBytes: number;
   readonly stallMs: number;
   readonly appendBytes: number;
   readonly appendMs: number;
@@ -33,8 +35,9 @@ const MiB = 1024 * 1024;
 /** Every limit with its default. Each one is documented in the front door's README. */
 export const defaultLimits: Limits = {
   bodyBytes: 14 * MiB,
+  bodiesBytes: 64 * MiB,
   jsonDepth: 64,
-  jsonNodes: 250_000,
+  jsonNodes: 100_000,
   files: 10,
   fileBytes: 50 * MiB,
   uploadBytes: 100 * MiB,
@@ -50,6 +53,7 @@ export const defaultLimits: Limits = {
   authenticateMs: 10_000,
   eventBytes: 8 * MiB,
   followerBytes: MiB,
+  unsentBytes: 64 * MiB,
   stallMs: 30_000,
   appendBytes: MiB,
   appendMs: 10_000,

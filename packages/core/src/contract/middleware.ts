@@ -41,6 +41,11 @@ export interface RequestFacts extends RequestSubject {
   readonly requestId: string;
   /** The protocol that answers; known once the request is answered, if a protocol answers it. */
   readonly protocol: string | undefined;
+  /**
+   * Set it to true when the page that sends the request may do so from its origin, as `cors` does. A request that
+   * changes something, and that a page of another site can send without asking, is refused otherwise.
+   */
+  isAllowedOrigin?: boolean;
 }
 
 /** Handler-level middleware, in four stages. */

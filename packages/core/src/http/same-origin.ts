@@ -1,28 +1,62 @@
 import { AgentError } from "../contract/errors.ts";
-import type { Call } from "../contract/protocol.ts";
+import type { Exchange } from "../contract/exchange.ts";
+
+type Sent = Pick<Exchange, "header">;
 
 /**
  * Refuses a form that a page of another site sent: browsers let it do that without asking, and with
  * the user's cookies. A header that no form can send makes them ask first, so then CORS has decided.
  */
-export function assertOwnForm(call: Pick<Call, "header">): void {
+export function assertOwnForm(call: Sent): void {
   if (isOwnPage(call) || isAskedFor(call)) return;
-  throw new AgentError(
+  throw refusal("form");
+}
+
+/**
+ * The same for a request that changes something and has no body, or any body: what a page of another site can send
+ * without asking is refused. Browsers ask before DELETE and PATCH, unless a host makes them of a form's POST.
+ */
+export function assertOwnRequest(request: Sent & Pick<Exchange, "method">): void {
+  if (isOwnPage(request) || isAskedFor(request) || hasJsonType(request)) return;
+  const isSimple = request.method === "POST" || isWithoutCors(request.header("sec-fetch-mode"));
+  if (isSimple) throw refusal("request");
+}
+
+function refusal(what: string): AgentError {
+  return new AgentError(
     "forbidden",
-    "A cross-origin form needs the header X-Requested-With or a bearer token.",
+    `A cross-origin ${what} needs the header X-Requested-With or a bearer token.`,
   );
 }
 
-function isOwnPage(call: Pick<Call, "header">): boolean {
-  const site = call.header("sec-fetch-site");
+function isOwnPage(request: Sent): boolean {
+  const site = request.header("sec-fetch-site");
   if (site !== undefined) return site === "same-origin" || site === "none";
-  const origin = call.header("origin");
+  const origin = request.header("origin");
   if (origin === undefined) return true;
-  return URL.canParse(origin) && new URL(origin).host === call.header("host");
+  if (!URL.canParse(origin)) return false;
+  const { host } = new URL(origin);
+  // No form can send the header of a proxy that changes the host.
+  return host === request.header("host") || host === request.header("x-forwarded-host");
 }
 
 // Basic credentials do not count: a browser that has them sends them along by itself.
-function isAskedFor(call: Pick<Call, "header">): boolean {
-  const hasToken = /^bearer\s/i.test(call.header("authorization") ?? "");
-  return hasToken || call.header("x-requested-with") !== undefined;
+function isAskedFor(request: Sent): boolean {
+  const hasToken = /^bearer\s/i.test(request.header("authorization") ?? "");
+  return hasToken || request.header("x-requested-with") !== undefined;
+}
+
+function hasJsonType(request: Sent): boolean {
+  return isJsonType(request.header("content-type"));
+}
+
+/** Whether a content type is JSON, which browsers ask for before a page of another site may send it. */
+export function isJsonType(contentType: string | undefined): boolean {
+  if (contentType === "application/json") return true;
+  const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return type === "application/json" || /^application\/[\w.+-]+\+json$/.test(type);
+}
+
+function isWithoutCors(mode: string | undefined): boolean {
+  return mode === "navigate" || mode === "no-cors";
 }

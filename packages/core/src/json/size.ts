@@ -17,6 +17,29 @@ export function sizeOf(value: unknown): number {
   }
 }
 
+/** Whether the JSON of a value has more characters than that. Looks no further than to find out. */
+export function isLargerThan(value: unknown, chars: number): boolean {
+  let left = chars;
+  const stack: unknown[] = [value];
+  while (stack.length > 0 && left >= 0) {
+    const one = stack.pop();
+    if (typeof one === "string") left -= one.length + 2;
+    else if (typeof one !== "object" || one === null) left -= 1;
+    else {
+      left -= 2;
+      for (const key in one) {
+        // A comma, and the name of a member with its quotes and colon.
+        left -= Array.isArray(one) ? 1 : key.length + 4;
+        if (left < 0) return true;
+        stack.push((one as Record<string, unknown>)[key]);
+      }
+      // The first has no comma.
+      left += 1;
+    }
+  }
+  return left < 0;
+}
+
 /**
  * Returns the event with a BigInt, which JSON cannot represent either, in place of each cyclic
  * member: the guard then detects it immediately, and the rest of the event is kept. Returns

@@ -86,6 +86,8 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
     maxBytes: Number.POSITIVE_INFINITY,
     stallMs: limits.stallMs,
     heartbeatMs,
+    unsent: settings.unsent,
+    owner: record.principal,
     now: () => clock.now(),
     left: () => {
       left.abort();

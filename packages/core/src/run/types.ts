@@ -1,5 +1,6 @@
 import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
 import type { Questions } from "../tools/client-tools.ts";
+import type { ByteBudget } from "../base/byte-budget.ts";
 import type { Ticker } from "../base/ticker.ts";
 import type { RunContextInit } from "../agent/context.ts";
 import type { SentHistory } from "../guard/history/history-budget.ts";
@@ -19,6 +20,8 @@ export interface RunSettings {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly ticker: Ticker;
+  /** What all clients together may leave unread of large chunks. Absent: not bounded. */
+  readonly unsent?: ByteBudget;
   readonly logger: Logger;
   readonly heartbeatMs: number;
   readonly onDisconnect: DisconnectPolicy;

@@ -2,11 +2,11 @@ import { isRecord, quoteText } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Fault, RunAgentInput } from "@holodeck/agui-core";
 import { decodePlainInput } from "./decode-plain-input.ts";
-import { toFaults } from "./faults.ts";
 import { normaliseInput } from "./normalise-input.ts";
 import type { InputLimits } from "./normalise-input.ts";
-import { warn } from "./shape.ts";
+import { maxFaults, warn } from "./shape.ts";
 import type { Notes } from "./shape.ts";
+import { validate } from "./validate.ts";
 import { loadSchemas } from "../schemas.ts";
 
 /** A request for a run, understood. */
@@ -20,11 +20,8 @@ export interface DecodedRunInput {
   warnings: string[];
 }
 
-// A longer list does not help, and a small body must not cause a large response.
-const maxFaults = 100;
-
 /**
- * Reads a run input of AG-UI 1.0, 0.0.x or in snake_case; refuses a wrong one with everything that is
+ * Reads a run input of AG-UI 1.0, 0.0.x or in snake_case; refuses a wrong one with the first twenty things that are
  * wrong with it.
  *
  * @example
@@ -47,13 +44,8 @@ export async function decodeClosely(body: unknown, limits: InputLimits): Promise
   }
   const notes: Notes = { faults: [], warnings: new Set() };
   const { input, agentId, positions } = normaliseInput(body, limits, notes);
-  const { RunAgentInputSchema } = await loadSchemas();
-  const { data, error } = RunAgentInputSchema.safeParse(input);
-  const faults = error
-    ? toFaults(error.issues, input)
-        .map((one) => atOrigin(one, positions))
-        .concat(notes.faults)
-    : notes.faults;
+  const { input: data, faults: found } = validate(input, await loadSchemas());
+  const faults = found.map((one) => atOrigin(one, positions)).concat(notes.faults);
   if (data === undefined || faults.length > 0) throw refusal(faults);
   const decoded: DecodedRunInput = { input: data, warnings: [] };
   if (typeof agentId === "string") decoded.agentId = agentId;
@@ -80,12 +72,10 @@ function atOrigin({ path, message }: Fault, positions: readonly number[]): Fault
 }
 
 function refusal(faults: Fault[]): AgentError {
-  const more = faults.length - 1;
-  const rest = more === 0 ? "" : ` ${more} more ${more === 1 ? "fault" : "faults"} in "errors".`;
   const errors = faults.slice(0, maxFaults);
-  if (faults.length > maxFaults) {
-    errors.push({ path: "", message: `${faults.length - maxFaults} more faults are not listed.` });
-  }
+  const more = errors.length - 1;
+  const rest = more === 0 ? "" : ` ${more} more ${more === 1 ? "fault" : "faults"} in "errors".`;
+  if (faults.length > maxFaults) errors.push({ path: "", message: "More faults are not listed." });
   const message = `The run input is not valid: ${faults[0]?.message}${rest}`;
   return new AgentError("invalid-request", message, { errors });
 }

@@ -3,7 +3,7 @@ import { isOpaqueId, ulid } from "@holodeck/agui-core";
 import type { Json, Limits } from "@holodeck/agui-core";
 import { fault } from "./faults.ts";
 import { normaliseMessage } from "./normalise-message.ts";
-import { each, pick, warn } from "./shape.ts";
+import { each, maxEntries, pick, tooMany, warn } from "./shape.ts";
 import type { Notes, Shape } from "./shape.ts";
 
 /** The limits that concern the input. */
@@ -87,7 +87,12 @@ function pickEach(
 
 function normaliseContext(value: unknown, notes: Notes): unknown {
   if (!isRecord(value)) return pickEach(value, contextShape, { path: "context", notes });
-  return Object.keys(value).map((description) => {
+  const descriptions = Object.keys(value);
+  if (descriptions.length > maxEntries) {
+    notes.faults.push(tooMany("context", descriptions.length));
+    return [];
+  }
+  return descriptions.map((description) => {
     const said = value[description];
     return { description, value: typeof said === "string" ? said : JSON.stringify(said) };
   });

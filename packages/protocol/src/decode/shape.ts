@@ -18,9 +18,12 @@ export interface Shape {
   readonly snake?: boolean;
 }
 
+/** More faults are not looked for: a longer list does not help, and making it takes longer than anything else. */
+export const maxFaults = 20;
+
 const maxWarnings = 50;
-// Far above any real request, far below what would make a list of faults a denial of service.
-const maxEntries = 10_000;
+/** Far above any real request. */
+export const maxEntries = 10_000;
 
 /**
  * A new object with only the known members of `value`: camelCase, without nulls where AG-UI
@@ -31,9 +34,10 @@ export function pick(value: Json, shape: Shape, notes: Notes): Json {
   const picked: Json = {};
   for (const key of Object.keys(value)) {
     const name = names.get(key);
-    if (name === undefined)
-      warn(notes, `${shape.label}${quoteText(key)} is unknown and was ignored.`);
-    else if (name === key || !Object.hasOwn(value, name)) picked[name] = value[key];
+    if (name === undefined) {
+      if (notes.warnings.size < maxWarnings)
+        warn(notes, `${shape.label}${quoteText(key)} is unknown and was ignored.`);
+    } else if (name === key || !Object.hasOwn(value, name)) picked[name] = value[key];
   }
   for (const name of shape.optional) if (picked[name] === null) delete picked[name];
   return picked;
@@ -50,11 +54,17 @@ export function each(
 ): unknown {
   if (!Array.isArray(value)) return value;
   if (value.length > maxEntries) {
-    const message = `${list.path} has ${value.length} entries; at most ${maxEntries} are accepted.`;
-    list.notes.faults.push({ path: list.path, message });
+    list.notes.faults.push(tooMany(list.path, value.length));
     return [];
   }
-  return value.map((entry: unknown, index) => (isRecord(entry) ? change(entry, index) : entry));
+  return value.map((entry: unknown, index) =>
+    isRecord(entry) && list.notes.faults.length < maxFaults ? change(entry, index) : entry,
+  );
+}
+
+/** The fault of a list with more entries than any real request has. */
+export function tooMany(path: string, count: number): Fault {
+  return { path, message: `${path} has ${count} entries; at most ${maxEntries} are accepted.` };
 }
 
 /** Adds a warning, once, and not without end. */

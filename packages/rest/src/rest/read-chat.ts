@@ -143,11 +143,11 @@ const nothing: readonly string[] = [];
 const known = new Set(["message", "session_id", "files"]);
 
 function unknownIn(body: object): readonly string[] {
-  let isKnown = true;
-  for (const key in body) if (!known.has(key)) isKnown = false;
-  if (isKnown) return nothing;
-  return Object.keys(body)
-    .filter((key) => !known.has(key))
-    .slice(0, 20)
-    .map((key) => key.slice(0, 40));
+  let names: string[] | undefined;
+  for (const key in body) {
+    if (known.has(key)) continue;
+    (names ??= []).push(key.slice(0, 40));
+    if (names.length === 20) break;
+  }
+  return names ?? nothing;
 }

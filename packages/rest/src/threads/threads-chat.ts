@@ -2,16 +2,13 @@ import { AgentError, ulid } from "@holodeck/agui-core";
 import { idHeader, isRecord } from "@holodeck/agui-core/internal";
 import type { ActiveRun, Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { createSuggested } from "../shared/suggested-questions.ts";
-import { decodeThreadsChat, toTool } from "./threads-decode.ts";
+import { decodeThreadsChat, maxMetadata, toTool, tooMuchMetadata } from "./threads-decode.ts";
 import type { DecodedThreadChat } from "./threads-decode.ts";
 import { threadsEncoder } from "./threads-encoder.ts";
 import { clientMetadata, toAnswer, toTokens } from "./threads-messages.ts";
 import { loadThreadSchemas } from "./threads-schemas.ts";
 import { invalid } from "./threads-settings.ts";
 import type { ThreadsSettings } from "./threads-settings.ts";
-
-// It adds up over the requests of a thread, and is read with every one of them.
-const maxMetadata = 65_536;
 
 /** `POST /chat`: a user message, answered by a stream or by one object. */
 export async function answerChat(
@@ -24,8 +21,7 @@ export async function answerChat(
   const threadId = body.thread_id ?? crypto.randomUUID();
   const metadata = await toMetadata({ principal: principalOf(call), threadId }, body, host);
   if (JSON.stringify(metadata).length > maxMetadata) {
-    const message = `metadata of a thread must have at most ${maxMetadata} characters`;
-    throw invalid({ path: "metadata", message }, settings.validationStatus);
+    throw invalid(tooMuchMetadata, settings.validationStatus);
   }
   const user = { id: ulid(), role: "user" as const, content: body.message };
   const active = await host.start(call, {
@@ -108,8 +104,11 @@ async function toMetadata(
 const known = new Set(["message", "thread_id", "stream", "metadata", "agent_id", "tools"]);
 
 function warnOfUnknown({ body, requestId }: Call, { logger }: ProtocolHost): void {
-  const unknown = Object.keys(body as Json).filter((name) => !known.has(name));
-  if (unknown.length === 0) return;
-  const names = unknown.slice(0, 10).map((name) => name.slice(0, 40));
+  const names: string[] = [];
+  for (const name in body as Json) {
+    if (!known.has(name)) names.push(name.slice(0, 40));
+    if (names.length === 10) break;
+  }
+  if (names.length === 0) return;
   logger.warn({ requestId, names }, "Parts of the request were ignored.");
 }

@@ -1,6 +1,6 @@
-import { isRecord } from "@holodeck/agui-core/internal";
+import { isLargerThan, isRecord } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
-import type { Fault, Tool } from "@holodeck/agui-core";
+import type { Fault, Json, Tool } from "@holodeck/agui-core";
 import type { ZodType } from "zod";
 import type { ChatBody, ThreadTool, ThreadToolParameter } from "./threads-schemas.ts";
 import { invalid, toThreadId } from "./threads-settings.ts";
@@ -16,6 +16,8 @@ export function decodeThreadsChat<T extends { thread_id?: string | null | undefi
   { idFormat, validationStatus: status }: ThreadsSettings,
 ): Omit<T, "thread_id"> & { thread_id: string | undefined } {
   if (!isRecord(body)) throw invalid({ path: "", message: "The body must be an object" }, status);
+  const fault = tooMuchIn(body);
+  if (fault) throw invalid(fault, status);
   const { data, error } = schema.safeParse(body);
   if (data === undefined) throw refusal((error?.issues ?? []).map(toFault), status);
   const { thread_id: given } = data;
@@ -23,7 +25,34 @@ export function decodeThreadsChat<T extends { thread_id?: string | null | undefi
 }
 
 // A longer list does not help, and a small body must not cause a large response.
-const maxFaults = 100;
+const maxFaults = 20;
+
+const maxTools = 128;
+const maxParameters = 1_000;
+/** The metadata of a thread, in characters: it adds up over requests, and is read with every one of them. */
+export const maxMetadata = 65_536;
+
+// Before the schema looks at each of them: a small body can hold a hundred thousand.
+function tooMuchIn({ tools, metadata }: Json): Fault | undefined {
+  if (isRecord(metadata) && isLargerThan(metadata, maxMetadata)) return tooMuchMetadata;
+  if (!Array.isArray(tools)) return undefined;
+  if (tools.length > maxTools) {
+    return { path: "tools", message: `tools must be at most ${maxTools}` };
+  }
+  let count = 0;
+  for (const tool of tools as unknown[]) {
+    const parameters = isRecord(tool) ? tool["parameters"] : undefined;
+    if (Array.isArray(parameters)) count += parameters.length;
+  }
+  if (count <= maxParameters) return undefined;
+  return { path: "tools", message: `tools must have at most ${maxParameters} parameters` };
+}
+
+/** The fault of a thread with too much metadata. */
+export const tooMuchMetadata: Fault = {
+  path: "metadata",
+  message: `metadata of a thread must have at most ${maxMetadata} characters`,
+};
 
 function refusal(faults: readonly Fault[], status: number): AgentError {
   const more = faults.length - 1;

@@ -140,7 +140,7 @@ function decodeUser({ id, body, path }: Sent, isNew: boolean, findings: DecodeFa
     );
   }
   const { fileBytes } = findings;
-  const files = [...readAttachments(body, path, findings), ...readFiles(body, path, findings)];
+  const files = readAttachments(body, path, findings).concat(readFiles(body, path, findings));
   // What came before was accepted here.
   if (!isNew) findings.fileBytes = fileBytes;
   if (isNew && files.length > limits.files) {
@@ -164,6 +164,7 @@ function readAttachments(body: Json, at: string, findings: DecodeFaults): Json[]
     addFault(findings, path, `must be an array, not ${describeValue(list)}.`);
     return [];
   }
+  if (hasTooMany(list, path, findings)) return [];
   return list.flatMap((entry: unknown, index) => {
     const { url, contentType, name } = isRecord(entry) ? entry : {};
     const file = { url, mediaType: asText(contentType), filename: asText(name) };
@@ -182,6 +183,14 @@ function readFiles(body: Json, at: string, findings: DecodeFaults): Json[] {
     const url = bytes === undefined ? undefined : `data:${mediaType};base64,${bytes}`;
     return readFile({ url, mediaType }, `${at}.parts.${index}.data`, findings);
   });
+}
+
+// Each of them would be decoded, or be a fault.
+function hasTooMany(list: readonly unknown[], path: string, findings: DecodeFaults): boolean {
+  const { messages: most } = findings.limits;
+  if (list.length <= most) return false;
+  addFault(findings, path, `has ${list.length} entries; this server accepts at most ${most}.`);
+  return true;
 }
 
 function readFile(

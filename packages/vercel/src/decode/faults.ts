@@ -13,10 +13,13 @@ export function createDecodeFaults(limits: Limits): DecodeFaults {
   return { faults: [], limits, fileBytes: 0 };
 }
 
+const maxFaults = 20;
+
 /** Notes one thing that is wrong, and where. */
 export function addFault(findings: DecodeFaults, path: string, message: string): void {
   // A longer list does not help, and a small body must not cause a large response.
-  if (findings.faults.length < 100) findings.faults.push({ path, message: `${path} ${message}` });
+  if (findings.faults.length < maxFaults)
+    findings.faults.push({ path, message: `${path} ${message}` });
 }
 
 /** Adds what a message was made from, as long as there are not more than a request may have. */

@@ -1,3 +1,4 @@
+import { toBase64 } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
 
 /** A file as a client sends it, whatever its SDK calls the members. */
@@ -20,7 +21,7 @@ export function decodeFile({ url, mediaType, filename }: SentFile): DecodedFile 
   if (data) {
     const [, head = "", body = ""] = data;
     const mimeType = mediaType || head.split(";")[0] || "text/plain";
-    const value = /;\s*base64$/i.test(head) ? body.trim() : toBase64(body);
+    const value = /;\s*base64$/i.test(head) ? body.trim() : encodeText(body);
     if (value === undefined) return undefined;
     const source = { type: "data", value, mimeType };
     const padding = value.endsWith("==") ? 2 : value.endsWith("=") ? 1 : 0;
@@ -40,15 +41,42 @@ function kindOf(mediaType: string): string {
 }
 
 // A data URL may hold percent-encoded text; AG-UI knows base64 only.
-function toBase64(text: string): string | undefined {
+function encodeText(text: string): string | undefined {
+  const bytes = percentDecode(new TextEncoder().encode(text));
   try {
-    let binary = "";
-    for (const byte of new TextEncoder().encode(decodeURIComponent(text))) {
-      binary += String.fromCharCode(byte);
-    }
-    return btoa(binary);
+    if (bytes) strictUtf8.decode(bytes);
+    return bytes && toBase64(bytes);
   } catch {
-    // Not valid encoding, so not a data URL.
+    // Not valid text, so not a data URL.
     return undefined;
   }
+}
+
+const strictUtf8 = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true });
+const percent = 37;
+
+// In place: what is decoded is never longer. By `decodeURIComponent` megabytes of it would stop the event loop.
+function percentDecode(bytes: Uint8Array): Uint8Array | undefined {
+  const first = bytes.indexOf(percent);
+  if (first === -1) return bytes;
+  let to = first;
+  for (let at = first; at < bytes.length; at++) {
+    const code = bytes[at]!;
+    if (code !== percent) bytes[to++] = code;
+    else {
+      const value = hexOf(bytes[at + 1]) * 16 + hexOf(bytes[at + 2]);
+      if (Number.isNaN(value)) return undefined;
+      bytes[to++] = value;
+      at += 2;
+    }
+  }
+  return bytes.subarray(0, to);
+}
+
+function hexOf(code: number | undefined): number {
+  if (code === undefined) return Number.NaN;
+  if (code >= 48 && code <= 57) return code - 48;
+  // Lower case.
+  const letter = code | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : Number.NaN;
 }

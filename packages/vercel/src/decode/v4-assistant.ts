@@ -14,6 +14,8 @@ interface Round {
   text: string;
   reasoning: { text: string; signature?: string }[];
   calls: Invocation[];
+  /** Whether one of the calls has a result. */
+  isAnswered: boolean;
 }
 
 interface Invocation {
@@ -93,11 +95,12 @@ function readRounds(message: Json, options: AssistantV4Options): Round[] {
       isMarked = true;
     } else if (part.type === "text" && typeof part.text === "string" && part.text !== "") {
       // What follows a result is the next output of the model.
-      if (round.calls.some(({ isAnswered }) => isAnswered)) next();
+      if (round.isAnswered) next();
       round.text += part.text;
-    } else if (part.type === "reasoning") round.reasoning.push(...readReasoning(part));
+    } else if (part.type === "reasoning")
+      for (const one of readReasoning(part)) round.reasoning.push(one);
     else if (part.type === "tool-invocation") {
-      round.calls.push(...readInvocation(part.toolInvocation));
+      addCall(round, part.toolInvocation);
     }
   }
   next();
@@ -114,7 +117,7 @@ function readWithoutParts(message: Json, { text, isLast }: AssistantV4Options): 
   for (const value of Array.isArray(toolInvocations) ? (toolInvocations as unknown[]) : []) {
     const step = (isRecord(value) && value.step) || 0;
     const round = steps.get(step) ?? newRound();
-    round.calls.push(...readInvocation(value));
+    addCall(round, value);
     if (round.calls.length > 0) steps.set(step, round);
   }
   const rounds = [...steps.values()];
@@ -129,7 +132,14 @@ function readWithoutParts(message: Json, { text, isLast }: AssistantV4Options): 
 }
 
 function newRound(): Round {
-  return { text: "", reasoning: [], calls: [] };
+  return { text: "", reasoning: [], calls: [], isAnswered: false };
+}
+
+function addCall(round: Round, value: unknown): void {
+  for (const call of readInvocation(value)) {
+    round.calls.push(call);
+    round.isAnswered ||= call.isAnswered;
+  }
 }
 
 function readInvocation(value: unknown): Invocation[] {

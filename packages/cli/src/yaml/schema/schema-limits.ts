@@ -7,6 +7,7 @@ import { toSnakeCase } from "./snake-case.ts";
 // Typed by the limits, so that a new one cannot be forgotten here.
 const notes: Record<keyof Limits, string> = {
   bodyBytes: "Bytes of a request's JSON body.",
+  bodiesBytes: "Bytes of all JSON bodies that are being received.",
   jsonDepth: "How deep a request's JSON may be nested.",
   jsonNodes: "Values in a request's JSON.",
   files: "Files with one message.",
@@ -24,6 +25,7 @@ const notes: Record<keyof Limits, string> = {
   authenticateMs: "Milliseconds that authentication may take.",
   eventBytes: "Bytes of one event.",
   followerBytes: "Bytes that a client may leave unread.",
+  unsentBytes: "Bytes of large responses that all clients together may leave unread.",
   stallMs: "Milliseconds that a client may stop reading.",
   appendBytes: "Bytes that may wait for the session store.",
   appendMs: "Milliseconds that the session store may take.",

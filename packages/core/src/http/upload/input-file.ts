@@ -48,14 +48,22 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-// A multiple of three, so that the pieces can be joined, and few enough for a call's arguments.
-const piece = 0x6000;
+const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const codes = /* @__PURE__ */ Uint8Array.from(digits, (digit) => digit.charCodeAt(0));
+const padding = 61;
 
 /** Bytes as base64. */
 export function toBase64(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += piece) {
-    text += btoa(String.fromCharCode(...bytes.subarray(at, at + piece)));
+  const { length } = bytes;
+  const text = new Uint8Array(Math.ceil(length / 3) * 4);
+  let to = 0;
+  for (let at = 0; at < length; at += 3) {
+    // Zero past the end.
+    const group = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
+    text[to++] = codes[group >> 18]!;
+    text[to++] = codes[(group >> 12) & 63]!;
+    text[to++] = at + 1 < length ? codes[(group >> 6) & 63]! : padding;
+    text[to++] = at + 2 < length ? codes[group & 63]! : padding;
   }
-  return text;
+  return new TextDecoder().decode(text);
 }

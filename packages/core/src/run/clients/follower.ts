@@ -1,7 +1,9 @@
+import type { ByteBudget } from "../../base/byte-budget.ts";
 import { concatBytes } from "../../base/text-and-bytes.ts";
 import { cutUpTo, noOffset, restAfter, entryOfDelta } from "../../delta/merged-entry.ts";
 import type { SizedEntry } from "../../delta/merged-entry.ts";
 import type { Chunk, Encoder, Sink } from "../../contract/exchange.ts";
+import { UnsentChunk } from "./unsent-chunk.ts";
 
 export interface FollowerInit {
   readonly encoder: Encoder;
@@ -16,6 +18,10 @@ export interface FollowerHost {
   readonly maxBytes: number;
   readonly stallMs: number;
   readonly heartbeatMs: number;
+  /** What all clients together may leave unread of large chunks. Absent: not bounded. */
+  readonly unsent?: ByteBudget | undefined;
+  /** Whose client it is, in that budget. */
+  readonly owner?: string | undefined;
   now(): number;
   /** The client left, was cut, or has everything. Called once. */
   left(follower: Follower, complete: boolean): void;
@@ -27,6 +33,8 @@ export interface FollowerHost {
 
 // Encoding a long backlog stops at about this many bytes to ask whether the client still reads.
 const portion = 64 * 1024;
+// Above this a chunk is written as the client reads it, and not at once.
+const largeChunk = 256 * 1024;
 
 /**
  * One client of a run: an encoder, a sink and what is still owed. It never waits and never throws;
@@ -44,6 +52,8 @@ export class Follower {
   /** Called when it keeps up again, or is gone. */
   wake: (() => void) | undefined;
   #backlog: SizedEntry[] | undefined;
+  /** What is left of a large chunk, before the backlog. */
+  #unsent: UnsentChunk | undefined;
   #owed = 0;
   #lastWrite: number;
   #blockedAt = 0;
@@ -108,7 +118,7 @@ export class Follower {
   #deliverAll(entries: readonly SizedEntry[], now?: number, chunk?: Chunk): void {
     this.#begun = true;
     if (!this.blocked && !this.#backlog) {
-      this.#write(chunk ?? encodeAll(this.encoder, entries), now);
+      this.#write(chunk ?? encodeAll(this.encoder, entries), now, chunk !== undefined);
       return;
     }
     const backlog = (this.#backlog ??= []);
@@ -164,15 +174,32 @@ export class Follower {
     }
   }
 
-  #write(chunk: Chunk, now?: number): void {
+  // A chunk that others are sent, too, is in memory once and is not counted.
+  #write(chunk: Chunk, now?: number, isShared = false): void {
     if (chunk.length === 0) return;
     this.#lastWrite = now ?? this.#host.now();
-    if (this.#sink.write(chunk) || this.isGone) return;
+    const hasRoom =
+      chunk.length > largeChunk ? this.#writeLarge(chunk, isShared) : this.#sink.write(chunk);
+    if (hasRoom || this.isGone) return;
     this.blocked = true;
     // Most clients are never behind.
     this.#sink.onDrain = () => this.#drain();
     this.#blockedAt = this.#lastWrite;
     this.#paceChanged();
+  }
+
+  #writeLarge(chunk: Chunk, isShared: boolean): boolean {
+    const { unsent: budget, owner = "" } = this.#host;
+    const client = { owner, cut: () => this.cut() };
+    const unsent = UnsentChunk.open(chunk, isShared ? undefined : budget, client);
+    if (!unsent) this.cut();
+    else if (unsent.writeTo(this.#sink)) unsent.release();
+    else if (this.isGone) unsent.release();
+    else {
+      this.#unsent = unsent;
+      return false;
+    }
+    return true;
   }
 
   #paceChanged(): void {
@@ -188,6 +215,7 @@ export class Follower {
 
   #drain(): void {
     if (this.isGone || !this.blocked) return;
+    if (this.#unsent && !this.#continue(this.#unsent)) return;
     this.blocked = false;
     this.#attempt((encoder) => {
       while (this.#backlog && !this.blocked) {
@@ -197,6 +225,15 @@ export class Follower {
     if (this.blocked || this.isGone) return;
     if (this.#closing) this.#finish();
     this.#paceChanged();
+  }
+
+  // True when it has been written whole; otherwise the client has to read more of it first.
+  #continue(unsent: UnsentChunk): boolean {
+    this.#blockedAt = this.#host.now();
+    if (!unsent.writeTo(this.#sink)) return false;
+    unsent.release();
+    this.#unsent = undefined;
+    return !this.isGone;
   }
 
   #nextPortion(backlog: SizedEntry[]): SizedEntry[] {
@@ -227,6 +264,8 @@ export class Follower {
     if (this.isGone) return;
     this.isGone = true;
     this.#backlog = undefined;
+    this.#unsent?.release();
+    this.#unsent = undefined;
     this.#wakeUp();
     this.#host.left(this, complete);
   }

@@ -1,4 +1,5 @@
 import type { BaseEvent } from "@ag-ui/core";
+import type { ByteBudget } from "../../base/byte-budget.ts";
 import { SafeLogger } from "../../base/logger.ts";
 import type { Logger, RunContext } from "../../contract/context.ts";
 import { AgentError } from "../../contract/errors.ts";
@@ -164,6 +165,14 @@ export class Followers implements FollowerHost, CollectorHost {
 
   get heartbeatMs(): number {
     return this.#run.settings.heartbeatMs;
+  }
+
+  get unsent(): ByteBudget | undefined {
+    return this.#run.settings.unsent;
+  }
+
+  get owner(): string {
+    return this.#run.context.principal?.id ?? "";
   }
 
   now(): number {
