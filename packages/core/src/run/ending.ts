@@ -12,6 +12,7 @@ import type { RunSummary } from "../view/run-summary.ts";
 import type { RunView } from "../view/run-view.ts";
 import type { HostedAgent } from "./hosted-agent.ts";
 import type { Intake } from "./intake.ts";
+import type { RunPhase } from "./phase.ts";
 import { errorOf, lostRun, toErrorEntry } from "./run-error.ts";
 import type { RunLease, RunPersistence, RunSettings } from "./types.ts";
 
@@ -24,6 +25,7 @@ export interface EndingHost {
   readonly began: number;
   readonly lease: RunLease | undefined;
   readonly keeper: RunPersistence;
+  readonly phase: RunPhase;
   readonly isEndDelivered: boolean;
   abort(reason: AgentError): void;
   /** The store failed: nothing more is appended. */
@@ -131,9 +133,12 @@ export class Ending {
     this.#deliverEnd(end);
   }
 
-  /** Another process has taken over the run. */
+  /** Another process has taken over the run. A run that was not handed to its owner yet ends after that. */
   leaseLost(): void {
-    this.storeFailed(new Error("The lease of the run was lost."), lostRun());
+    const end = (): void =>
+      this.storeFailed(new Error("The lease of the run was lost."), lostRun());
+    if (this.#run.phase === "waiting") queueMicrotask(end);
+    else end();
   }
 
   /** No client is owed anything. */

@@ -17,7 +17,6 @@ import { HostedAgent } from "./hosted-agent.ts";
 import { Intake } from "./intake.ts";
 import { isEndDelivered, isGoing, toPhase } from "./phase.ts";
 import type { RunPhase } from "./phase.ts";
-import { onLost } from "./run-parts.ts";
 import { TurnLog } from "./turn-log.ts";
 import type { RunInit, RunLease, RunPersistence, RunSettings } from "./types.ts";
 
@@ -72,7 +71,7 @@ export class LiveRun {
     const maxBytes = limits.runLogBytes;
     this.view = createRunView({ messages: agent.history, state, maxBytes });
     this.context = agent.createContext(init.context, intake.output);
-    if (init.log) onLost(init.log.lease, () => this.ending.leaseLost());
+    init.log?.lease.onLost(() => this.ending.leaseLost());
     // From now on, not from its beginning: the client that asked for it may never follow it.
     this.#handle = ticker.add(this);
   }
@@ -218,10 +217,7 @@ export class LiveRun {
   /** Entries are stored, or cannot be: the clients may receive them. */
   stored(batch: readonly SizedEntry[], now: number): void {
     this.delivered = Math.max(this.delivered, batch.at(-1)!.to);
-    for (let index = 0; index < batch.length; index++) {
-      const { event, at } = batch[index]!;
-      this.view.apply(event, at);
-    }
+    for (const { event, at } of batch) this.view.apply(event, at);
     this.clients.deliver(batch, now);
   }
 

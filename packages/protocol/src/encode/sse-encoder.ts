@@ -1,5 +1,5 @@
 import { createDeltaFrames, EventType } from "@holodeck/agui-core";
-import type { DeltaFrame, Encoder, LogEntry } from "@holodeck/agui-core";
+import type { DeltaFrame, DeltaFramesOptions, Encoder, LogEntry } from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
 import { serialise } from "./serialise.ts";
 import { toSnakeEvent } from "./snake-case.ts";
@@ -30,30 +30,30 @@ const headers = { "cache-control": "no-cache, no-transform", "x-accel-buffering"
 export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
   const isLegacy = options.protocolVersion === undefined;
   const isSnake = options.wireCase === "snake";
+  const key = keyOf(isLegacy, isSnake);
+  let format = formats.get(key);
+  if (!format) formats.set(key, (format = toFormat(isLegacy, isSnake)));
+  const { encode, encodeDeltas } = createDeltaFrames(format);
+  return { contentType, headers, key, encode, encodeDeltas, keepAlive };
+}
 
-  function encode({ to, event }: LogEntry): string {
-    const said = isLegacy ? downgrade(event) : event;
-    if (said === undefined) return "";
-    const json = isSnake ? serialise(said, toSnakeEvent) : serialise(said);
-    // Offsets count from 1; what was never logged has none to resume from.
-    return to > 0 ? `id: ${to}\ndata: ${json}\n\n` : `data: ${json}\n\n`;
-  }
+// By the key of their encoders, which share them: an open stream holds no copy.
+const formats = new Map<string, DeltaFramesOptions>();
 
-  const frames = createDeltaFrames({
+function toFormat(isLegacy: boolean, isSnake: boolean): DeltaFramesOptions {
+  return {
     frame: isSnake ? noFrame : frameOf,
-    encode,
+    encode({ to, event }) {
+      const sent = isLegacy ? downgrade(event) : event;
+      if (sent === undefined) return "";
+      const json = isSnake ? serialise(sent, toSnakeEvent) : serialise(sent);
+      // Offsets count from 1; what was never logged has none to resume from.
+      return to > 0 ? `id: ${to}\ndata: ${json}\n\n` : `data: ${json}\n\n`;
+    },
     lasts: "always",
     numbered: true,
     // Clients up to 0.0.49 reject an empty delta.
     skipEmpty: isLegacy,
-  });
-  return {
-    contentType,
-    headers,
-    key: keyOf(isLegacy, isSnake),
-    encode: frames.encode,
-    encodeDeltas: frames.encodeDeltas,
-    keepAlive,
   };
 }
 
