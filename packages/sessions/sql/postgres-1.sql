@@ -1,4 +1,6 @@
 -- Version 1 of the tables and functions of @holodeck/agui-sessions/postgres.
+SELECT set_config('holodeck.search_path', current_setting('search_path'), true),
+  set_config('search_path', 'pg_catalog, pg_temp', true);
 SELECT pg_advisory_xact_lock(hashtext('agui'), 0);
 
 CREATE SCHEMA IF NOT EXISTS agui;
@@ -8,6 +10,9 @@ CREATE TABLE IF NOT EXISTS agui.migrations (
 );
 
 DO $$ BEGIN
+  IF current_setting('server_encoding') <> 'UTF8' THEN
+    RAISE EXCEPTION 'The database must have the encoding UTF8.';
+  END IF;
   IF (SELECT coalesce(max(version), 0) FROM agui.migrations) <> 0 THEN
     RAISE EXCEPTION 'Version 1 does not follow the version of this schema.' USING ERRCODE = 'AGV01';
   END IF;
@@ -190,7 +195,7 @@ DECLARE
   v_fence bigint;
   v_found agui.runs;
 BEGIN
-  LOOP
+  FOR attempt IN 1..5 LOOP
     SELECT fence INTO v_fence FROM agui.runs WHERE run = v_key;
     IF FOUND THEN PERFORM agui.settle(v_fence, p_event); END IF;
     SELECT fence INTO v_fence FROM agui.runs WHERE thread = v_thread AND status = 'running';
@@ -219,6 +224,8 @@ BEGIN
       -- Another process opened the thread or the run, or took this fence, in the same moment.
     END;
   END LOOP;
+  -- A transaction that does not see what others commit never comes to an end here; the next one does.
+  RAISE EXCEPTION 'Another process opened run or thread in the same moment.' USING ERRCODE = 'serialization_failure';
 END $$;
 
 CREATE FUNCTION agui.trim_log(p_fence bigint, p_max_entries bigint, p_max_bytes bigint)
@@ -400,7 +407,8 @@ RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM agui.settle(p_fence, p_event);
   RETURN QUERY SELECT rows.row FROM (
-    SELECT 0::bigint AS place, agui.record_of(r) AS row FROM agui.runs r WHERE r.fence = p_fence
+    SELECT 0::bigint AS place, agui.record_of(r) AS row FROM agui.runs r
+      WHERE r.fence = p_fence AND r.ended_at IS DISTINCT FROM 0
     UNION ALL
     (SELECT e.last, '{"from":' || e.first || ',"to":' || e.last || ',"at":' || e.at
         || coalesce(',"cuts":' || e.cuts, '') || ',"event":' || e.event || '}'
@@ -473,6 +481,11 @@ CREATE FUNCTION agui.is_live(p_session agui.sessions, p_ttl_ms bigint) RETURNS b
     SELECT FROM agui.runs WHERE thread = p_session.key AND status = 'running' AND expires_at > agui.now_ms())
 $$;
 
+-- The last writes: one that is sent again may come after others.
+CREATE FUNCTION agui.has_token(p_session agui.sessions, p_token text) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT p_token = ANY (string_to_array(p_session.token, ' '))
+$$;
+
 -- What a list shows: nothing that may be large.
 CREATE FUNCTION agui.head_of(p_session agui.sessions) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT '{"id":' || p_session.id || ',"threadId":' || to_json(p_session.thread_id)
@@ -526,7 +539,7 @@ BEGIN
   LOOP
     SELECT * INTO v_found FROM agui.sessions WHERE key = v_key FOR UPDATE;
     IF FOUND THEN
-      IF v_found.token = p_token THEN RETURN v_found.created_at; END IF;
+      IF agui.has_token(v_found, p_token) THEN RETURN v_found.created_at; END IF;
       IF agui.is_live(v_found, p_ttl_ms) THEN RETURN 'exists'; END IF;
       PERFORM agui.drop_thread(v_key);
     END IF;
@@ -556,7 +569,7 @@ DECLARE
   v_found agui.sessions;
 BEGIN
   SELECT * INTO v_found FROM agui.sessions WHERE key = v_key FOR UPDATE;
-  IF FOUND AND v_found.token = p_token THEN RETURN 'ok'; END IF;
+  IF FOUND AND agui.has_token(v_found, p_token) THEN RETURN 'ok'; END IF;
   IF p_fence IS NOT NULL THEN
     -- A process that ends the run waits until this is written.
     PERFORM FROM agui.runs
@@ -566,7 +579,9 @@ BEGIN
   IF v_found.id IS NULL OR NOT agui.is_live(v_found, p_ttl_ms) THEN RETURN 'missing'; END IF;
   IF v_found.version <> p_before THEN RETURN 'conflict'; END IF;
   UPDATE agui.sessions SET version = p_before + 1, last_activity = p_last_activity,
-      message_count = p_message_count, metadata = p_metadata, last_run_id = p_last_run, size = p_size, state = p_state, data = p_data, token = p_token
+      message_count = p_message_count, metadata = p_metadata, last_run_id = p_last_run, size = p_size,
+      state = p_state, data = p_data,
+      token = array_to_string((ARRAY[p_token] || string_to_array(v_found.token, ' '))[1:8], ' ')
     WHERE id = v_found.id;
   DELETE FROM agui.messages WHERE session = v_found.id AND place = ANY (p_removed);
   INSERT INTO agui.messages (session, place, value)
@@ -608,18 +623,31 @@ CREATE FUNCTION agui.count_sessions(p_ttl_ms bigint) RETURNS text LANGUAGE sql S
   SELECT count(*)::text FROM agui.sessions s WHERE agui.is_live(s, p_ttl_ms)
 $$;
 
--- Some of those that have expired; what another process is about to remove is left to it.
-CREATE FUNCTION agui.expire_sessions(p_ttl_ms bigint, p_limit bigint) RETURNS text LANGUAGE plpgsql AS $$
+-- Some of those that have expired, and about so many rows of them at most; what another process is about to remove is
+-- left to it. Their runs are gone for readers; the sweep removes the logs in pieces. Returns the number of sessions.
+CREATE FUNCTION agui.expire_sessions(p_ttl_ms bigint, p_limit bigint, p_rows bigint)
+RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  v_session agui.sessions;
+  v_id bigint;
+  v_key bytea;
+  v_left bigint := p_rows;
+  v_gone bigint;
   v_count integer := 0;
 BEGIN
-  FOR v_session IN
-    SELECT * FROM agui.sessions s WHERE s.last_activity <= agui.now_ms() - p_ttl_ms AND NOT agui.is_live(s, p_ttl_ms)
+  FOR v_id, v_key IN
+    SELECT s.id, s.key FROM agui.sessions s
+      WHERE s.last_activity <= agui.now_ms() - p_ttl_ms AND NOT agui.is_live(s, p_ttl_ms)
       ORDER BY s.last_activity LIMIT p_limit FOR UPDATE SKIP LOCKED
   LOOP
-    PERFORM agui.drop_thread(v_session.key);
+    DELETE FROM agui.messages WHERE session = v_id;
+    GET DIAGNOSTICS v_gone = ROW_COUNT;
+    DELETE FROM agui.sessions WHERE id = v_id;
+    PERFORM pg_notify('agui', fence::text) FROM agui.runs WHERE thread = v_key AND status = 'running';
+    UPDATE agui.runs SET status = CASE status WHEN 'running' THEN 'lost' ELSE status END, ended_at = 0
+      WHERE thread = v_key;
     v_count := v_count + 1;
+    v_left := v_left - v_gone - 1;
+    EXIT WHEN v_left <= 0;
   END LOOP;
   RETURN v_count;
 END $$;
@@ -633,6 +661,7 @@ DECLARE
   v_gone bigint;
   v_fence bigint;
   v_blob bigint;
+  v_runs integer := 0;
   v_more text := 'done';
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
@@ -646,7 +675,9 @@ BEGIN
     v_left := v_left - v_gone;
     IF v_left <= 0 THEN v_more := 'more'; EXIT; END IF;
     PERFORM agui.drop_runs(ARRAY[v_fence]);
+    v_runs := v_runs + 1;
   END LOOP;
+  IF v_runs = 100 THEN v_more := 'more'; END IF;
   FOR v_blob IN
     SELECT id FROM agui.blobs WHERE expires_at <= v_now LIMIT 4 FOR UPDATE SKIP LOCKED
   LOOP
@@ -657,6 +688,8 @@ BEGIN
   DELETE FROM agui.watchers WHERE expires_at <= v_now;
   DELETE FROM agui.buckets WHERE key IN (
     SELECT key FROM agui.buckets WHERE full_at <= v_now LIMIT 1000 FOR UPDATE SKIP LOCKED);
+  GET DIAGNOSTICS v_gone = ROW_COUNT;
+  IF v_gone = 1000 THEN v_more := 'more'; END IF;
   RETURN v_more;
 END $$;
 
@@ -753,4 +786,18 @@ CREATE FUNCTION agui.blob_bytes() RETURNS text LANGUAGE sql STABLE AS $$
   SELECT coalesce(sum(size), 0)::text FROM agui.blobs WHERE expires_at > agui.now_ms()
 $$;
 
+DO $$
+DECLARE
+  v_function text;
+BEGIN
+  FOR v_function IN
+    SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+      WHERE n.nspname = 'agui'
+        AND p.proname <> ALL (ARRAY['now_ms', 'key_of', 'is_live', 'has_token', 'head_of', 'record_of'])
+  LOOP
+    EXECUTE 'ALTER FUNCTION ' || v_function || ' SET search_path = pg_catalog, pg_temp';
+  END LOOP;
+END $$;
+
 INSERT INTO agui.migrations (version) VALUES (1);
+SELECT set_config('search_path', current_setting('holodeck.search_path'), true);

@@ -1,7 +1,15 @@
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pool } from "pg";
@@ -64,9 +72,8 @@ export async function startPostgres(
   own(folder);
   const data = options.data ?? join(folder, "data");
   if (!options.data) {
-    const make = ["-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C"];
-    const made = spawnSync(join(programs, "initdb"), [...make, "--no-sync"], asServer(folder));
-    if (made.status !== 0) throw new Error(`initdb failed: ${String(made.stderr)}`);
+    const copied = spawnSync("cp", ["-a", emptyData(programs), data]);
+    if (copied.status !== 0) throw new Error(`cp failed: ${String(copied.stderr)}`);
   }
   const closers: (() => unknown)[] = [];
   const place = (port: number): string[] => {
@@ -149,6 +156,29 @@ export async function startPostgres(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Data as `initdb` makes it, once for this machine: that takes longer than everything else about a start. */
+function emptyData(programs: string): string {
+  const { stdout } = spawnSync(join(programs, "postgres"), ["--version"], { encoding: "utf8" });
+  const made = join(
+    tmpdir(),
+    `agui-empty-${stdout.trim().replaceAll(/\W+/g, "-")}-${process.getuid?.() ?? 0}`,
+  );
+  if (existsSync(made)) return made;
+  const folder = mkdtempSync(join(tmpdir(), "agui-initdb-"));
+  own(folder);
+  const data = join(folder, "data");
+  const make = ["-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C"];
+  const result = spawnSync(join(programs, "initdb"), [...make, "--no-sync"], asServer(folder));
+  if (result.status !== 0) throw new Error(`initdb failed: ${String(result.stderr)}`);
+  try {
+    renameSync(data, made);
+  } catch {
+    // Another process was faster.
+  }
+  rmSync(folder, { recursive: true, force: true });
+  return made;
 }
 
 /** To a server and the processes of its connections. */

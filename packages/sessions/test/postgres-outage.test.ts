@@ -1,5 +1,6 @@
 import { isAgentError } from "@holodeck/agui-core";
 import type { LogEntry, SessionStore } from "@holodeck/agui-core";
+import { fakeClock } from "@holodeck/agui-testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { postgresSessions } from "../src/postgres/index.ts";
 import type { PgPool, PostgresSessionsOptions } from "../src/postgres/index.ts";
@@ -161,6 +162,96 @@ describe.runIf(probe)("a write whose answer was lost", () => {
       ending(4),
     ] as LogEntry[]);
     expect(lost).toBe(7);
+  });
+});
+
+describe.runIf(probe)("a write whose answer was lost while another process wrote", () => {
+  test("is made once: a new thread, and a message", async () => {
+    const server = await startServer();
+    const pool = await server.pg();
+    const schema = await server.schema();
+    const other = openStore({ client: await server.pg(), schema });
+    let meanwhile: (() => unknown) | undefined;
+    const client: PgPool = {
+      options: { max: 8 },
+      connect: () => pool.connect(),
+      async query(text, values) {
+        const result = await pool.query(text, values);
+        const work = /\.(create|write)_session\(/.test(text) ? meanwhile : undefined;
+        if (!work) return result;
+        meanwhile = undefined;
+        await work();
+        throw Object.assign(new Error("Connection terminated unexpectedly"), { code: undefined });
+      },
+    };
+    const store = openStore({ client, schema });
+    const user = (id: string) => ({ id, role: "user", content: id }) as const;
+    meanwhile = () => other.update(thread, { append: [user("theirs")] });
+    expect(await store.create(thread, { agentId: "a" })).toMatchObject({ version: 1 });
+    meanwhile = async () => {
+      for (let state = 1; state <= 3; state++) await other.update(thread, { state });
+    };
+    await store.update(thread, { append: [user("ours")] }, { ifVersion: 2 });
+    expect(await store.get(thread)).toMatchObject({
+      version: 6,
+      state: 3,
+      messages: [user("theirs"), user("ours")],
+    });
+  });
+});
+
+describe.runIf(probe)("a run whose end could not be stored", () => {
+  test("is given up after its lease: the process asks for nothing any more", async () => {
+    const server = await startServer();
+    const pool = await server.pg();
+    let isAway = false;
+    const asked: string[] = [];
+    const client: PgPool = {
+      options: { max: 8 },
+      connect: () => pool.connect(),
+      async query(text, values) {
+        asked.push(text);
+        if (isAway) throw Object.assign(new Error("full"), { code: "53100" });
+        return pool.query(text, values);
+      },
+    };
+    const clock = fakeClock();
+    const leaseMs = 3_000;
+    const schema = await server.schema();
+    const store = openStore({ client, schema, clock, leaseMs, listen: false });
+    const lease = await open(store.runs, key);
+    await store.runs.append(lease, [mark(1)]);
+    isAway = true;
+    expect(await codeOf(() => store.runs.append(lease, [mark(2)]))).toBe("store-unavailable");
+    expect(await codeOf(() => store.runs.close(lease, ending(2), "failed"))).toBe(
+      "store-unavailable",
+    );
+    isAway = false;
+    expect(isLost(lease)).toBe(false);
+    for (let beat = 0; beat < 60; beat++) await clock.advance(100);
+    await until(() => isLost(lease));
+    await until(async () => {
+      asked.length = 0;
+      for (let beat = 0; beat < 60; beat++) await clock.advance(100);
+      return asked.length === 0;
+    });
+  });
+});
+
+describe.runIf(probe)("appends of a run that are not awaited", () => {
+  test("store no entry beyond the end that is known", async () => {
+    const server = await startServer();
+    const store = openStore({ client: await server.pg(), schema: await server.schema() });
+    const lease = await open(store.runs, key);
+    const results = await Promise.allSettled([
+      store.runs.append(lease, [mark(1), mark(2)]),
+      store.runs.append(lease, [mark(3)]),
+      store.runs.append(lease, [mark(4)]),
+    ]);
+    const { last } = (await store.runs.find("ann", "r1"))!;
+    expect(last).toBeGreaterThanOrEqual(2);
+    expect(offsets(await store.runs.read(key, 0))).toEqual(numbers(last));
+    expect(results[0]).toMatchObject({ status: "fulfilled" });
   });
 });
 

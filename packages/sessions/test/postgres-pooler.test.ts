@@ -128,6 +128,12 @@ describe.runIf(server)("through PgBouncer in transaction mode", () => {
     },
   );
 
+  test("a run is followed and stopped by polling with the prepared statements of postgres.js", async () => {
+    const pooler = await startPooler(server!);
+    closers.push(pooler.stop);
+    await play(async () => ({ client: await server!.postgresJs({ port: pooler.port }) }), true);
+  });
+
   test.each(clientKinds)("without a pooler notifications arrive, with %s", async (kind) => {
     const connect = kind === "pg" ? () => server!.pg() : () => server!.postgresJs();
     await play(async () => ({ client: await connect() }), false);

@@ -6,7 +6,7 @@ import { Pool } from "pg";
 import { afterAll, describe, expect, test } from "vitest";
 import { migrate, postgresMigrations, postgresSessions } from "../src/postgres/index.ts";
 import { clientKinds, connectAs, startPostgres } from "./_postgres.ts";
-import { ending, mark, offsets, open } from "./_redis-runs.ts";
+import { ending, mark } from "./_redis-runs.ts";
 
 const server = await startPostgres("the tables of postgresSessions");
 
@@ -40,18 +40,46 @@ describe.runIf(server)("migrate", () => {
   afterAll(() => server!.stop());
 
   test.each(clientKinds)(
-    "makes the tables once, however many ask at once, with %s",
+    "makes the tables once, however many processes ask at once, with %s",
     async (kind) => {
-      const client = await connectAs(server!, kind);
+      const clients = await Promise.all([1, 2, 3, 4, 5].map(() => connectAs(server!, kind)));
       const schema = `once_${kind.toLowerCase()}`;
-      const made = await Promise.all([1, 2, 3, 4].map(() => migrate({ client, schema })));
-      expect(made.toSorted((one, other) => one - other)).toEqual([
-        0,
-        0,
-        0,
-        postgresMigrations().length,
-      ]);
-      expect(await migrate({ client, schema })).toBe(0);
+      const made = await Promise.all(
+        clients.flatMap((client) => [migrate({ client, schema }), migrate({ client, schema })]),
+      );
+      expect(made.reduce((sum, one) => sum + one, 0)).toBe(postgresMigrations().length);
+      expect(await migrate({ client: clients[0]!, schema })).toBe(0);
+    },
+  );
+
+  test("leaves the search path of a transaction that has other steps", async () => {
+    const sql = postgresMigrations({ schema: "among" }).map((step) => step.sql);
+    await server!.sql(`BEGIN; CREATE TABLE one (); ${sql.join("")} CREATE TABLE two (); COMMIT;`);
+    const tables =
+      "SELECT FROM pg_tables WHERE schemaname = 'public' AND tablename IN ('one', 'two')";
+    expect(await server!.sql(tables)).toHaveLength(2);
+  });
+
+  test("is refused by a database that cannot keep every text", async () => {
+    await server!.sql(
+      "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0",
+    );
+    const client = await server!.pg({ database: "latin" });
+    await expect(migrate({ client })).rejects.toThrow("must have the encoding UTF8");
+  });
+
+  test.each(["99999999999999999999:1", "1:99999999999999999999", "1e9:1", "-1:1", "x", "1"])(
+    "makes tables whose lists refuse the cursor %s",
+    async (cursor) => {
+      const store = postgresSessions({
+        client: await server!.pg(),
+        schema: await server!.schema(),
+      });
+      const error = await Promise.resolve(store.list({ principal: "", limit: 1, cursor })).catch(
+        (error: unknown) => error,
+      );
+      expect(isAgentError(error) && error.code).toBe("invalid-request");
+      await store.close();
     },
   );
 
@@ -79,26 +107,6 @@ describe.runIf(server)("migrate", () => {
     );
     expect(isAgentError(error) && error.code).toBe("store-unavailable");
     expect(String(error)).toContain("migrate()");
-    await store.close();
-  });
-
-  test("can be followed by a role without the right to make tables", async () => {
-    const schema = await server!.schema();
-    await server!.sql(`CREATE ROLE app_${schema} LOGIN;
-      GRANT USAGE ON SCHEMA ${schema} TO app_${schema};
-      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO app_${schema};`);
-    const store = postgresSessions({
-      client: await server!.pg({ user: `app_${schema}` }),
-      schema,
-    });
-    const key = { principal: "ann", threadId: "t", runId: "r" };
-    await store.create(key, { agentId: "a" });
-    const lease = await open(store.runs, key);
-    await store.runs.append(lease, [mark(1)]);
-    await store.runs.close(lease, ending(2), "finished");
-    expect(offsets(await store.runs.read(key, 0))).toEqual([1, 2]);
-    await store.blobs!.put({ principal: "ann", id: "b" }, bytes(), { ttlMs: 60_000, metadata: {} });
-    expect(await store.delete(key)).toBe(true);
     await store.close();
   });
 
@@ -134,11 +142,21 @@ describe.runIf(server)("migrate", () => {
           expect(JSON.stringify([session.metadata, session.state])).toBe(
             JSON.stringify([{ [value]: value }, { [value]: [value] }]),
           );
-          const opened = await store.runs.open(key, { agentId: value });
+          const opened = await store.runs.open(key, { agentId: value, protocolVersion: value });
           // A run of this name may be on another thread of the principal.
           if ("busy" in opened) return;
           await store.runs.append(opened, [mark(1, value)]);
-          expect(await store.runs.find(principal, key.runId)).toMatchObject(key);
+          const found = await store.runs.find(principal, key.runId);
+          expect(found).toMatchObject({ ...key, agentId: value, protocolVersion: value });
+          expect(await store.take(value, 1, { tokens: 1, perMs: 60_000 })).toBeGreaterThanOrEqual(
+            0,
+          );
+          const blob = { principal, id: threadId };
+          const metadata = { [value]: value };
+          await store.blobs!.put(blob, bytes(), { ttlMs: 60_000, metadata });
+          expect(await store.blobs!.get(blob)).toMatchObject({ size: 3, metadata });
+          const { items } = await store.list({ principal, agentId: value, limit: 1_000 });
+          expect(items.map((item) => item.threadId)).toContain(threadId);
           expect(await store.runs.read(key, 0)).toEqual([mark(1, value)]);
           await store.runs.close(opened, ending(2), "finished");
         }),

@@ -26,7 +26,7 @@ export function createPostgresBlobs(connection: Connection): BlobStore {
 
   return {
     async put(key, bytes, { ttlMs, metadata }) {
-      const ms = Math.ceil(ttlMs);
+      const ms = Math.min(Math.ceil(ttlMs), Number.MAX_SAFE_INTEGER);
       const names = [toKeyText(key.principal), toKeyText(key.id), ulid()];
       const id = await connection.one("reserve_blob", ...names, JSON.stringify(metadata), ms);
       if (id === null) throw blobTaken(key);

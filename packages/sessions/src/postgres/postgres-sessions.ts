@@ -4,7 +4,7 @@ import { toKeyText } from "../kit/key-text.ts";
 import { changeSession, newSession } from "../kit/session-record.ts";
 import { sessionExists, sessionNotFound, tooManySessions } from "../kit/store-errors.ts";
 import { toStoreSettings } from "../kit/store-settings.ts";
-import type { StoreOptions } from "../kit/store-settings.ts";
+import type { StoreOptions, StoreSettings } from "../kit/store-settings.ts";
 import { createTurns } from "../kit/turns.ts";
 import { toArrayText } from "./client/array-text.ts";
 import { createConnection } from "./client/connection.ts";
@@ -48,10 +48,11 @@ const writeAttempts = 50;
  */
 export function postgresSessions(options: PostgresSessionsOptions): SessionStore {
   const { commandMs = 5_000, listen = true, logger } = options;
-  const settings = toStoreSettings(options);
+  const settings = toWholeTimes(toStoreSettings(options));
   const { ttlMs, maxSessions, prune, clock } = settings;
   const schema = toSchema(options.schema);
   const database = toDatabase(options.client);
+  const stopUse = database.use();
   const connection = createConnection({ database, schema, commandMs, clock });
   const runs = createPostgresLog({ ...settings, database, connection, schema, listen, logger });
   const sweeping = createSweeping(connection, settings);
@@ -180,8 +181,19 @@ export function postgresSessions(options: PostgresSessionsOptions): SessionStore
     async close() {
       sweeping.close();
       await runs.shutdown();
+      stopUse();
     },
   };
+}
+
+// 31 years: for ever, and still a time after 1970 when it is subtracted from this one.
+const longestMs = 1e12;
+
+/** Times as the database takes them: whole milliseconds, and none that is infinite. */
+function toWholeTimes(settings: StoreSettings): StoreSettings {
+  const whole = (ms: number): number => Math.min(Math.ceil(ms), longestMs);
+  const { ttlMs, runLogMs, leaseMs } = settings;
+  return { ...settings, ttlMs: whole(ttlMs), runLogMs: whole(runLogMs), leaseMs: whole(leaseMs) };
 }
 
 type UpdateArguments = Parameters<SessionStore["update"]>;
@@ -196,7 +208,7 @@ function toCursor({ lastActivity, id }: { lastActivity: number; id: number }): s
 }
 
 function fromCursor(cursor: string): { activity: number; id: number } {
-  const [, activity, id] = /^(\d+):(\d+)$/.exec(cursor) ?? [];
+  const [, activity, id] = /^(\d{1,15}):(\d{1,15})$/.exec(cursor) ?? [];
   if (!activity || !id) {
     throw new AgentError("invalid-request", `The cursor "${cursor}" is not valid.`);
   }

@@ -5,7 +5,7 @@ import type { Connection } from "./client/connection.ts";
 const sweepMs = 60_000;
 const busySweepMs = 250;
 const sessionsPerSweep = 100;
-const entriesPerSweep = 2_000;
+const rowsPerSweep = 2_000;
 
 export interface Sweeping {
   /** Removes all sessions that have expired, and returns how many. */
@@ -23,14 +23,14 @@ export function createSweeping(
   let timer: unknown = clock.setTimeout(() => void sweep(), sweepMs);
 
   const expireSome = async (): Promise<number> =>
-    Number(await connection.one("expire_sessions", ttlMs, sessionsPerSweep));
+    Number(await connection.one("expire_sessions", ttlMs, sessionsPerSweep, rowsPerSweep));
 
   async function sweep(): Promise<void> {
     let hasMore = false;
     try {
       const removed = await expireSome();
-      const logs = await connection.one("sweep", runLogMs, entriesPerSweep);
-      hasMore = removed === sessionsPerSweep || logs === "more";
+      const logs = await connection.one("sweep", runLogMs, rowsPerSweep);
+      hasMore = removed > 0 || logs === "more";
     } catch {
       // What is due is absent for readers anyway; the next sweep removes it.
     }
@@ -42,7 +42,7 @@ export function createSweeping(
       for (let removed = 0; ;) {
         const count = await expireSome();
         removed += count;
-        if (count < sessionsPerSweep) return removed;
+        if (count === 0) return removed;
       }
     },
     close() {

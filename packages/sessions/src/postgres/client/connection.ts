@@ -71,12 +71,13 @@ function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-// Connections that break or cannot be had, a server that starts, stops or is a standby, and locks taken crosswise.
+// Connections that break or cannot be had, a server that starts, stops or is a standby, locks taken crosswise or for
+// too long, and a statement that was cancelled or took more time than the host gives it.
 // Without a code of five characters the error is the client's own, about the connection.
 function isPassing(error: unknown): boolean {
   const code = codeOf(error);
   if (!/^[0-9A-Z]{5}$/.test(code) || code === "EPIPE") return true;
-  return /^(08...|57P0[1-3]|53300|25006|40001|40P01)$/.test(code);
+  return /^(08...|57P0[1-3]|57014|53300|25006|40001|40P01|55P03)$/.test(code);
 }
 
 // No schema, table or function of this name.

@@ -30,6 +30,8 @@ export interface Database {
   query(text: string, values: readonly SqlValue[]): Promise<(string | null)[]>;
   /** Several statements as one transaction. */
   exec(text: string): Promise<void>;
+  /** Called by a store that begins to use the client. Returns a function that the store calls at its end. */
+  use(): () => void;
   /** Absent when the client cannot spare a connection. */
   listen?(channel: string, on: ListenerEvents): Listener;
 }
@@ -37,6 +39,8 @@ export interface Database {
 /** Distinguishes the clients by their shape: several copies of each may be loaded in one process. */
 export function toDatabase(client: PostgresClient): Database {
   if ("unsafe" in client) return wrapPostgresJs(client);
-  if ("query" in client && "connect" in client) return wrapPgPool(client);
+  // A `Client` of `pg` has the methods of a pool, and is one connection.
+  const isPool = "query" in client && "connect" in client && !("connectionParameters" in client);
+  if (isPool) return wrapPgPool(client);
   throw new TypeError("postgresSessions takes a `Pool` of `pg`, or an instance of `postgres`.");
 }

@@ -1,5 +1,6 @@
 import { systemClock } from "@holodeck/agui-core";
 import type { Database, Listener, ListenerEvents, SqlValue } from "./database.ts";
+import { firstColumn } from "./first-column.ts";
 
 /** What is used of a connection of a pool of `pg`. */
 export interface PgPoolClient {
@@ -14,18 +15,23 @@ export interface PgPool {
   readonly options?: { readonly max?: number | undefined };
   query(text: string, values?: SqlValue[]): Promise<{ rows: unknown[] }>;
   connect(): Promise<PgPoolClient>;
+  on?(event: "error", listener: () => void): unknown;
+  off?(event: "error", listener: () => void): unknown;
 }
 
 const longestPauseMs = 5_000;
+// Behind a pooler that passes on no notification, another connection every minute is enough.
+const longestSilenceMs = 60_000;
 
 export function wrapPgPool(pool: PgPool): Database {
   return {
     async query(text, values) {
       const { rows } = await pool.query(text, [...values]);
-      return rows.map((row) => (row as { r: string | null }).r);
+      return rows.map(firstColumn);
     },
     // Without values it is one message, which the server runs as one transaction.
     exec: async (text) => void (await pool.query(text)),
+    use: () => useErrors(pool),
     // A pool of one would have no connection left.
     ...(pool.options?.max === 1
       ? {}
@@ -33,10 +39,32 @@ export function wrapPgPool(pool: PgPool): Database {
   };
 }
 
+const users = new WeakMap<PgPool, number>();
+const ignore = (): void => undefined;
+
+/**
+ * An idle connection that breaks is an event of the pool, which replaces it. Without a listener the event would end the
+ * process; there is one, however many stores use the pool.
+ */
+function useErrors(pool: PgPool): () => void {
+  const before = users.get(pool) ?? 0;
+  users.set(pool, before + 1);
+  if (before === 0) pool.on?.("error", ignore);
+  let isOver = false;
+  return () => {
+    if (isOver) return;
+    isOver = true;
+    const left = users.get(pool)! - 1;
+    users.set(pool, left);
+    if (left === 0) pool.off?.("error", ignore);
+  };
+}
+
 /** One connection of the pool for as long as the store is open, and another one when it breaks. */
 function listenOnPool(pool: PgPool, channel: string, on: ListenerEvents): Listener {
   let current: PgPoolClient | undefined;
   let isClosed = false;
+  let isSilent = false;
   let failures = 0;
   let timer: unknown;
 
@@ -47,12 +75,16 @@ function listenOnPool(pool: PgPool, channel: string, on: ListenerEvents): Listen
       const mine = client;
       mine.on("error", () => drop(mine));
       mine.on("end", () => drop(mine));
-      mine.on("notification", ({ payload = "" }) => current === mine && on.notify(payload));
+      mine.on("notification", ({ payload = "" }) => {
+        if (current !== mine) return;
+        failures = 0;
+        isSilent = false;
+        on.notify(payload);
+      });
       current = mine;
       await mine.query(`LISTEN "${channel}"`);
       if (isClosed) return drop(mine);
       if (current !== mine) return;
-      failures = 0;
       on.ready();
     } catch {
       if (client) drop(client);
@@ -72,13 +104,15 @@ function listenOnPool(pool: PgPool, channel: string, on: ListenerEvents): Listen
   function again(): void {
     if (isClosed) return;
     systemClock.clearTimeout(timer);
-    const pauseMs = Math.min(longestPauseMs, 50 * 2 ** failures++);
+    const longest = isSilent ? longestSilenceMs : longestPauseMs;
+    const pauseMs = Math.min(longest, 50 * 2 ** failures++);
     timer = systemClock.setTimeout(() => void connect(), pauseMs);
   }
 
   void connect();
   return {
     restart() {
+      isSilent = true;
       if (current) drop(current);
     },
     close() {

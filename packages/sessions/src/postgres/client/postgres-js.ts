@@ -1,4 +1,5 @@
 import type { Database, SqlValue } from "./database.ts";
+import { firstColumn } from "./first-column.ts";
 
 /** What is used of an instance of `postgres`. */
 export interface PostgresJs {
@@ -21,9 +22,11 @@ export function wrapPostgresJs(sql: PostgresJs): Database {
   return {
     async query(text, values) {
       const rows = await sql.unsafe(text, [...values], { prepare });
-      return rows.map((row) => (row as { r: string | null }).r);
+      return rows.map(firstColumn);
     },
     exec: async (text) => void (await sql.unsafe(text)),
+    // It has no events: every failure is a rejection.
+    use: () => () => undefined,
     listen(channel, on) {
       let isClosed = false;
       // The client has one connection for all channels, connects again by itself and calls `ready` each time.

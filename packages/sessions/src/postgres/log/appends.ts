@@ -73,13 +73,15 @@ export function createAppends(options: AppendsOptions): Appends {
 
   function takeGroup(): Waiting[] {
     let length = 0;
-    let count = 0;
-    for (const { batch } of waiting) {
-      if (count === runsPerCall || (count > 0 && length + batch.length > lengthPerCall)) break;
+    const fences = new Set<number>();
+    for (const { fence, batch } of waiting) {
+      // One batch of a run per statement: it is checked against what is stored before the statement.
+      if (fences.size === runsPerCall || fences.has(fence)) break;
+      if (fences.size > 0 && length + batch.length > lengthPerCall) break;
       length += batch.length;
-      count++;
+      fences.add(fence);
     }
-    return waiting.splice(0, count);
+    return waiting.splice(0, fences.size);
   }
 
   async function send(group: readonly Waiting[]): Promise<void> {

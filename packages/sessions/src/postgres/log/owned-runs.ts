@@ -12,6 +12,8 @@ interface OwnedRun {
   seen: number;
   /** A write failed: until one succeeds the lease is left to run out. */
   isSuspended: boolean;
+  /** Renewals that were left out for it. */
+  missed: number;
   /** A write was not answered: it may have landed. */
   isDoubtful: boolean;
   /** Its end is on the way: that it has ended is no loss. */
@@ -27,6 +29,8 @@ export interface OwnedRuns {
   list(): { fences: number[]; seen: number[] };
   deliver(fence: number, number: number, command: RunCommand): void;
   listen(lease: Lease, on: (command: RunCommand) => void): () => void;
+  /** The leases are renewed: a run that was left out for as long as a lease lasts is lost. */
+  beat(beatsPerLease: number): void;
   /** The outcome of a write. `silent`: unknown. */
   wrote(lease: Lease, result: "ok" | "refused" | "silent"): void;
   isDoubtful(lease: Lease): boolean;
@@ -42,13 +46,19 @@ export interface OwnedRuns {
   release(fence: number): void;
 }
 
-export function createOwnedRuns(): OwnedRuns {
+/** `onGone` is called when this process stops to own a run, for whatever reason. */
+export function createOwnedRuns(onGone: (fence: number) => void): OwnedRuns {
   const owned = new Map<number, OwnedRun>();
 
   function lose(fence: number): void {
     const run = owned.get(fence);
-    owned.delete(fence);
+    release(fence);
     run?.lose();
+  }
+
+  function release(fence: number): void {
+    owned.delete(fence);
+    onGone(fence);
   }
 
   return {
@@ -63,6 +73,7 @@ export function createOwnedRuns(): OwnedRuns {
         early: [],
         seen: 0,
         isSuspended: false,
+        missed: 0,
         isDoubtful: false,
         isClosing: false,
       });
@@ -92,11 +103,17 @@ export function createOwnedRuns(): OwnedRuns {
       });
       return () => void run.listeners.delete(on);
     },
+    beat(beatsPerLease) {
+      for (const [fence, run] of owned) {
+        if (run.isSuspended && ++run.missed > beatsPerLease) lose(fence);
+      }
+    },
     wrote({ fence }, result) {
       const run = owned.get(fence);
       if (!run) return;
       run.isClosing = false;
       run.isSuspended = result !== "ok";
+      run.missed = 0;
       run.isDoubtful = result === "silent";
     },
     isDoubtful: ({ fence }) => owned.get(fence)?.isDoubtful ?? false,
@@ -113,6 +130,6 @@ export function createOwnedRuns(): OwnedRuns {
       lose(fence);
       return runLost(runId);
     },
-    release: (fence) => void owned.delete(fence),
+    release,
   };
 }

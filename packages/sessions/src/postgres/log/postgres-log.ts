@@ -32,7 +32,7 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
   const process = ulid();
   let writes = 0;
   const writeId = (): string => `${process}:${++writes}`;
-  const owned = createOwnedRuns();
+  const owned = createOwnedRuns((fence) => appends.forget(fence));
   const reader = createLogReader(connection, runLogMs);
   const appends = createAppends({ ...options, owned, writeId });
   const presence = createPresence({
@@ -52,6 +52,7 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
       if (last === undefined && owned.has(fence)) presence.look();
       followers.moved(fence, last);
     },
+    onLost: presence.arm,
     onRestored() {
       presence.look();
       followers.wakeAll();
@@ -70,7 +71,8 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
 
   return {
     async open(key, { agentId, protocolVersion }) {
-      const init = [toKeyText(agentId), protocolVersion ?? null, writeId()];
+      const version = protocolVersion === undefined ? null : toKeyText(protocolVersion);
+      const init = [toKeyText(agentId), version, writeId()];
       const answer = await connection.one(
         "open_run",
         ...runTexts(key),
@@ -112,7 +114,6 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
         throw doesNotFollow(lease, terminal.from, answer!);
       }
       owned.release(fence);
-      appends.forget(fence);
       followers.moved(fence);
     },
     find: reader.find,

@@ -33,6 +33,7 @@ interface Seen {
 
 // Where notifications do not arrive, other processes are noticed so often.
 const pollMs = 100;
+const beatsPerLease = 3;
 
 export function createPresence(options: PresenceOptions): Presence {
   const { connection, owned, followers, signals, clock, leaseMs, process } = options;
@@ -47,12 +48,13 @@ export function createPresence(options: PresenceOptions): Presence {
   function arm(): void {
     if (!isBusy()) return;
     signals().start();
-    beatTimer ??= clock.setTimeout(beat, leaseMs / 3);
+    beatTimer ??= clock.setTimeout(beat, leaseMs / beatsPerLease);
     if (!signals().isListening) pollTimer ??= clock.setTimeout(poll, pollMs);
   }
 
   function beat(): void {
     beatTimer = undefined;
+    owned.beat(beatsPerLease);
     if (!isBusy()) return;
     arm();
     signals().check();

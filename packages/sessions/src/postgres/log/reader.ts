@@ -96,7 +96,7 @@ export function toRunRecord(json: string): RunRecord {
     runId: fromText(found.runId),
     format: 1,
     agentId: fromText(found.agentId),
-    protocolVersion: found.protocolVersion ?? undefined,
+    protocolVersion: found.protocolVersion === null ? undefined : fromText(found.protocolVersion),
     status: found.status,
     first: found.first,
     last: found.last,

@@ -12,25 +12,35 @@ export interface RecentBatches {
   forget(fence: number): void;
 }
 
+interface KeptBatches {
+  readonly batches: { readonly at: number; readonly batch: Batch }[];
+  /** Of all of them. */
+  length: number;
+}
+
 // The server writes what it has acknowledged within a second (three times `wal_writer_delay`).
 const keepMs = 5_000;
 const keepLength = 512 * 1024;
 
 export function createRecentBatches(clock: Clock): RecentBatches {
-  const runs = new Map<number, { readonly at: number; readonly batch: Batch }[]>();
+  const runs = new Map<number, KeptBatches>();
 
   return {
     add(fence, batch) {
-      const kept = runs.get(fence) ?? [];
+      const kept = runs.get(fence) ?? { batches: [], length: 0 };
       runs.set(fence, kept);
-      kept.push({ at: clock.now(), batch });
-      let length = kept.reduce((sum, one) => sum + one.batch.length, 0);
-      while (kept.length > 0 && (kept[0]!.at < clock.now() - keepMs || length > keepLength)) {
-        length -= kept.shift()!.batch.length;
+      const { batches } = kept;
+      batches.push({ at: clock.now(), batch });
+      kept.length += batch.length;
+      while (
+        batches.length > 0 &&
+        (batches[0]!.at < clock.now() - keepMs || kept.length > keepLength)
+      ) {
+        kept.length -= batches.shift()!.batch.length;
       }
     },
     between(fence, after, before) {
-      const found = (runs.get(fence) ?? [])
+      const found = (runs.get(fence)?.batches ?? [])
         .map(({ batch }) => batch)
         .filter(({ first, last }) => first > after && last < before);
       const isWhole = found[0]?.first === after + 1 && found.at(-1)?.last === before - 1;

@@ -8,7 +8,7 @@ export interface Signals {
   /** Notifications arrive; otherwise the caller has to look. */
   readonly isListening: boolean;
   start(): void;
-  /** Checks a connection on which nothing has arrived for a while. */
+  /** Checks a connection on which nothing has arrived for a while, or ever. */
   check(): void;
   close(): void;
 }
@@ -23,13 +23,22 @@ export interface SignalsOptions {
   readonly mayListen: boolean;
   /** A run has entries up to an offset, or without one a command or another end. */
   readonly onRun: (fence: number, last: number | undefined) => void;
-  /** Notifications may have been missed. */
+  /** Notifications do not arrive: the caller has to look. */
+  readonly onLost: () => void;
+  /** They arrive again; some may have been missed. */
   readonly onRestored: () => void;
+}
+
+interface Probe {
+  readonly name: string;
+  timer: unknown;
 }
 
 // An answer takes milliseconds; a pooler that shares connections between transactions never gives one.
 const probeMs = 2_000;
+const probesInTurn = 2;
 const silenceMs = 30_000;
+const connectMs = 10_000;
 
 /**
  * Listens on one connection, and does not rely on it before one of its notifications has come back: through a
@@ -39,11 +48,13 @@ export function createSignals(options: SignalsOptions): Signals {
   const { database, connection, channel, process, clock, logger = silentLogger } = options;
   let listener: Listener | undefined;
   let isStarted = false;
+  let isConnected = false;
   let isListening = false;
   let isAnnounced = false;
   let heardAt = 0;
   let probes = 0;
-  let probe: { readonly name: string; readonly timer: unknown } | undefined;
+  let probe: Probe | undefined;
+  let connectTimer: unknown;
 
   function announce(reason: string): void {
     if (isAnnounced) return;
@@ -61,12 +72,17 @@ export function createSignals(options: SignalsOptions): Signals {
     options.onRun(Number(fence), last === undefined ? undefined : Number(last));
   }
 
-  function ask(): void {
-    if (probe) return;
-    const name = `?${process} ${++probes}`;
-    probe = { name, timer: clock.setTimeout(unanswered, probeMs) };
+  function ask(turn = 1): void {
+    const mine: Probe = { name: `?${process} ${++probes}`, timer: undefined };
+    probe = mine;
     // Over another connection: what a connection sends to itself arrives in any mode of a pooler.
-    connection.one("probe", name).catch(() => undefined);
+    connection.one("probe", mine.name).then(
+      () => {
+        if (probe === mine) mine.timer = clock.setTimeout(() => unanswered(turn), probeMs);
+      },
+      // The database is away: `check` asks again.
+      () => probe === mine && stopProbe(),
+    );
   }
 
   function answered(): void {
@@ -76,16 +92,23 @@ export function createSignals(options: SignalsOptions): Signals {
     options.onRestored();
   }
 
-  function unanswered(): void {
+  function unanswered(turn: number): void {
     stopProbe();
-    isListening = false;
+    // A process that was suspended finds its timer before its answer.
+    if (turn < probesInTurn) return ask(turn + 1);
     announce("Notifications do not arrive: is there a pooler in transaction mode?");
+    lose();
     listener?.restart();
   }
 
   function stopProbe(): void {
     clock.clearTimeout(probe?.timer);
     probe = undefined;
+  }
+
+  function lose(): void {
+    isListening = false;
+    options.onLost();
   }
 
   return {
@@ -97,20 +120,32 @@ export function createSignals(options: SignalsOptions): Signals {
       isStarted = true;
       if (!options.mayListen) return;
       if (!database.listen) return announce("The client has no connection to spare for LISTEN.");
+      connectTimer = clock.setTimeout(() => {
+        if (!isConnected) announce("There is no connection for LISTEN.");
+      }, connectMs);
       listener = database.listen(channel, {
         notify: hear,
-        ready: ask,
-        lost() {
-          isListening = false;
+        ready() {
+          // On another connection than before: what was sent meanwhile is missing.
+          if (isListening) lose();
+          isConnected = true;
           stopProbe();
+          ask();
+        },
+        lost() {
+          isConnected = false;
+          stopProbe();
+          lose();
         },
       });
     },
     check() {
-      if (isListening && clock.now() - heardAt > silenceMs) ask();
+      if (!isConnected || probe) return;
+      if (!isListening || clock.now() - heardAt > silenceMs) ask();
     },
     close() {
       isListening = false;
+      clock.clearTimeout(connectTimer);
       stopProbe();
       listener?.close();
     },

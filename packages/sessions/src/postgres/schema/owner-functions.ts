@@ -59,7 +59,7 @@ DECLARE
   v_fence bigint;
   v_found agui.runs;
 BEGIN
-  LOOP
+  FOR attempt IN 1..5 LOOP
     SELECT fence INTO v_fence FROM agui.runs WHERE run = v_key;
     IF FOUND THEN PERFORM agui.settle(v_fence, p_event); END IF;
     SELECT fence INTO v_fence FROM agui.runs WHERE thread = v_thread AND status = 'running';
@@ -88,6 +88,8 @@ BEGIN
       -- Another process opened the thread or the run, or took this fence, in the same moment.
     END;
   END LOOP;
+  -- A transaction that does not see what others commit never comes to an end here; the next one does.
+  RAISE EXCEPTION 'Another process opened run or thread in the same moment.' USING ERRCODE = 'serialization_failure';
 END $$;
 
 CREATE FUNCTION agui.trim_log(p_fence bigint, p_max_entries bigint, p_max_bytes bigint)

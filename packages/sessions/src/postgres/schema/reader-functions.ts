@@ -46,7 +46,8 @@ RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM agui.settle(p_fence, p_event);
   RETURN QUERY SELECT rows.row FROM (
-    SELECT 0::bigint AS place, agui.record_of(r) AS row FROM agui.runs r WHERE r.fence = p_fence
+    SELECT 0::bigint AS place, agui.record_of(r) AS row FROM agui.runs r
+      WHERE r.fence = p_fence AND r.ended_at IS DISTINCT FROM 0
     UNION ALL
     (SELECT e.last, '{"from":' || e.first || ',"to":' || e.last || ',"at":' || e.at
         || coalesce(',"cuts":' || e.cuts, '') || ',"event":' || e.event || '}'

@@ -1,6 +1,7 @@
 import { blobFunctions } from "./blob-functions.ts";
 import { ownerFunctions } from "./owner-functions.ts";
 import { readerFunctions } from "./reader-functions.ts";
+import { searchPaths } from "./search-path.ts";
 import { sessionFunctions } from "./session-functions.ts";
 import { tables } from "./tables.ts";
 
@@ -12,7 +13,7 @@ export interface PostgresMigration {
 
 /** Step n leads from version n - 1 to version n. A released step is never changed: a correction is another step. */
 const steps: readonly string[] = [
-  [tables, ownerFunctions, readerFunctions, sessionFunctions, blobFunctions].join(""),
+  [tables, ownerFunctions, readerFunctions, sessionFunctions, blobFunctions, searchPaths].join(""),
 ];
 
 const defaultSchema = "agui";
@@ -27,7 +28,7 @@ export function postgresMigrations(
   const schema = toSchema(options.schema);
   return steps.map((step, index) => {
     const version = index + 1;
-    const sql = `${begin(version)}${step}\nINSERT INTO agui.migrations (version) VALUES (${version});\n`;
+    const sql = `${begin(version)}${step}${end(version)}`;
     return { version, sql: withSchema(sql, schema) };
   });
 }
@@ -56,12 +57,25 @@ CREATE TABLE IF NOT EXISTS agui.migrations (
 );
 `;
   return `-- Version ${version} of the tables and functions of @holodeck/agui-sessions/postgres.
+SELECT set_config('holodeck.search_path', current_setting('search_path'), true),
+  set_config('search_path', 'pg_catalog, pg_temp', true);
 SELECT pg_advisory_xact_lock(hashtext('agui'), 0);
 ${version === 1 ? first : ""}
 DO $$ BEGIN
+  IF current_setting('server_encoding') <> 'UTF8' THEN
+    RAISE EXCEPTION 'The database must have the encoding UTF8.';
+  END IF;
   IF (SELECT coalesce(max(version), 0) FROM agui.migrations) <> ${version - 1} THEN
     RAISE EXCEPTION 'Version ${version} does not follow the version of this schema.' USING ERRCODE = 'AGV01';
   END IF;
 END $$;
+`;
+}
+
+// The transaction may have other steps after this one.
+function end(version: number): string {
+  return `
+INSERT INTO agui.migrations (version) VALUES (${version});
+SELECT set_config('search_path', current_setting('holodeck.search_path'), true);
 `;
 }
