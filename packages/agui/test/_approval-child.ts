@@ -1,10 +1,8 @@
 /** A server process whose refunds never end: the parent kills it in the middle of them. */
 import { appendFileSync, writeSync } from "node:fs";
 import { serve } from "@holodeck/agui-node";
-import { redisSessions } from "@holodeck/agui-sessions/redis";
-import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
-import { createClient } from "redis";
 import { createAgentHandler } from "../src/index.ts";
+import { openChildStore } from "./_child-store.ts";
 import { createRefunding } from "./_refunds.ts";
 
 const [kind, place, ledger, leaseMs, ...cases] = process.argv.slice(2) as [
@@ -15,15 +13,7 @@ const [kind, place, ledger, leaseMs, ...cases] = process.argv.slice(2) as [
   ...string[],
 ];
 
-async function openStore() {
-  if (kind === "SQLite") return sqliteSessions({ path: place, leaseMs: Number(leaseMs) });
-  const client = createClient({ url: place });
-  client.on("error", () => undefined);
-  await client.connect();
-  return redisSessions({ client, leaseMs: Number(leaseMs), commandMs: 10_000 });
-}
-
-const sessions = await openStore();
+const sessions = await openChildStore(kind, place, { leaseMs: Number(leaseMs) });
 const silent = (): void => undefined;
 const logger = { debug: silent, info: silent, warn: silent, error: silent };
 const urls: string[] = [];

@@ -1,22 +1,11 @@
 // A server with a small heap. Prints its port and how long it takes to parse a plain body, and at the end of its input
 // how long its event loop stood still at most.
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { SessionStore } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
-import { memorySessions } from "@holodeck/agui-sessions";
-import { redisSessions } from "@holodeck/agui-sessions/redis";
-import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
-import { hostClients } from "../../sessions/test/_redis-connect.ts";
 import { allowAnonymous, createAgentHandler } from "../src/index.ts";
+import { openChildStore } from "./_child-store.ts";
 
 const [kind = "", place = "", bodyBytes = "0"] = process.argv.slice(2);
-
-async function open(): Promise<SessionStore> {
-  if (kind === "memory") return memorySessions();
-  if (kind === "SQLite") return sqliteSessions({ path: place });
-  const client = await hostClients["node-redis"](Number(place));
-  return redisSessions({ client, commandMs: 60_000, leaseMs: 120_000 });
-}
 
 function parseMs(): number {
   const text = JSON.stringify({ a: "x".repeat(Number(bodyBytes)) });
@@ -28,7 +17,7 @@ function parseMs(): number {
 
 const silent = (): void => undefined;
 const handler = createAgentHandler(async () => "ok", {
-  sessions: await open(),
+  sessions: await openChildStore(kind, place, { commandMs: 60_000, leaseMs: 120_000 }),
   authenticate: allowAnonymous(),
   logger: { debug: silent, info: silent, warn: silent, error: silent },
 });

@@ -1,13 +1,10 @@
 // A server with runs that end when they are allowed to ("short"), or never ("long").
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import type { RunAgentInput, RunContext, SessionStore } from "@holodeck/agui-core";
+import type { RunAgentInput, RunContext } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
-import { memorySessions } from "@holodeck/agui-sessions";
-import { redisSessions } from "@holodeck/agui-sessions/redis";
-import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
-import { hostClients } from "../../sessions/test/_redis-connect.ts";
 import { createAgentHandler } from "../src/index.ts";
+import { openChildStore } from "./_child-store.ts";
 
 const [kind = "", place = "", options = "{}"] = process.argv.slice(2);
 const lines = createInterface({ input: process.stdin });
@@ -21,16 +18,9 @@ async function* agent({ runId }: RunAgentInput, { signal }: RunContext): AsyncGe
   yield "ended";
 }
 
-async function open(): Promise<SessionStore> {
-  if (kind === "memory") return memorySessions();
-  if (kind === "SQLite") return sqliteSessions({ path: place });
-  const client = await hostClients[kind as keyof typeof hostClients](Number(place));
-  return redisSessions({ client, commandMs: 10_000 });
-}
-
 const silent = (): void => undefined;
 const handler = createAgentHandler(agent as never, {
-  sessions: await open(),
+  sessions: await openChildStore(kind, place),
   logger: { debug: silent, info: silent, warn: silent, error: silent },
 });
 handler.on("state", (state) => void process.stdout.write(`${state}\n`));

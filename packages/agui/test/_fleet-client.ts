@@ -16,7 +16,10 @@ export interface Seen {
   events: number;
   attaches: number;
   terminals: BaseEvent[];
-  /** Offsets that were missing, doubled or came without need. */
+  /** Events that never came, and that came twice, by their offsets. */
+  missing: number;
+  doubled: number;
+  /** Each place where one was missing or doubled. */
   faults: string[];
 }
 
@@ -94,6 +97,8 @@ export async function follow(
     events: 0,
     attaches: 0,
     terminals: [],
+    missing: 0,
+    doubled: 0,
     faults: [],
   };
   let last = 0;
@@ -125,7 +130,10 @@ function take(
   const delta = event.type === "TEXT_MESSAGE_CONTENT" ? String(event.delta) : undefined;
   // Joined deltas cover as many offsets as they have pieces.
   const covers = delta === undefined ? 1 : delta.length / pieceLength;
-  if (Number(id) !== last + covers) {
+  const skipped = Number(id) - covers - last;
+  if (skipped !== 0) {
+    seen.missing += Math.max(0, skipped);
+    seen.doubled += Math.max(0, -skipped);
     seen.faults.push(`${event.type} ${id} covers ${covers} after ${last}`);
   }
   seen.events += covers;

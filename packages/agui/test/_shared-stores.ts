@@ -1,11 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { SessionStore } from "@holodeck/agui-core";
 import { memorySessions } from "@holodeck/agui-sessions";
-import { redisSessions } from "@holodeck/agui-sessions/redis";
-import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
-import { startRedis } from "../../sessions/test/_redis.ts";
+import { openPlace, placeKinds } from "./_places.ts";
 
 /** A store as two servers see it. */
 export interface SharedStore {
@@ -17,7 +12,7 @@ export interface SharedStore {
 
 export interface StoreKind {
   readonly name: string;
-  /** Nothing: it cannot be had here, and somebody has said so. */
+  /** Returns undefined when it cannot be had here; the suite is then reported as not run. */
   open(suite: string): Promise<SharedStore | undefined>;
 }
 
@@ -27,30 +22,18 @@ export const storeKinds: readonly StoreKind[] = [
     name: "memory",
     open: async () => ({ owner: memorySessions(), close: async () => undefined }),
   },
-  {
-    name: "SQLite",
-    async open() {
-      const folder = await mkdtemp(join(tmpdir(), "agui-"));
-      const path = join(folder, "test.db");
-      return {
-        owner: sqliteSessions({ path }),
-        other: sqliteSessions({ path }),
-        close: () => rm(folder, { recursive: true, force: true }),
-      };
-    },
-  },
-  {
-    name: "Redis",
+  ...placeKinds.map((name): StoreKind => ({
+    name,
     async open(suite) {
-      const redis = await startRedis(suite);
-      if (!redis) return undefined;
-      // On a busy machine late is not away.
-      const patient = { commandMs: 20_000, leaseMs: 60_000 };
+      const place = await openPlace(name, suite);
+      if (!place) return undefined;
+      // On a busy machine a process that does not come to its turn is not dead.
+      const patient = { leaseMs: 60_000 };
       return {
-        owner: redisSessions({ client: await redis.nodeRedis(), ...patient }),
-        other: redisSessions({ client: await redis.ioRedis(), ...patient }),
-        close: () => redis.stop(),
+        owner: await place.open(patient),
+        other: await place.open(patient),
+        close: place.close,
       };
     },
-  },
+  })),
 ];

@@ -5,12 +5,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createInterface } from "node:readline";
 import type { RunAgentInput } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
-import { redisSessions } from "@holodeck/agui-sessions/redis";
-import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
-import { createClient } from "redis";
 import { createAgentHandler } from "../src/index.ts";
+import { openChildStore } from "./_child-store.ts";
 
-const [kind, place = "", lease, flag = ""] = process.argv.slice(2);
+const [kind = "", place = "", lease, flag = ""] = process.argv.slice(2);
 const leaseMs = Number(lease);
 const lines = createInterface({ input: process.stdin });
 
@@ -30,17 +28,9 @@ async function* agent({ runId }: RunAgentInput): AsyncGenerator {
   }
 }
 
-async function open() {
-  if (kind === "SQLite") return sqliteSessions({ path: place, leaseMs });
-  const client = createClient({ url: `redis://127.0.0.1:${place}` });
-  client.on("error", () => undefined);
-  await client.connect();
-  return redisSessions({ client, leaseMs, commandMs: 10_000 });
-}
-
 const silent = (): void => undefined;
 const handler = createAgentHandler(agent as never, {
-  sessions: await open(),
+  sessions: await openChildStore(kind, place, { leaseMs }),
   history: "server",
   limits: { appendMs: 20_000 },
   logger: { debug: silent, info: silent, warn: silent, error: silent },

@@ -7,38 +7,15 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { serve } from "@holodeck/agui-node";
-import { redisSessions } from "@holodeck/agui-sessions/redis";
-import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { startRedis } from "../../sessions/test/_redis.ts";
 import { createAgentHandler } from "../src/index.ts";
-import type { SessionStore } from "../src/index.ts";
 import { memoryLogger } from "./_helpers.ts";
+import { openPlace, placeKinds } from "./_places.ts";
 import { agentNames, createRefunding, wish } from "./_refunds.ts";
 
 type Loose = any;
 
 const leaseMs = 1_500;
-
-interface Place {
-  /** For the process that will be killed. */
-  readonly place: string;
-  readonly sessions: SessionStore;
-}
-
-const stores = {
-  async SQLite(folder: string): Promise<Place> {
-    const place = join(folder, "threads.db");
-    return { place, sessions: sqliteSessions({ path: place, leaseMs }) };
-  },
-  async Redis(): Promise<Place | undefined> {
-    const redis = await startRedis("approval-crash");
-    if (!redis) return undefined;
-    onTestFinished(() => redis.stop());
-    const sessions = redisSessions({ client: await redis.nodeRedis(), leaseMs, commandMs: 10_000 });
-    return { place: `redis://127.0.0.1:${redis.port}`, sessions };
-  },
-};
 
 /** A server process. `next` is the next line that it prints. */
 function spawnServer(parts: readonly string[]) {
@@ -93,18 +70,19 @@ async function approve(url: string, threadId: string) {
   return { messages, body, toolCallId, cut };
 }
 
-test.for(["SQLite", "Redis"] as const)(
+test.for(placeKinds)(
   "a process that is killed in the middle of refunds leaves an error for each, and none is made again: %s",
   { timeout: 60_000 },
   async (kind, { skip }) => {
     const folder = mkdtempSync(join(tmpdir(), "agui-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const store = await stores[kind](folder);
-    if (!store) return skip();
-    const { sessions } = store;
+    const place = await openPlace(kind, "approval-crash");
+    if (!place) return skip();
+    onTestFinished(() => place.close());
+    const sessions = await place.open({ leaseMs });
     const ledger = join(folder, "ledger");
     writeFileSync(ledger, "");
-    const parts = [kind, store.place, ledger, String(leaseMs)];
+    const parts = [kind, place.at, ledger, String(leaseMs)];
     const first = spawnServer([...parts, ...cases.map((one) => JSON.stringify(one))]);
     const urls = JSON.parse(await first.next()) as string[];
     const people = await Promise.all(

@@ -1,12 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startRedis } from "../../sessions/test/_redis.ts";
+import { openPlace, placeKinds } from "./_places.ts";
 
 const MB = 1_000_000;
 const script = fileURLToPath(new URL("_attacked-child.ts", import.meta.url));
@@ -81,15 +78,14 @@ describe("a server with a heap of 400 MB", () => {
     expect(await server.end()).toBeLessThan(bound(server));
   }, 300_000);
 
-  test.each(["memory", "SQLite", "Redis"])(
+  test.for(["memory", ...placeKinds] as const)(
     "lists heavy threads on %s",
-    async (kind) => {
-      const folder = await mkdtemp(join(tmpdir(), "agui-"));
-      onTestFinished(() => rm(folder, { recursive: true, force: true }));
-      const redis = kind === "Redis" ? await startRedis("lists of heavy threads") : undefined;
-      if (kind === "Redis" && !redis) return;
-      onTestFinished(() => redis?.stop());
-      const server = await start(kind, redis ? String(redis.port) : join(folder, "test.db"));
+    { timeout: 300_000 },
+    async (kind, { skip }) => {
+      const place = kind === "memory" ? undefined : await openPlace(kind, "lists of heavy threads");
+      if (kind !== "memory" && !place) return skip();
+      onTestFinished(() => place?.close());
+      const server = await start(kind, place?.at ?? "");
       const rest = `"state":{"a":"${"x".repeat(1.8 * MB)}"},"messages":[${last}]`;
       for (let thread = 0; thread < 60; thread++) {
         expect(await post(server.root, input(`t${thread}`, rest))).toBe(200);
@@ -108,6 +104,5 @@ describe("a server with a heap of 400 MB", () => {
       expect(await isHealthy(server.root)).toBe(true);
       expect(await server.end()).toBeLessThan(bound(server));
     },
-    300_000,
   );
 });

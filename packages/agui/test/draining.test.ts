@@ -1,15 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import type { IncomingHttpHeaders } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startRedis } from "../../sessions/test/_redis.ts";
 import { parseSse, say } from "./_helpers.ts";
+import { openPlace } from "./_places.ts";
 
 const timeout = 30_000;
 
@@ -71,20 +68,16 @@ const run = (runId: string): { path: string; body: object } => ({
 const refusal = { status: 503, headers: { connection: "close" } };
 
 describe("SIGTERM", () => {
-  test.for(["memory", "SQLite", "node-redis", "ioredis"] as const)(
+  test.for(["memory", "SQLite", "node-redis", "ioredis", "PostgreSQL"] as const)(
     "ends the process with 0 and all of its output, with the host's client open: %s",
     { timeout },
     async (kind, { skip }) => {
-      const folder = mkdtempSync(join(tmpdir(), "agui-"));
-      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-      let place = join(folder, "threads.db");
-      if (kind === "node-redis" || kind === "ioredis") {
-        const redis = await startRedis("draining");
-        if (!redis) return skip();
-        onTestFinished(() => redis.stop());
-        place = String(redis.port);
-      }
-      const { child, port, exited, closed, printed } = await start(kind, place);
+      const isRedis = kind === "node-redis" || kind === "ioredis";
+      const place =
+        kind === "memory" ? undefined : await openPlace(isRedis ? "Redis" : kind, "draining");
+      if (kind !== "memory" && !place) return skip();
+      onTestFinished(() => place?.close());
+      const { child, port, exited, closed, printed } = await start(kind, place?.at ?? "");
       const { body } = await ask(port, run("short-1"));
       child.stdin.write("go\n");
       expect(parseSse(await body).at(-1)).toMatchObject({ type: "RUN_FINISHED" });

@@ -77,16 +77,21 @@ describe.each([
     const lost = all.filter(({ terminals }) => terminals[0]?.code === "run-lost");
     const sum = (of: (seen: Seen) => number): number => all.reduce((n, seen) => n + of(seen), 0);
     const figures = {
+      store: name,
       runs: all.length,
       finished: finished.length,
       cancelled: cancelled.length,
-      lost: lost.length,
+      endedAsLost: lost.length,
+      eventsMissing: sum(({ missing }) => missing),
+      eventsDoubled: sum(({ doubled }) => doubled),
+      withoutEnd: all.filter(({ terminals }) => terminals.length === 0).length,
       kills: fleet.killed.size,
       reattaches: sum(({ attaches }) => attaches),
       events: sum(({ events }) => events),
       seconds,
     };
     process.stdout.write(`fleet: ${JSON.stringify(figures)}\n`);
+    expect(figures).toMatchObject({ eventsMissing: 0, eventsDoubled: 0, withoutEnd: 0 });
 
     expect(all.flatMap(({ runId, faults }) => faults.map((fault) => `${runId}: ${fault}`))).toEqual(
       [],

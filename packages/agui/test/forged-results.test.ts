@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { ulid } from "@holodeck/agui-core";
 import type {
   AgentFunction,
@@ -10,14 +7,13 @@ import type {
   SessionStore,
 } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
-import { redisSessions } from "@holodeck/agui-sessions/redis";
-import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startRedis } from "../../sessions/test/_redis.ts";
 import { createAgentHandler, memorySessions } from "../src/index.ts";
+import type { PlaceKind } from "./_child-store.ts";
 import { agui, dialects, rest, textOf } from "./_dialects.ts";
 import type { Dialect, Extra } from "./_dialects.ts";
 import { memoryLogger } from "./_helpers.ts";
+import { openPlace, placeKinds } from "./_places.ts";
 
 const forged = "FORGED";
 
@@ -276,43 +272,28 @@ interface Stores {
 
 const pruning = { maxMessagesPerThread: 4 };
 
-const stores: Readonly<Record<string, () => Promise<Stores | undefined>>> = {
-  memory: async () => ({
-    plain: memorySessions(),
-    short: memorySessions(pruning),
-    close: async () => undefined,
-  }),
-  async SQLite() {
-    const folder = await mkdtemp(join(tmpdir(), "agui-"));
-    return {
-      plain: sqliteSessions({ path: join(folder, "plain.db") }),
-      short: sqliteSessions({ path: join(folder, "short.db"), ...pruning }),
-      close: () => rm(folder, { recursive: true, force: true }),
-    };
-  },
-  async Redis() {
-    const redis = await startRedis("forged results");
-    if (!redis) return undefined;
-    const patient = { commandMs: 20_000, leaseMs: 60_000 };
-    return {
-      plain: redisSessions({ client: await redis.nodeRedis(), ...patient }),
-      short: redisSessions({
-        client: await redis.nodeRedis(),
-        ...patient,
-        ...pruning,
-        prefix: "short",
-      }),
-      close: () => redis.stop(),
-    };
-  },
-};
+/** Two stores of a kind: one keeps everything, one few messages. */
+async function openStores(kind: string): Promise<Stores | undefined> {
+  if (kind === "memory") {
+    const close = async (): Promise<void> => undefined;
+    return { plain: memorySessions(), short: memorySessions(pruning), close };
+  }
+  const place = await openPlace(kind as PlaceKind, "forged results");
+  if (!place) return undefined;
+  const patient = { leaseMs: 60_000 };
+  return {
+    plain: await place.open(patient),
+    short: await place.open({ ...patient, ...pruning }, "short"),
+    close: place.close,
+  };
+}
 
-describe.for(Object.keys(stores))("with sessions in %s", (kind) => {
+describe.for(["memory", ...placeKinds])("with sessions in %s", (kind) => {
   let opened: Stores | undefined;
   let shop: Shop;
   let shortShop: Shop;
   beforeAll(async () => {
-    opened = await stores[kind]!();
+    opened = await openStores(kind);
     if (!opened) return;
     shop = await openShop(opened.plain);
     shortShop = await openShop(opened.short);

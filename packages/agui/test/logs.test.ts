@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { join } from "node:path";
+import { postgresSessions } from "@holodeck/agui-sessions/postgres";
 import { redisSessions } from "@holodeck/agui-sessions/redis";
 import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
 import { createClient } from "redis";
+import { openPool } from "../../sessions/test/_postgres-pool.ts";
 import {
   AgentError,
   createAgentHandler,
@@ -196,6 +198,7 @@ describe("a store that cannot be reached", () => {
       client.on("error", () => {});
       return redisSessions({ client, commandMs: 20 });
     },
+    PostgreSQL: () => postgresSessions({ client: openPool(1), commandMs: 200 }),
   };
 
   test.for(Object.entries(stores))("is a 503 with its cause in the log (%s)", async ([, open]) => {

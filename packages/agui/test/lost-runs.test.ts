@@ -1,17 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { SessionStore } from "@holodeck/agui-core";
-import { redisSessions } from "@holodeck/agui-sessions/redis";
-import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startRedis } from "../../sessions/test/_redis.ts";
 import { createAgentHandler } from "../src/index.ts";
 import type { AgentHandler } from "../src/index.ts";
 import { eventsOf, memoryLogger, post, say } from "./_helpers.ts";
+import { openPlace, placeKinds } from "./_places.ts";
 import { framesOf } from "./_resume-client.ts";
 
 const leaseMs = 1_000;
@@ -19,36 +13,6 @@ const times = { leaseMs, runLogMs: 2_500 };
 const key = { principal: "", threadId: "t" };
 const timeout = 60_000;
 const patience = { timeout: 30_000, interval: 50 };
-
-interface Place {
-  /** A port or a path. */
-  readonly at: string;
-  /** A store for each reader. */
-  readonly stores: readonly SessionStore[];
-}
-
-const places = {
-  async SQLite(): Promise<Place> {
-    const folder = mkdtempSync(join(tmpdir(), "agui-lost-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const path = join(folder, "threads.db");
-    return {
-      at: path,
-      stores: [sqliteSessions({ path, ...times }), sqliteSessions({ path, ...times })],
-    };
-  },
-  async Redis(): Promise<Place | undefined> {
-    const redis = await startRedis("lost runs");
-    if (!redis) return undefined;
-    onTestFinished(() => redis.stop());
-    const options = { ...times, commandMs: 10_000 };
-    const stores = [
-      redisSessions({ client: await redis.ioRedis(), ...options }),
-      redisSessions({ client: await redis.nodeRedis(), ...options }),
-    ];
-    return { at: String(redis.port), stores };
-  },
-};
 
 /** A process with a run that has said something and goes on. */
 async function startOwner(kind: string, at: string) {
@@ -109,7 +73,7 @@ const readers = {
   },
 };
 
-describe.for(["SQLite", "Redis"] as const)("a run on %s whose process was killed", (kind) => {
+describe.for(placeKinds)("a run on %s whose process was killed", (kind) => {
   test.for([
     ...Object.keys(readers).map((reader) => [reader]),
     Object.keys(readers).flatMap((reader) => [reader, reader]),
@@ -117,11 +81,13 @@ describe.for(["SQLite", "Redis"] as const)("a run on %s whose process was killed
     "is in its thread, once, when another process %j",
     { timeout },
     async (names, { skip }) => {
-      const place = await places[kind]();
+      const place = await openPlace(kind, "lost runs");
       if (!place) return skip();
+      onTestFinished(() => place.close());
+      const stores = [await place.open(times), await place.open(times)];
       const kill = await startOwner(kind, place.at);
       const logger = memoryLogger();
-      const handlers = place.stores.map((sessions) => {
+      const handlers = stores.map((sessions) => {
         const handler = createAgentHandler(async () => "new answer", {
           sessions,
           history: "server",
@@ -133,7 +99,7 @@ describe.for(["SQLite", "Redis"] as const)("a run on %s whose process was killed
       await kill();
       await Promise.all(names.map((name, index) => readers[name](handlers[index % 2]!)));
 
-      const store = place.stores[0]!;
+      const store = stores[0]!;
       const contents = async (): Promise<unknown[]> =>
         (await store.get(key))!.messages.map(({ content }) => content);
       expect(await contents()).toEqual(["old question", "old answer of r1"]);

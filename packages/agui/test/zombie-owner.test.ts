@@ -4,13 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { BaseEvent, SessionStore } from "@holodeck/agui-core";
-import { redisSessions } from "@holodeck/agui-sessions/redis";
-import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
+import type { BaseEvent } from "@holodeck/agui-core";
 import { afterEach, describe, expect, test } from "vitest";
-import { startRedis } from "../../sessions/test/_redis.ts";
 import { createAgentHandler } from "../src/index.ts";
 import { eventsOf, memoryLogger, post, say } from "./_helpers.ts";
+import { openPlace, placeKinds } from "./_places.ts";
 import { framesOf } from "./_resume-client.ts";
 
 const leaseMs = 1_000;
@@ -21,26 +19,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-interface Place {
-  readonly kind: "Redis" | "SQLite";
-  /** A port or a path. */
-  readonly at: string;
-  readonly store: SessionStore;
-}
-
-async function openPlace(kind: Place["kind"], folder: string): Promise<Place | undefined> {
-  if (kind === "SQLite") {
-    const at = join(folder, "threads.db");
-    return { kind, at, store: sqliteSessions({ path: at, leaseMs }) };
-  }
-  const redis = await startRedis("zombie owners");
-  if (!redis) return undefined;
-  closers.push(() => redis.stop());
-  const store = redisSessions({ client: await redis.ioRedis(), leaseMs, commandMs: 10_000 });
-  return { kind, at: String(redis.port), store };
-}
-
-async function startOwner({ kind, at }: Place, flag: string): Promise<[ChildProcess, string]> {
+async function startOwner(kind: string, at: string, flag: string): Promise<[ChildProcess, string]> {
   const script = fileURLToPath(new URL("_zombie-child.ts", import.meta.url));
   const args = ["--import", "tsx", "--conditions=@holodeck/source", script];
   const child = spawn(process.execPath, [...args, kind, at, String(leaseMs), flag], {
@@ -60,12 +39,11 @@ const body = (runId: string, text: string): object => ({
   protocolVersion: "1.0",
 });
 
-describe.each([
-  ["Redis", "is stopped"],
-  ["Redis", "does not reach its event loop"],
-  ["SQLite", "is stopped"],
-  ["SQLite", "does not reach its event loop"],
-] as const)("a process on %s that %s for longer than its lease", (kind, how) => {
+const cases = placeKinds.flatMap((kind) =>
+  (["is stopped", "does not reach its event loop"] as const).map((how) => [kind, how] as const),
+);
+
+describe.each(cases)("a process on %s that %s for longer than its lease", (kind, how) => {
   test(
     "overwrites nothing of the next run, and its client receives run-lost",
     { timeout: 60_000 },
@@ -73,10 +51,11 @@ describe.each([
       const folder = mkdtempSync(join(tmpdir(), "agui-zombie-"));
       closers.push(() => rmSync(folder, { recursive: true, force: true }));
       const flag = join(folder, "go");
-      const place = await openPlace(kind, folder);
+      const place = await openPlace(kind, "zombie owners");
       if (!place) return skip();
-      const { store } = place;
-      const [child, url] = await startOwner(place, flag);
+      closers.push(() => place.close());
+      const store = await place.open({ leaseMs });
+      const [child, url] = await startOwner(kind, place.at, flag);
       const next = createAgentHandler(
         async function* () {
           yield "new answer";
