@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { startPostgres } from "../../sessions/test/_postgres.ts";
 import { startRedis } from "../../sessions/test/_redis.ts";
 import { chatWith, fixtures, load, resultsOf, textOf } from "./yaml/_served.ts";
 import { startModel } from "./yaml/_model-server.ts";
@@ -315,6 +316,22 @@ middleware:
     await chat.say("hi");
     const client: any = await redis.nodeRedis();
     expect(await client.keys("agui:*:session")).toHaveLength(1);
+  });
+
+  test("keeps threads in the PostgreSQL that the environment names, also if it starts later", async ({
+    skip,
+  }) => {
+    const server = await startPostgres("agent.yaml with sessions in PostgreSQL");
+    if (!server) return skip();
+    onTestFinished(() => server.stop());
+    const url = `postgresql://postgres@127.0.0.1:${server.port}/postgres`;
+    await server.shutDown("fast");
+    const yaml = `${head()}\nsessions: \${DATABASE_URL}`;
+    const loaded = await load(yaml, { env: { ...env, DATABASE_URL: url } });
+    await server.start();
+    model.script({ text: "Kept." });
+    await (await chatWith(loaded)).say("hi");
+    expect(await server.sql("SELECT FROM agui.sessions")).toHaveLength(1);
   });
 
   test("keeps threads in SQLite, beside the file", async () => {

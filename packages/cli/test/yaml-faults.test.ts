@@ -339,7 +339,7 @@ sessions: mysql://localhost
     [
       "is not a session store",
       `${head}sessions: disk`,
-      '4:1 sessions must be "memory", "sqlite:PATH", "redis://HOST:PORT" or "${NAME}".',
+      '4:1 sessions must be "memory", "sqlite:PATH", "redis://HOST:PORT", "postgres://HOST/DATABASE" or "${NAME}".',
     ],
     [
       "a folder that is not there",
@@ -349,6 +349,11 @@ sessions: mysql://localhost
     [
       "a password of Redis",
       `${head}sessions: redis://:pass@localhost`,
+      '4:1 Secrets do not belong in the file. Put it into the environment and write "${NAME}" here.',
+    ],
+    [
+      "a password of PostgreSQL",
+      `${head}sessions: postgres://app:pass@localhost/app`,
       '4:1 Secrets do not belong in the file. Put it into the environment and write "${NAME}" here.',
     ],
     ["YAML that is none", `${head}tools: [a`, "4:10 This is not YAML: "],

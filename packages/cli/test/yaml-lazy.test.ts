@@ -16,7 +16,7 @@ const register = `
 import { register } from "node:module";
 register("data:text/javascript,${encodeURIComponent(hook)}");`;
 
-const heavy = /^(?:yaml|zod|ai|jiti|redis|@ai-sdk\/.*|@modelcontextprotocol\/.*)$/;
+const heavy = /^(?:yaml|zod|ai|jiti|redis|pg|@ai-sdk\/.*|@modelcontextprotocol\/.*)$/;
 
 test("nothing is loaded before it is needed, and of models only the one that is named", async () => {
   const file = join(

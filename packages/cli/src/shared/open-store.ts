@@ -2,7 +2,10 @@ import { resolve } from "node:path";
 import { memorySessions } from "@holodeck/agui";
 import type { Limits, SessionStore } from "@holodeck/agui";
 import { CliError, usageError } from "./cli-error.ts";
+import { openPostgres } from "./open-postgres.ts";
+import { openRedis } from "./open-redis.ts";
 import { reasonOf } from "./reason-of.ts";
+import { serverOf, storeForms } from "./server-url.ts";
 
 /** Where threads are kept. */
 export interface OpenStore {
@@ -22,17 +25,19 @@ export interface OpenStoreOptions {
   readonly isLazy?: boolean;
 }
 
-/** `memory`, `sqlite:PATH` or `redis://…`. */
+/** `memory`, `sqlite:PATH`, `redis://…` or `postgres://…`. */
 export async function openStore(where: string, options: OpenStoreOptions): Promise<OpenStore> {
   if (where === "memory") return openMemory(options);
   if (where.startsWith("sqlite:")) return openSqlite(where.slice("sqlite:".length), options);
-  if (/^rediss?:\/\//.test(where)) return openRedis(where, options);
+  const server = serverOf(where);
+  const given = { bounds: bounds(options), isLazy: options.isLazy ?? false };
+  if (server) return server === "Redis" ? openRedis(where, given) : openPostgres(where, given);
   throw usageError(
-    `"${where}" is not a session store; use memory, sqlite:PATH or redis://HOST:PORT, like --sessions sqlite:./threads.db.`,
+    `"${where}" is not a session store; use ${storeForms}, like --sessions sqlite:./threads.db.`,
   );
 }
 
-type Bounds = Partial<
+export type StoreBounds = Partial<
   Pick<
     Limits,
     "maxSessions" | "runLogEvents" | "runLogBytes" | "runLogMs" | "logBytes" | "memoryBytes"
@@ -41,7 +46,7 @@ type Bounds = Partial<
   }
 >;
 
-function bounds({ limits, maxMessages }: OpenStoreOptions): Bounds {
+function bounds({ limits, maxMessages }: OpenStoreOptions): StoreBounds {
   const { maxSessions, runLogEvents, runLogBytes, runLogMs } = limits;
   return defined({
     maxSessions,
@@ -52,7 +57,7 @@ function bounds({ limits, maxMessages }: OpenStoreOptions): Bounds {
   });
 }
 
-function defined(values: Readonly<Record<string, number | undefined>>): Bounds {
+function defined(values: Readonly<Record<string, number | undefined>>): StoreBounds {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
@@ -79,50 +84,4 @@ async function openSqlite(path: string, options: OpenStoreOptions): Promise<Open
     );
   }
   return { sessions, name: `sqlite:${path}`, close: async () => sessions.close() };
-}
-
-async function openRedis(url: string, options: OpenStoreOptions): Promise<OpenStore> {
-  if (!URL.canParse(url)) {
-    throw usageError(`"${url}" is not a Redis URL, like redis://127.0.0.1:6379.`);
-  }
-  const name = withoutSecrets(url);
-  const [{ createClient }, { redisSessions }] = await Promise.all([
-    import("redis"),
-    import("@holodeck/agui-sessions/redis"),
-  ]);
-  const { isLazy = false } = options;
-  let mayRetry = isLazy;
-  const client = createClient({
-    url,
-    socket: {
-      connectTimeout: 3_000,
-      // A server that is not reachable at the start is an error; later it may come back.
-      reconnectStrategy: (retries) => mayRetry && Math.min(retries * 100, 2_000),
-    },
-  });
-  // Commands report errors to their callers; without a listener, an error would end the process.
-  client.on("error", () => undefined);
-  const connected = client.connect();
-  try {
-    if (isLazy) connected.catch(() => undefined);
-    else await connected.then(() => client.ping());
-  } catch (error) {
-    if (client.isOpen) client.destroy();
-    throw new CliError(`Redis at ${name} cannot be reached: ${reasonOf(error)}`, { cause: error });
-  }
-  mayRetry = true;
-  const sessions = redisSessions({ ...bounds(options), client });
-  return {
-    sessions,
-    name,
-    async close() {
-      await sessions.close();
-      if (client.isOpen) client.destroy();
-    },
-  };
-}
-
-function withoutSecrets(url: string): string {
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }

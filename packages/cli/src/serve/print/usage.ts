@@ -7,7 +7,8 @@ which needs no key and no network.
   --host <address>         the address; 0.0.0.0 is the whole network (127.0.0.1)
   --protocol <names>       ag-ui, copilotkit, vercel, openai, rest, threads; with commas (all)
   --cors-origins <list>    pages of other origins that may use the agent; * for all of them (none)
-  --sessions <where>       memory, sqlite:PATH or redis://HOST:PORT (memory)
+  --sessions <where>       memory, sqlite:PATH, redis://HOST:PORT or
+                           postgres://HOST/DATABASE (memory)
   --debug                  log requests, responses and full stacks; send real errors to clients
   --open                   open the page in the browser
   --watch                  reload the agent when one of its files changes

@@ -70,12 +70,19 @@ export const agentFileSchema: z.ZodType<AgentFile> = field(
       examples: [[]],
     }).optional(),
     sessions: field(
-      z.string().regex(/^(?:memory|sqlite:.+|rediss?:\/\/\S+|\$\{[A-Za-z_]\w*\})$/, {
-        error: 'must be "memory", "sqlite:PATH", "redis://HOST:PORT" or "${NAME}"',
-      }),
+      z
+        .string()
+        .regex(
+          /^(?:memory|sqlite:.+|rediss?:\/\/\S+|postgres(?:ql)?:\/\/\S+|\$\{[A-Za-z_]\w*\})$/,
+          {
+            error:
+              'must be "memory", "sqlite:PATH", "redis://HOST:PORT", "postgres://HOST/DATABASE" or "${NAME}"',
+          },
+        ),
       {
         title: "Sessions",
-        description: "Where threads are kept: memory, sqlite:PATH, redis://HOST:PORT, or ${NAME}.",
+        description:
+          "Where threads are kept: memory, sqlite:PATH, redis://HOST:PORT, postgres://HOST/DATABASE, or ${NAME}.",
         examples: ["sqlite:./threads.db"],
       },
     ).optional(),
