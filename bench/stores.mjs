@@ -1,16 +1,14 @@
-// What a store can take, and what keeping a log costs a stream: appended events per second in memory,
-// on SQLite and on Redis, the time of one streamed delta with a log against one without, and how often a log is
-// read for a client that resumes at its end through another process.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+// What a store can take, and what keeping a log costs a stream: appended events per second in memory, on SQLite,
+// Redis and PostgreSQL; the time of one streamed delta with a log against one without; for another process, the
+// time in which a client attaches to a run, resumes at its end, and receives an event. Prints a table at the end.
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { createAgentHandler } from "@holodeck/agui";
 import { defaultLimits, systemClock } from "@holodeck/agui-core";
 import { createTicker, LiveRun } from "@holodeck/agui-core/internal";
 import { aguiSseEncoder } from "@holodeck/agui-protocol";
-import { memorySessions } from "@holodeck/agui-sessions";
-import { startRedis } from "./lib/redis-server.mjs";
+import { openAt, openStores } from "./lib/open-store.mjs";
 import { median } from "./lib/stats.mjs";
 
 const { values } = parseArgs({
@@ -24,18 +22,20 @@ const rounds = Math.max(3, Number(values.rounds));
 const events = Math.max(1_000, Number(values.events));
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const delta = "Ein Wort ";
+const longRun = 12_000;
 let names = 0;
 
-const stores = [memory(), await sqlite(), await redis()].filter(Boolean);
+const stores = await openStores(console.error);
+const table = [];
 try {
   await measureAppends();
   await measureStream();
+  await measureAttach();
   await measureResume();
+  await measureNotice();
+  printTable();
 } finally {
-  for (const { store, end } of stores) {
-    await store.close();
-    await end?.();
-  }
+  for (const { end } of stores) await end();
 }
 
 async function measureAppends() {
@@ -53,9 +53,8 @@ async function measureAppends() {
       );
       return (count * batch * runs * 1_000) / ms;
     });
-    for (const { name } of stores) {
-      console.log(`  ${name.padEnd(8)}${whole(rates.get(name))} events/s`);
-    }
+    const label = `${runs} run${runs > 1 ? "s" : ""}, ${batch} per batch`;
+    report(label, rates, (rate) => `${whole(rate)} events/s`);
   }
 }
 
@@ -83,12 +82,12 @@ async function measureStream() {
   const costs = await inTurns(kinds, async ({ store }) => (await streamRun(store)) / events);
   const bare = costs.get("no log");
   console.log(`stream, one run of ${events} deltas to one client:`);
-  for (const { name } of kinds) {
-    const ratio = (costs.get(name) / bare).toFixed(2);
-    console.log(
-      `  ${name.padEnd(8)}${(costs.get(name) * 1_000).toFixed(2)} µs per delta, ${ratio} times that without a log`,
-    );
-  }
+  console.log(`  without a log ${(bare * 1_000).toFixed(2)} µs per delta`);
+  report(
+    "one streamed delta, against none stored",
+    costs,
+    (cost) => `${(cost / bare).toFixed(2)} times`,
+  );
   if (values.max === undefined) return;
   const ratio = costs.get("memory") / bare;
   if (ratio <= Number(values.max)) return;
@@ -131,42 +130,100 @@ async function streamRun(store) {
   });
 }
 
-// A run of 12,000 events that goes on, and a second server that does not own it.
-async function measureResume() {
-  const last = 12_000;
-  console.log(`resume at the last of ${last} events through another process:`);
-  const reads = new Map();
-  const times = await inTurns(stores, async ({ name, store }) => {
-    const key = nextKey();
-    const lease = await store.runs.open(key, { agentId: "bench" });
-    for (let from = 1; from <= last; from += 500) {
-      const entries = Array.from({ length: 500 }, (_, at) => {
-        const offset = from + at;
-        const event = { type: "CUSTOM", name: "n", value: offset };
-        return { from: offset, to: offset, at: offset, event };
-      });
-      await store.runs.append(lease, entries);
-    }
-    const counted = countReads(store);
-    const handler = createAgentHandler(() => [], { sessions: counted.store, logger: silent });
-    const headers = { "last-event-id": String(last - 1) };
-    const url = `http://bench.local/agui/runs/${key.runId}/events`;
-    const ms = await timed(async () => {
-      const response = await handler.fetch(new Request(url, { headers }));
-      const reader = response.body.getReader();
-      await reader.read();
-      await reader.cancel();
-    });
-    reads.set(name, counted.reads());
-    const terminal = { type: "RUN_FINISHED", threadId: key.threadId, runId: key.runId };
-    const end = { from: last + 1, to: last + 1, at: last, event: terminal };
-    await store.runs.close(lease, end, "finished");
+// A client without an offset, at a run of 12,000 events that another process owns: until the state of the run is there.
+async function measureAttach() {
+  console.log(`attach to a run with ${longRun} events through another process:`);
+  const times = await inTurns(shared(), async (kind) => {
+    const { ms } = await join(kind, {});
     return ms;
   });
-  for (const { name } of stores) {
-    const ms = times.get(name).toFixed(2);
-    console.log(`  ${name.padEnd(8)}${reads.get(name)} reads and ${ms} ms until the frame`);
+  report("attach to a long run", times, milliseconds);
+}
+
+// The same with the offset of its last event but one.
+async function measureResume() {
+  console.log(`resume at the last of ${longRun} events through another process:`);
+  const reads = new Map();
+  const times = await inTurns(shared(), async (kind) => {
+    const joined = await join(kind, { "last-event-id": String(longRun - 1) });
+    reads.set(kind.name, joined.reads);
+    return joined.ms;
+  });
+  report("resume at the end of it", times, milliseconds);
+  report("reads of the log for it", reads, String);
+}
+
+// How a client that another process serves comes to its first frame.
+async function join({ name, at, store }, headers) {
+  const key = nextKey();
+  const lease = await store.runs.open(key, { agentId: "bench" });
+  for (let from = 1; from <= longRun; from += 500) {
+    const entries = Array.from({ length: 500 }, (_, index) => {
+      const offset = from + index;
+      const event = { type: "CUSTOM", name: "n", value: offset };
+      return { from: offset, to: offset, at: offset, event };
+    });
+    await store.runs.append(lease, entries);
   }
+  const other = await openAt(name, at);
+  await other.store.count?.();
+  const counted = countReads(other.store);
+  const handler = createAgentHandler(() => [], { sessions: counted.store, logger: silent });
+  const url = `http://bench.local/agui/runs/${key.runId}/events`;
+  const ms = await timed(async () => {
+    const response = await handler.fetch(new Request(url, { headers }));
+    const reader = response.body.getReader();
+    await reader.read();
+    await reader.cancel();
+  });
+  const terminal = { type: "RUN_FINISHED", threadId: key.threadId, runId: key.runId };
+  const end = { from: longRun + 1, to: longRun + 1, at: longRun, event: terminal };
+  await store.runs.close(lease, end, "finished");
+  await other.close();
+  return { ms, reads: counted.reads() };
+}
+
+// From the call that appends an event to its arrival in another process that follows the run.
+async function measureNotice() {
+  console.log("an event to another process that follows the run:");
+  const script = new URL("lib/store-follower.mjs", import.meta.url);
+  const followers = new Map();
+  for (const { name, at } of shared()) {
+    const child = fork(script, [name, at]);
+    await once(child, "message");
+    followers.set(name, child);
+  }
+  const times = await inTurns(shared(), async ({ name, store }) => {
+    const child = followers.get(name);
+    const key = nextKey();
+    const lease = await store.runs.open(key, { agentId: "bench" });
+    child.send({ key });
+    const taken = [];
+    for (let offset = 1; offset <= 50; offset += 1) {
+      const received = once(child, "message");
+      const event = { type: "CUSTOM", name: "n", value: offset };
+      const sent = performance.timeOrigin + performance.now();
+      await store.runs.append(lease, [{ from: offset, to: offset, at: offset, event }]);
+      taken.push((await received)[0].at - sent);
+    }
+    const received = once(child, "message");
+    const event = { type: "RUN_FINISHED", threadId: key.threadId, runId: key.runId };
+    await store.runs.close(lease, { from: 51, to: 51, at: 51, event }, "finished");
+    await received;
+    // The first ones come while it begins to follow.
+    return median(taken.slice(10));
+  });
+  for (const child of followers.values()) {
+    const exited = once(child, "exit");
+    child.disconnect();
+    await exited;
+  }
+  report("an event to another process", times, milliseconds);
+}
+
+// Those that another process can open, too.
+function shared() {
+  return stores.filter(({ at }) => at !== undefined);
 }
 
 // What is read with `read`, and what `follow` gives out: for each there is one look at the log.
@@ -200,22 +257,25 @@ async function inTurns(kinds, measure) {
   return new Map([...seen].map(([name, numbers]) => [name, median(numbers)]));
 }
 
-function memory() {
-  return { name: "memory", store: memorySessions() };
+/** Prints the value of each store, and keeps the row for the table. */
+function report(label, measured, format) {
+  const row = stores.map(({ name }) =>
+    measured.has(name) ? format(measured.get(name)).trim() : "–",
+  );
+  for (const [index, { name }] of stores.entries())
+    console.log(`  ${name.padEnd(10)}${row[index]}`);
+  table.push([label, ...row]);
 }
 
-async function sqlite() {
-  const { sqliteSessions } = await import("@holodeck/agui-sessions/sqlite");
-  const folder = mkdtempSync(join(tmpdir(), "agui-bench-"));
-  const end = () => rmSync(folder, { recursive: true, force: true });
-  return { name: "sqlite", store: sqliteSessions({ path: join(folder, "bench.db") }), end };
+function printTable() {
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+  console.log(`\n${line(["", ...stores.map(({ name }) => name)])}`);
+  console.log(line(["---", ...stores.map(() => "---:")]));
+  for (const row of table) console.log(line(row));
 }
 
-async function redis() {
-  const server = await startRedis(console.error);
-  if (!server) return undefined;
-  const { redisSessions } = await import("@holodeck/agui-sessions/redis");
-  return { name: "redis", store: redisSessions({ client: server.client }), end: server.end };
+function milliseconds(ms) {
+  return `${ms.toFixed(2)} ms`;
 }
 
 function nextKey() {

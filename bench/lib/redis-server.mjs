@@ -1,8 +1,8 @@
 // A separate Redis for the bench, without a disk, and its statistics.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { createClient } from "redis";
+import { freePort } from "./free-port.mjs";
 
 /** Starts one, or reports why there is none. */
 export async function startRedis(say) {
@@ -49,13 +49,4 @@ function parseInfo(text) {
   return Object.fromEntries(
     lines.map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)]),
   );
-}
-
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
 }
