@@ -201,7 +201,7 @@ describe.runIf(probe)("a write whose answer was lost while another process wrote
 });
 
 describe.runIf(probe)("a run whose end could not be stored", () => {
-  test("is given up after its lease: the process asks for nothing any more", async () => {
+  test("is given up after its lease, and the process asks for nothing", async () => {
     const server = await startServer();
     const pool = await server.pg();
     let isAway = false;
