@@ -3,6 +3,8 @@ import { readSse } from "@holodeck/agui-testing";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { allowAnonymous, createAgentHandler } from "../src/index.ts";
 import type { AgentHandler } from "../src/index.ts";
+import { attemptsOn, toRequest } from "./_attempts.ts";
+import type { Asked, Attempt } from "./_attempts.ts";
 import { deferred, eventsOf, memoryLogger, post } from "./_helpers.ts";
 import { operationsOf } from "./_operations.ts";
 
@@ -12,148 +14,11 @@ const body = { threadId: "t", runId: "r", protocolVersion: "1.0", messages: [] }
 const ann = "ann@example.com";
 const bob = "bob@example.com";
 
-/** What Ann has: a run on a thread, another on a session, and a client tool that is waited for. */
-interface Ids {
-  readonly executionId: string;
-}
 // Ids that every protocol takes: UUIDs, and for REST ULIDs.
 const threadId = "11111111-2222-4333-8444-555555555555";
 const sessionId = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const run = { ...body, threadId };
-
-/** One operation as somebody who is not the owner of the ids in it. */
-interface Attempt {
-  readonly path: string;
-  /** A function: made of Ann's ids. */
-  readonly body?: unknown;
-  /** What it may do with somebody else's ids. */
-  readonly answer: "creates" | "is not found" | "shows nothing";
-  /** Instead of 200. */
-  readonly status?: number;
-}
-
-const message = { id: "m", role: "user" };
-const uiChat = { id: threadId, messages: [{ ...message, parts: [{ type: "text", text: "hi" }] }] };
-const v4Chat = { id: threadId, messages: [{ ...message, content: "hi" }] };
-const inside = (method: string, params: object, inner?: unknown): object => ({
-  method,
-  params: { agentId: "default", ...params },
-  ...(inner === undefined ? {} : { body: inner }),
-});
-const resource = (httpMethod: string, path: string): object =>
-  inside("resource/request", { httpMethod, path: `/threads/${threadId}${path}` });
-
-function vercelAt(path: string): Record<string, readonly Attempt[]> {
-  return {
-    [`POST ${path}`]: [
-      { path, body: uiChat, answer: "creates" },
-      { path, body: v4Chat, answer: "creates" },
-      { path, body: { id: threadId, message: uiChat.messages[0] }, answer: "creates" },
-    ],
-    [`GET ${path}`]: [{ path: `${path}?chatId=${threadId}`, answer: "shows nothing" }],
-    [`GET ${path}/{id}/stream`]: [
-      { path: `${path}/${threadId}/stream`, answer: "shows nothing", status: 204 },
-    ],
-    [`POST ${path}/{id}/stop`]: [{ path: `${path}/${threadId}/stop`, answer: "shows nothing" }],
-  };
-}
-
-/** Every operation of the OpenAPI document. A new one has no line here, and fails the first test. */
-const attempts: Readonly<Record<string, readonly Attempt[]>> = {
-  "POST /agui": [
-    { path: "/agui", body: run, answer: "creates" },
-    { path: "/agui", body: inside("agent/run", {}, run), answer: "creates" },
-    { path: "/agui", body: inside("agent/connect", {}, { threadId }), answer: "shows nothing" },
-    { path: "/agui", body: inside("agent/stop", { threadId }), answer: "shows nothing" },
-    { path: "/agui", body: resource("GET", "/messages"), answer: "is not found" },
-    { path: "/agui", body: resource("DELETE", ""), answer: "is not found" },
-  ],
-  "GET /agui/info": [{ path: "/agui/info", answer: "shows nothing" }],
-  "GET /agui/runs/{runId}/events": [{ path: "/agui/runs/r/events", answer: "is not found" }],
-  "POST /agui/runs/{runId}/stop": [{ path: "/agui/runs/r/stop", answer: "is not found" }],
-  "POST /agui/agent/{agentId}/run": [
-    { path: "/agui/agent/default/run", body: run, answer: "creates" },
-  ],
-  "POST /agui/agent/{agentId}/connect": [
-    { path: "/agui/agent/default/connect", body: { threadId }, answer: "shows nothing" },
-  ],
-  "POST /agui/agent/{agentId}/suggest": [
-    { path: "/agui/agent/default/suggest", body: run, answer: "shows nothing" },
-  ],
-  "POST /agui/agent/{agentId}/stop/{threadId}": [
-    { path: `/agui/agent/default/stop/${threadId}`, answer: "shows nothing" },
-    {
-      path: `/agui/agent/default/stop/${threadId}`,
-      body: { runId: "r" },
-      answer: "shows nothing",
-    },
-  ],
-  "GET /agui/threads": [{ path: "/agui/threads", answer: "shows nothing" }],
-  "PATCH /agui/threads/{threadId}": [
-    { path: `/agui/threads/${threadId}`, body: { name: "Mine" }, answer: "is not found" },
-  ],
-  "DELETE /agui/threads/{threadId}": [
-    { path: `/agui/threads/${threadId}`, answer: "is not found" },
-  ],
-  "POST /agui/threads/{threadId}/archive": [
-    { path: `/agui/threads/${threadId}/archive`, body: {}, answer: "is not found" },
-  ],
-  ...Object.fromEntries(
-    ["messages", "events", "state"].map((what): [string, readonly Attempt[]] => [
-      `GET /agui/threads/{threadId}/${what}`,
-      [{ path: `/agui/threads/${threadId}/${what}`, answer: "is not found" }],
-    ]),
-  ),
-  ...vercelAt("/api/chat"),
-  ...vercelAt("/chat"),
-  "POST /chat": [
-    ...vercelAt("/chat")["POST /chat"]!,
-    { path: "/chat", body: { message: "hi", thread_id: threadId }, answer: "is not found" },
-    {
-      path: "/chat",
-      body: { message: "hi", thread_id: threadId, stream: false },
-      answer: "is not found",
-    },
-  ],
-  "POST /agent/{name}/chat": [
-    {
-      path: "/agent/default/chat",
-      body: { message: "hi", session_id: sessionId },
-      answer: "creates",
-    },
-  ],
-  "POST /agent/{name}/chat/stream": [
-    {
-      path: "/agent/default/chat/stream",
-      body: { message: "hi", session_id: sessionId },
-      answer: "creates",
-    },
-  ],
-  // Absent or somebody else's: it is gone either way.
-  "DELETE /sessions/{id}": [
-    { path: `/sessions/${sessionId}`, answer: "shows nothing", status: 204 },
-  ],
-  "GET /threads": [{ path: "/threads", answer: "shows nothing" }],
-  "GET /threads/{id}": [{ path: `/threads/${threadId}`, answer: "is not found" }],
-  "POST /threads/{id}/abort": [{ path: `/threads/${threadId}/abort`, answer: "is not found" }],
-  "DELETE /threads/{id}": [{ path: `/threads/${threadId}`, answer: "is not found" }],
-  "POST /tool_result": [
-    {
-      path: "/tool_result",
-      body: ({ executionId }: Ids) => ({
-        execution_id: executionId,
-        execution_time_ms: 1,
-        result: "from bob",
-      }),
-      answer: "is not found",
-    },
-  ],
-  ...Object.fromEntries(
-    ["/health", "/ready", "/health/agent", "/openapi.json"].map(
-      (path): [string, readonly Attempt[]] => [`GET ${path}`, [{ path, answer: "shows nothing" }]],
-    ),
-  ),
-};
+const attempts = attemptsOn({ threadId, sessionId, runId: "r" });
 
 const all = Object.entries(attempts).flatMap(([route, list]) =>
   list.map((attempt, index): [string, number, Attempt] => [route, index + 1, attempt]),
@@ -163,23 +28,7 @@ const as = (user: string): { headers: Record<string, string> } => ({
   headers: { "x-user": user },
 });
 
-function toRequest(
-  route: string,
-  { path, body: given }: Omit<Attempt, "answer">,
-  { user, ...ids }: Ids & { user: string },
-): Request {
-  const sent: unknown = typeof given === "function" ? given(ids) : given;
-  return new Request(`http://test.local${path}`, {
-    method: route.split(" ")[0]!,
-    headers: {
-      "x-user": user,
-      ...(sent === undefined ? {} : { "content-type": "application/json" }),
-    },
-    ...(sent === undefined ? {} : { body: JSON.stringify(sent) }),
-  });
-}
-
-interface Running extends Ids {
+interface Running extends Asked {
   readonly handler: AgentHandler;
   readonly events: Promise<BaseEvent[]>;
   finish(): Promise<void>;

@@ -2,6 +2,7 @@ import { request } from "node:http";
 import type { IncomingHttpHeaders } from "node:http";
 import { hostname } from "node:os";
 import { beforeAll, describe, expect, test } from "vitest";
+import { held } from "../../../scripts/test-support/held.ts";
 import { scratch } from "./_cli.ts";
 import { buildPage, hello, serveHere, write } from "./_serve.ts";
 import type { Served } from "./_serve.ts";
@@ -38,6 +39,18 @@ function send({ port }: Pick<Served, "port">, options: Sent): Promise<Got> {
   });
 }
 
+/** The hosts of this list for which some path is answered. */
+async function answeredTo(cli: Pick<Served, "port">, hosts: readonly string[]): Promise<string[]> {
+  const answered: string[] = [];
+  for (const host of hosts) {
+    for (const path of ["/", "/agui/info", "/_holodeck/info", "/threads", "/health"]) {
+      const { status } = await send(cli, { path, headers: { host } });
+      if (status < 400) answered.push(`${host} ${path}: ${status}`);
+    }
+  }
+  return answered;
+}
+
 const question = JSON.stringify({ messages: [{ role: "user", content: "hi" }] });
 
 function run(headers: Record<string, string>): Sent {
@@ -69,8 +82,24 @@ describe("a server on this machine", () => {
       "localhost:1",
       `localhost.evil.example:${port}`,
       `localhost@evil.example:${port}`,
+      `evil.example@localhost:${port}`,
+      `localhost:${port}@evil.example`,
+      `localhost.:${port}`,
+      `127.0.0.1.evil.example:${port}`,
+      `127.0.0.1.nip.io:${port}`,
+      `0x7f000001:${port}`,
+      `2130706433:${port}`,
+      `127.1:${port}`,
+      `[::ffff:127.0.0.1]:${port}`,
+      `[::1]`,
+      `169.254.169.254:${port}`,
+      `xn--localhost-x:${port}`,
+      `localhost:${port}, evil.example`,
+      `localhost:0${port}`,
+      `http://localhost:${port}`,
     ];
-    for (const host of rebound) {
+    held("names that `holodeck serve` does not answer to", rebound.length, await answeredTo(cli, rebound));
+    for (const host of rebound.slice(0, 5)) {
       for (const path of ["/", "/agui/info", "/_holodeck/info", "/threads", "/health"]) {
         const { status, headers, text } = await send(cli, { path, headers: { host } });
         expect({ status, type: headers["content-type"] }, host).toEqual({
@@ -107,7 +136,14 @@ describe("a server on this machine", () => {
       // A form needs no preflight.
       { origin: "http://evil.example", "content-type": "text/plain" },
       { origin: "http://evil.example", "content-type": "application/x-www-form-urlencoded" },
+      { origin: "https://localhost:3000" },
+      { origin: "http://localhost:3000.evil.example" },
+      { origin: "http://LOCALHOST:3000/" },
+      { origin: "http://localhost:30000" },
+      { origin: "file://" },
+      { origin: "" },
     ];
+    held("origins that `holodeck serve` does not accept", refused.length, []);
     for (const headers of refused) {
       const answer = await send(cli, run(headers));
       expect(answer.status, JSON.stringify(headers)).toBe(403);
@@ -203,13 +239,26 @@ describe("the page", () => {
       expect(asset.headers["x-content-type-options"]).toBe("nosniff");
     }
     expect(await send(cli, { path: "/", method: "HEAD" })).toMatchObject({ status: 200, text: "" });
-    for (const path of [
+    const outside = [
       "/nothing",
       "/../package.json",
       "/%2e%2e/package.json",
       "/assets/",
       "/index.html/x",
-    ]) {
+      "/assets/../../package.json",
+      "/assets/%2e%2e/%2e%2e/package.json",
+      "/assets/..%2f..%2fpackage.json",
+      "/assets/..%5c..%5cpackage.json",
+      "/assets/..\\..\\package.json",
+      "/assets/....//package.json",
+      "/assets/%00",
+      "/assets/index.html%00.js",
+      "//etc/passwd",
+      "/%2fetc%2fpasswd",
+      "/assets/%c0%ae%c0%ae/package.json",
+    ];
+    held("paths outside of the page", outside.length, []);
+    for (const path of outside) {
       const { status, headers } = await send(cli, { path });
       expect({ status, type: headers["content-type"] }, path).toEqual({
         status: 404,
