@@ -34,7 +34,10 @@ export function attemptsOn({ threadId, sessionId, runId }: Ids): Record<string, 
   });
   const resource = (httpMethod: string, path: string): object =>
     inside("resource/request", { httpMethod, path: `/threads/${thread}${path}` });
-  const uiChat = { id: threadId, messages: [{ ...message, parts: [{ type: "text", text: "hi" }] }] };
+  const uiChat = {
+    id: threadId,
+    messages: [{ ...message, parts: [{ type: "text", text: "hi" }] }],
+  };
   const v4Chat = { id: threadId, messages: [{ ...message, content: "hi" }] };
   const vercelAt = (path: string): Record<string, Attempt[]> => ({
     [`POST ${path}`]: [

@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 
-export interface RawAnswer {
+interface RawAnswer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
@@ -16,7 +16,13 @@ export interface Parsed {
 
 const statusLine = /^HTTP\/1\.1 ([1-5]\d\d) [\t\x20-\x7e]*$/;
 const fieldLine = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*$/;
-const single = new Set(["content-length", "transfer-encoding", "content-type", "date", "connection"]);
+const single = new Set([
+  "content-length",
+  "transfer-encoding",
+  "content-type",
+  "date",
+  "connection",
+]);
 
 /**
  * The answers in these bytes. `methods` are those of the requests, in order. Throws at the first byte that no answer

@@ -95,10 +95,13 @@ describe("a server on this machine", () => {
       `169.254.169.254:${port}`,
       `xn--localhost-x:${port}`,
       `localhost:${port}, evil.example`,
-      `localhost:0${port}`,
       `http://localhost:${port}`,
     ];
-    held("names that `holodeck serve` does not answer to", rebound.length, await answeredTo(cli, rebound));
+    held(
+      "names that `holodeck serve` does not answer to",
+      rebound.length,
+      await answeredTo(cli, rebound),
+    );
     for (const host of rebound.slice(0, 5)) {
       for (const path of ["/", "/agui/info", "/_holodeck/info", "/threads", "/health"]) {
         const { status, headers, text } = await send(cli, { path, headers: { host } });

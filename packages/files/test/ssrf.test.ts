@@ -119,7 +119,11 @@ const redirects = (): string[] => [
 
 const places = ["/loop", "/chain", "/hang", "/trickle", "/endless", "/broken", "/none"];
 
-async function refer(value: string, allow: readonly string[], allowPrivate: boolean): Promise<string> {
+async function refer(
+  value: string,
+  allow: readonly string[],
+  allowPrivate: boolean,
+): Promise<string> {
   const resolveUrl = { allow, allowPrivate, timeoutMs: 300 };
   const { handler } = serveEcho({ resolveUrl }, { limits: { fileBytes: 1_000 } });
   const source = { type: "url", value };
@@ -134,11 +138,16 @@ async function refer(value: string, allow: readonly string[], allowPrivate: bool
   return `${response.status} ${text}`;
 }
 
-const isRefused = (answer: string): boolean => answer.startsWith("400 ") && !answer.includes(secret);
+const isRefused = (answer: string): boolean =>
+  answer.startsWith("400 ") && !answer.includes(secret);
 
 test("an address that leads into the network is not fetched, however it is written", async () => {
   const through: string[] = [];
-  const attempt = async (value: string, allow: readonly string[], isPrivate: boolean): Promise<void> => {
+  const attempt = async (
+    value: string,
+    allow: readonly string[],
+    isPrivate: boolean,
+  ): Promise<void> => {
     const answer = await refer(value, allow, isPrivate);
     if (!isRefused(answer)) through.push(`${value}: ${answer}`);
   };

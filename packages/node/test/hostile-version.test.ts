@@ -15,7 +15,11 @@ const run =
 test.for([
   ["a page", "GET /health HTTP/2.0\r\nhost: localhost\r\nconnection: close\r\n\r\n", '"status"'],
   ["a run", run, "RUN_FINISHED"],
-  ["a path that is not there", "GET /none HTTP/2.0\r\nhost: x\r\nconnection: close\r\n\r\n", "not-found"],
+  [
+    "a path that is not there",
+    "GET /none HTTP/2.0\r\nhost: x\r\nconnection: close\r\n\r\n",
+    "not-found",
+  ],
 ] as const)(
   "a request for %s that claims HTTP/2.0 in its first line is answered, and ends nothing",
   async ([, request, expected]) => {

@@ -56,7 +56,10 @@ function create(): { handler: AgentHandler; runs: () => number } {
 
 type Send = (path: string, init: RequestInit) => Promise<Response>;
 
-async function tryAll(send: Send, handler: AgentHandler): Promise<{ tried: number; taken: string[] }> {
+async function tryAll(
+  send: Send,
+  handler: AgentHandler,
+): Promise<{ tried: number; taken: string[] }> {
   const taken: string[] = [];
   let tried = 0;
   for (const { path, body } of await bodies(handler)) {
@@ -64,7 +67,11 @@ async function tryAll(send: Send, handler: AgentHandler): Promise<{ tried: numbe
       tried++;
       const headers = { ...origin, ...(type === undefined ? {} : { "content-type": type }) };
       // As bytes: a string would be given a type.
-      const response = await send(path, { method: "POST", headers, body: new TextEncoder().encode(body) });
+      const response = await send(path, {
+        method: "POST",
+        headers,
+        body: new TextEncoder().encode(body),
+      });
       await response.text();
       if (response.status < 400) taken.push(`${path} as ${type}: ${response.status}`);
     }
@@ -72,7 +79,10 @@ async function tryAll(send: Send, handler: AgentHandler): Promise<{ tried: numbe
   return { tried, taken };
 }
 
-const toUrl = (root: string): Send => (path, init) => fetch(root + path, init);
+const toUrl =
+  (root: string): Send =>
+  (path, init) =>
+    fetch(root + path, init);
 
 test("a body that a form of another site can send is refused by every operation", async () => {
   const { handler, runs } = create();
@@ -80,7 +90,11 @@ test("a body that a form of another site can send is refused by every operation"
     (path, init) => handler.fetch(new Request(`http://test.local${path}`, init)),
     handler,
   );
-  const behind = express().use(express.json(), express.urlencoded({ extended: true }), express.text());
+  const behind = express().use(
+    express.json(),
+    express.urlencoded({ extended: true }),
+    express.text(),
+  );
   const { url, close } = await listen(createServer(behind.use(toExpressHandler(handler))));
   const parsed = await tryAll(toUrl(url), handler);
   await close();

@@ -11,6 +11,7 @@ import type { Attempt, Ids } from "../_attempts.ts";
 import { deferred, memoryLogger, post } from "../_helpers.ts";
 import type { Deferred } from "../_helpers.ts";
 import { storeKinds } from "../_shared-stores.ts";
+import { allStores } from "./_stores.ts";
 import type { SharedStore } from "../_shared-stores.ts";
 
 type Caller = readonly [principal: string, threadId: string];
@@ -199,7 +200,7 @@ test("no principal is in two pairs", () => {
   expect(new Set(callers.values()).size).toBe(callers.size);
 });
 
-describe.for(storeKinds)("another caller's ids on $name", (kind) => {
+describe.for(allStores)("another caller's ids on $name", (kind) => {
   let store: SharedStore | undefined;
   beforeAll(async () => {
     store = await kind.open("cross-principal attempts");

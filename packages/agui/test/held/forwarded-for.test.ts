@@ -69,7 +69,8 @@ async function tryAll(mount: Mount, by: Parameters<typeof rateLimit>[0]["by"]): 
       await response.text();
       statuses.push(response.status);
     }
-    if (statuses.join() !== "200,429") admitted.push(`${JSON.stringify(claim("a"))}: ${statuses.join()}`);
+    if (statuses.join() !== "200,429")
+      admitted.push(`${JSON.stringify(claim("a"))}: ${statuses.join()}`);
     await close();
   }
   return admitted;

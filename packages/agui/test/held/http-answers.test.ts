@@ -37,7 +37,13 @@ const ui = JSON.stringify({
 const kinds: readonly Kind[] = [
   { method: "POST", path: "/agui", headers: json, body: run, isEcho: true },
   { method: "POST", path: "/agui", headers: json, body: run, isChunked: true, isEcho: true },
-  { method: "POST", path: "/agui", headers: `${json}expect: 100-continue\r\n`, body: run, isEcho: true },
+  {
+    method: "POST",
+    path: "/agui",
+    headers: `${json}expect: 100-continue\r\n`,
+    body: run,
+    isEcho: true,
+  },
   {
     method: "POST",
     path: "/agui",
@@ -72,7 +78,11 @@ const kinds: readonly Kind[] = [
   { method: "OPTIONS", path: "/agui" },
 ];
 
-function write({ method, path, headers = "", body, isChunked }: Kind, word: string, isLast: boolean): string {
+function write(
+  { method, path, headers = "", body, isChunked }: Kind,
+  word: string,
+  isLast: boolean,
+): string {
   const fill = (text: string): string => text.replaceAll("{word}", word);
   const head = `${method} ${fill(path)} HTTP/1.1\r\nhost: localhost\r\n${headers}`;
   const close = isLast ? "connection: close\r\n" : "";
@@ -108,7 +118,7 @@ const words = /w\d+x\d+z/g;
 test("answers of one connection stay whole, in order and apart", async () => {
   const handler = createAgentHandler(
     async function* ({ messages }) {
-      const word = String(messages.at(-1)?.content);
+      const word = JSON.stringify(messages.at(-1)?.content);
       for (let part = 0; part < 20; part++) yield `${word} ${"-".repeat(100)} `;
     },
     { logger: memoryLogger() },
@@ -117,10 +127,16 @@ test("answers of one connection stay whole, in order and apart", async () => {
   const through: string[] = [];
   let answered = 0;
   const plans = fc.sample(plan, { seed, numRuns: connections });
-  const connectOnce = async ({ kinds: asked, cuts, manners }: (typeof plans)[number], at: number): Promise<void> => {
+  const connectOnce = async (
+    { kinds: asked, cuts, manners }: (typeof plans)[number],
+    at: number,
+  ): Promise<void> => {
     const own = asked.map((_, index) => `w${at}x${index}z`);
     const sent = asked.map((kind, index) => write(kind, own[index]!, index === asked.length - 1));
-    const received = await exchangeRaw(serving.port, { pieces: cut(sent.join(""), cuts), ...manners });
+    const received = await exchangeRaw(serving.port, {
+      pieces: cut(sent.join(""), cuts),
+      ...manners,
+    });
     try {
       const methods = asked.map(({ method }) => method);
       const { answers, rest } = parseAnswers(received, methods, true);
@@ -132,7 +148,8 @@ test("answers of one connection stay whole, in order and apart", async () => {
         const found = new Set(body.match(words));
         const isMissing = asked[index]!.isEcho === true && !found.has(own[index]!);
         found.delete(own[index]!);
-        if (isMissing || found.size > 0) through.push(`connection ${at}, ${index}: ${body.slice(0, 200)}`);
+        if (isMissing || found.size > 0)
+          through.push(`connection ${at}, ${index}: ${body.slice(0, 200)}`);
       }
     } catch (error) {
       through.push(`connection ${at}: ${String(error)}`);
@@ -150,9 +167,18 @@ test("answers of one connection stay whole, in order and apart", async () => {
 });
 
 test.for([
-  ["another header with a length", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\na"],
-  ["two ways to find the end", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\na"],
-  ["a chunk that is longer than its size", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n"],
+  [
+    "another header with a length",
+    "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\na",
+  ],
+  [
+    "two ways to find the end",
+    "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\na",
+  ],
+  [
+    "a chunk that is longer than its size",
+    "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n",
+  ],
   ["bytes after the answer", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nab"],
   ["a body after 204", "HTTP/1.1 204 No Content\r\n\r\nab"],
   ["an answer to no request", "HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n"],

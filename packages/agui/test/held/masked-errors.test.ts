@@ -12,7 +12,8 @@ import { attemptsOn, toRequest } from "../_attempts.ts";
 import { memoryLogger, post } from "../_helpers.ts";
 
 const marks = ["/srv/vault/app.ts", "10.1.2.3", "SELECT pin FROM", "hunter2", "at leak ("];
-const text = "connect ECONNREFUSED 10.1.2.3:5432: SELECT pin FROM cards, hunter2, /srv/vault/app.ts";
+const text =
+  "connect ECONNREFUSED 10.1.2.3:5432: SELECT pin FROM cards, hunter2, /srv/vault/app.ts";
 
 function withAll<T extends Error>(error: T): T {
   error.stack = `${error.name}: ${text}\n    at leak (/srv/vault/app.ts:1:1)`;
@@ -41,7 +42,12 @@ const thrown: Readonly<Record<string, () => unknown>> = {
   "an error whose code is a secret": () => Object.assign(failure(), { code: "hunter2" }),
   "an error with a status": () => Object.assign(failure(), { status: 418, expose: true }),
   "an error with a name": () => Object.assign(failure(), { name: "hunter2" }),
-  "a copy of an AgentError": () => ({ name: "AgentError", code: "timeout", status: 400, message: text }),
+  "a copy of an AgentError": () => ({
+    name: "AgentError",
+    code: "timeout",
+    status: 400,
+    message: text,
+  }),
   "an error of zod": () => z.object({ hunter2: z.literal("SELECT pin FROM") }).safeParse({}).error,
   "a string": () => text,
   "an object": () => ({ message: text, stack: text }),
@@ -80,7 +86,7 @@ function places(isOn: () => boolean): Readonly<Record<string, Failing>> {
     invoke: failing,
   };
   return {
-    "a promise of the agent": { agent: async () => failing() as never },
+    "a promise of the agent": { agent: async () => failing() },
     "the agent, at once": { agent: () => (failing(), "ok") },
     "the agent, in the middle": {
       async *agent() {
@@ -100,7 +106,7 @@ function places(isOn: () => boolean): Readonly<Record<string, Failing>> {
     },
     "a tool": {
       agent: async (_input, { callTool }) => String(await callTool("vault", {})),
-      options: { tools: [tool as never] },
+      options: { tools: [tool] },
     },
     "middleware around a request": {
       options: { middleware: [{ name: "own", request: async (_, next) => (failing(), next()) }] },
@@ -118,9 +124,11 @@ function places(isOn: () => boolean): Readonly<Record<string, Failing>> {
     "a promise of authenticate": {
       options: { authenticate: async () => (failing(), { id: "ann" }) },
     },
-    createSession: { options: { createSession: async () => (failing(), {}) as never } },
+    createSession: { options: { createSession: async () => (failing(), {}) } },
     exposeSessionState: { options: { exposeSessionState: () => (failing(), {}) } },
-    "a health check": { options: { health: { checks: { vault: async () => failing() as never } } } },
+    "a health check": {
+      options: { health: { checks: { vault: async () => failing() } } },
+    },
     ...Object.fromEntries(
       [...storeMethods, ...logMethods].map((method): [string, Failing] => [
         `the store's ${method}`,
@@ -169,7 +177,9 @@ async function request(failing: Failing, options: AgentHandlerOptions = {}): Pro
   const run = { protocolVersion: "1.0", messages: [{ id: "m", role: "user", content: "hi" }] };
   isFailing = false;
   for (const threadId of [ids.threadId, ids.sessionId]) {
-    await (await handler.fetch(post({ ...run, threadId, runId: `${ids.runId}-${threadId}` }))).text();
+    await (
+      await handler.fetch(post({ ...run, threadId, runId: `${ids.runId}-${threadId}` }))
+    ).text();
   }
   isFailing = true;
   for (const [route, attempts] of Object.entries(attemptsOn(ids))) {

@@ -24,7 +24,10 @@ const run = { threadId: "t", protocolVersion: "1.0", messages: [say] };
 const keyed = (name: string): unknown => JSON.parse(`{${JSON.stringify(name)}:{"polluted":true}}`);
 
 const get = (path: string, method = "GET"): Request =>
-  new Request(`http://test.local${path}`, { method, headers: { "content-type": "application/json" } });
+  new Request(`http://test.local${path}`, {
+    method,
+    headers: { "content-type": "application/json" },
+  });
 const envelope = (method: string, params: object, body?: unknown): Request =>
   post({ method, params: { agentId: "default", ...params }, body });
 const call = (name: string, id: string): object => ({
@@ -39,12 +42,14 @@ const places: Readonly<Record<string, (name: string) => Request>> = {
   "run id": (name) => post({ ...run, runId: name }),
   "message id": (name) => post({ ...run, messages: [{ ...say, id: name }] }),
   "message role": (name) => post({ ...run, messages: [{ ...say, role: name }] }),
-  "type of a content part": (name) => post({ ...run, messages: [{ ...say, content: [{ type: name }] }] }),
+  "type of a content part": (name) =>
+    post({ ...run, messages: [{ ...say, content: [{ type: name }] }] }),
   "key of state": (name) => post({ ...run, state: keyed(name) }),
   "key of forwardedProps": (name) => post({ ...run, forwardedProps: keyed(name) }),
   "key of context": (name) => post({ ...run, context: keyed(name) }),
   "key of the body": (name) => post({ ...run, ...(keyed(name) as object) }),
-  "name of a client tool": (name) => post({ ...run, tools: [{ name, description: "A tool.", parameters: {} }] }),
+  "name of a client tool": (name) =>
+    post({ ...run, tools: [{ name, description: "A tool.", parameters: {} }] }),
   "name and id of a call": (name) =>
     post({
       ...run,
@@ -71,7 +76,8 @@ const places: Readonly<Record<string, (name: string) => Request>> = {
   "chat id": (name) => post({ id: name, messages: [say] }, { path: "/api/chat" }),
   "type of a part of useChat": (name) =>
     post({ id: "c", messages: [{ ...say, parts: [{ type: name }] }] }, { path: "/api/chat" }),
-  "session of REST": (name) => post({ message: "hi", session_id: name }, { path: "/agent/default/chat" }),
+  "session of REST": (name) =>
+    post({ message: "hi", session_id: name }, { path: "/agent/default/chat" }),
   "execution id": (name) =>
     post({ execution_id: name, execution_time_ms: 1, result: 1 }, { path: "/tool_result" }),
   "thread of threads": (name) => post({ message: "hi", thread_id: name }, { path: "/chat" }),

@@ -5,6 +5,7 @@ import { createAgentHandler } from "../../src/index.ts";
 import type { AgentHandler, ServerTool } from "../../src/index.ts";
 import { eventsOf, memoryLogger, post } from "../_helpers.ts";
 import { storeKinds } from "../_shared-stores.ts";
+import { allStores } from "./_stores.ts";
 import type { SharedStore } from "../_shared-stores.ts";
 
 const questions = 16;
@@ -23,7 +24,7 @@ function createPay(): { tool: ServerTool; paid: Map<string, number> } {
       return `Paid ${order}.`;
     },
   };
-  return { tool: tool as unknown as ServerTool, paid };
+  return { tool, paid };
 }
 
 interface Interrupts {
@@ -71,7 +72,7 @@ function createHandlers(stores: readonly SharedStore["owner"][], tool: ServerToo
   );
 }
 
-describe.for(storeKinds.filter(({ name }) => name !== "memory"))("approvals on $name", (kind) => {
+describe.for(allStores.filter(({ name }) => name !== "memory"))("approvals on $name", (kind) => {
   let store: SharedStore | undefined;
   beforeAll(async () => {
     store = await kind.open("racing approvals");
@@ -92,7 +93,8 @@ describe.for(storeKinds.filter(({ name }) => name !== "memory"))("approvals on $
 test("a call that is made for every answer is noticed", async () => {
   const { tool, paid } = createPay();
   const store = (await storeKinds[0]!.open("planted"))!;
-  const [handler] = createHandlers([store.owner], { ...tool, needsApproval: false } as ServerTool);
-  for (const runId of ["one", "two"]) await (await handler!.fetch(post(bodyOf("o", runId, {})))).text();
+  const [handler] = createHandlers([store.owner], { ...tool, needsApproval: false });
+  for (const runId of ["one", "two"])
+    await (await handler!.fetch(post(bodyOf("o", runId, {})))).text();
   expect(paid.get("o")).toBe(2);
 });

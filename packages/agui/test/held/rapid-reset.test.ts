@@ -12,7 +12,10 @@ import { memoryLogger } from "../_helpers.ts";
 const sessions = 4;
 const streams = 500;
 
-function open(session: ClientHttp2Session, runId: string): ReturnType<ClientHttp2Session["request"]> {
+function open(
+  session: ClientHttp2Session,
+  runId: string,
+): ReturnType<ClientHttp2Session["request"]> {
   const stream = session.request({
     ":method": "POST",
     ":path": "/agui",
@@ -42,7 +45,9 @@ test("streams that are reset at once leave no run behind, and others are answere
     },
     { logger: memoryLogger() },
   );
-  const server = createServer(toNodeHandler(handler) as unknown as Parameters<typeof createServer>[1]);
+  const server = createServer(
+    toNodeHandler(handler) as unknown as Parameters<typeof createServer>[1],
+  );
   server.on("sessionError", () => undefined);
   const { url, close } = await listen(server);
   let tried = 0;
@@ -78,7 +83,9 @@ test("streams that are reset at once leave no run behind, and others are answere
   });
   const answer = connect(url);
   const health = answer.request({ ":path": "/health" });
-  const status = await new Promise((resolve) => health.once("response", (head) => resolve(head[":status"])));
+  const status = await new Promise((resolve) =>
+    health.once("response", (head) => resolve(head[":status"])),
+  );
   answer.destroy();
   await close();
   expect(status).toBe(200);

@@ -30,7 +30,11 @@ const smuggled = `GET /smuggled HTTP/1.1\r\n${host}${close}\r\n`;
 const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 
 const cases: readonly Case[] = [
-  { what: "three requests at once", sent: `${health}\r\n${health}\r\n${last}`, statuses: [200, 200, 200] },
+  {
+    what: "three requests at once",
+    sent: `${health}\r\n${health}\r\n${last}`,
+    statuses: [200, 200, 200],
+  },
   {
     what: "HEAD before GET",
     sent: `HEAD /health HTTP/1.1\r\n${host}\r\n${last}`,
@@ -51,13 +55,33 @@ const cases: readonly Case[] = [
   },
   { what: "HTTP/1.0", sent: `GET /health HTTP/1.0\r\n${host}\r\n`, statuses: [200] },
   { what: "HTTP/1.0 without a host", sent: "GET /health HTTP/1.0\r\n\r\n", statuses: [200] },
-  { what: "HTTP/1.1 without a host", sent: `GET /health HTTP/1.1\r\n${close}\r\n`, statuses: [400] },
-  { what: "HTTP/2.0 in words", sent: `GET /health HTTP/2.0\r\n${host}${close}\r\n`, statuses: [200] },
+  {
+    what: "HTTP/1.1 without a host",
+    sent: `GET /health HTTP/1.1\r\n${close}\r\n`,
+    statuses: [400],
+  },
+  {
+    what: "HTTP/2.0 in words",
+    sent: `GET /health HTTP/2.0\r\n${host}${close}\r\n`,
+    statuses: [200],
+  },
   { what: "no version", sent: "GET /health\r\n\r\n", statuses: [200] },
-  { what: "a method of small letters", sent: `get /health HTTP/1.1\r\n${host}${close}\r\n`, statuses: [400] },
-  { what: "an unknown method", sent: `BREW /health HTTP/1.1\r\n${host}${close}\r\n`, statuses: [400] },
+  {
+    what: "a method of small letters",
+    sent: `get /health HTTP/1.1\r\n${host}${close}\r\n`,
+    statuses: [400],
+  },
+  {
+    what: "an unknown method",
+    sent: `BREW /health HTTP/1.1\r\n${host}${close}\r\n`,
+    statuses: [400],
+  },
   { what: "a run in chunks", sent: run(`${close}${chunked}\r\n${chunks}`), statuses: [200] },
-  { what: "a run over HTTP/1.0", sent: `POST /agui HTTP/1.0\r\n${json}${length}\r\n${body}`, statuses: [200] },
+  {
+    what: "a run over HTTP/1.0",
+    sent: `POST /agui HTTP/1.0\r\n${json}${length}\r\n${body}`,
+    statuses: [200],
+  },
   {
     what: "Expect: 100-continue",
     sent: run(`${close}expect: 100-continue\r\n${length}\r\n${body}`),
@@ -83,9 +107,21 @@ const cases: readonly Case[] = [
     sent: run(`content-length: 0\r\n${length}\r\n${body}${smuggled}`),
     statuses: [400],
   },
-  { what: "a negative length", sent: run(`content-length: -1\r\n\r\n${smuggled}`), statuses: [400] },
-  { what: "a length with a sign", sent: run(`content-length: +5\r\n\r\n${smuggled}`), statuses: [400] },
-  { what: "a length in hexadecimal", sent: run(`content-length: 0x1f\r\n\r\n${smuggled}`), statuses: [400] },
+  {
+    what: "a negative length",
+    sent: run(`content-length: -1\r\n\r\n${smuggled}`),
+    statuses: [400],
+  },
+  {
+    what: "a length with a sign",
+    sent: run(`content-length: +5\r\n\r\n${smuggled}`),
+    statuses: [400],
+  },
+  {
+    what: "a length in hexadecimal",
+    sent: run(`content-length: 0x1f\r\n\r\n${smuggled}`),
+    statuses: [400],
+  },
   {
     what: "a length past all numbers",
     sent: run(`content-length: 99999999999999999999999\r\n\r\n${smuggled}`),
@@ -106,7 +142,11 @@ const cases: readonly Case[] = [
     sent: run(`transfer-encoding:\tchunkedd\r\n\r\n${chunks}${smuggled}`),
     statuses: [400],
   },
-  { what: "a chunk size that is none", sent: run(`${chunked}\r\nzz\r\n${smuggled}`), statuses: [400] },
+  {
+    what: "a chunk size that is none",
+    sent: run(`${chunked}\r\nzz\r\n${smuggled}`),
+    statuses: [400],
+  },
   {
     what: "a chunk longer than its size",
     sent: run(`${chunked}\r\n1\r\n${body}\r\n0\r\n\r\n${smuggled}`),
@@ -147,20 +187,37 @@ const cases: readonly Case[] = [
     sent: `GET /a%0d%0aset-cookie:%20x HTTP/1.1\r\n${host}${close}\r\n`,
     statuses: [404],
   },
-  { what: "dots in the path", sent: `GET /agui/../../etc/passwd HTTP/1.1\r\n${host}${close}\r\n`, statuses: [404] },
+  {
+    what: "dots in the path",
+    sent: `GET /agui/../../etc/passwd HTTP/1.1\r\n${host}${close}\r\n`,
+    statuses: [404],
+  },
   {
     what: "encoded dots in the path",
     sent: `GET /agui/%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\n${host}${close}\r\n`,
     statuses: [404],
   },
-  { what: "a broken % in the path", sent: `GET /agui/runs/%zz/events HTTP/1.1\r\n${host}${close}\r\n`, statuses: [400] },
+  {
+    what: "a broken % in the path",
+    sent: `GET /agui/runs/%zz/events HTTP/1.1\r\n${host}${close}\r\n`,
+    statuses: [400],
+  },
   {
     what: "an absolute address",
     sent: `GET http://evil.example/health HTTP/1.1\r\n${host}${close}\r\n`,
     statuses: [200],
   },
-  { what: "a star", sent: `OPTIONS * HTTP/1.1\r\n${host}${close}\r\n`, statuses: [404], methods: ["OPTIONS"] },
-  { what: "17 KB of headers", sent: `${health}${close}x: ${"a".repeat(17_000)}\r\n\r\n`, statuses: [431] },
+  {
+    what: "a star",
+    sent: `OPTIONS * HTTP/1.1\r\n${host}${close}\r\n`,
+    statuses: [404],
+    methods: ["OPTIONS"],
+  },
+  {
+    what: "17 KB of headers",
+    sent: `${health}${close}x: ${"a".repeat(17_000)}\r\n\r\n`,
+    statuses: [431],
+  },
   { what: "nothing but line breaks", sent: `\r\n\r\n${last}`, statuses: [200] },
   { what: "TLS", sent: "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", statuses: [400] },
 ];
