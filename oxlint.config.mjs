@@ -120,7 +120,7 @@ export default {
       rules: { "import/no-default-export": "off" },
     },
     {
-      files: ["examples/**", "bench/**", "scripts/**", "packages/cli/templates/**"],
+      files: ["examples/**", "bench/**", "hardening/**", "scripts/**", "packages/cli/templates/**"],
       rules: { "no-console": "off" },
     },
     {

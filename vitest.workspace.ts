@@ -42,6 +42,11 @@ const projects: TestProjectConfiguration[] = [
     ssr: { resolve },
     test: { name: "examples", include: ["examples/*/test/**/*.test.ts"], ...patient },
   }),
+  defineProject({
+    resolve,
+    ssr: { resolve },
+    test: { name: "hardening", include: ["hardening/test/**/*.test.ts"], ...patient },
+  }),
   defineProject({ test: { name: "bench", include: ["bench/test/**/*.test.ts"], ...patient } }),
   defineProject({
     test: { name: "workspace", include: ["scripts/test/**/*.test.ts"], ...patient },

@@ -4,13 +4,28 @@ import { bin } from "./lib/workspace.mjs";
 
 const vitest = (...args) => [...bin("vitest", "vitest.mjs"), "run", ...args];
 
+const hardening = (...args) => [process.execPath, "scripts/hardening.mjs", ...args];
+
 export const families = [
   {
-    name: "soak",
+    name: "kills",
     shows: "a minute of runs on three processes that are killed in turn",
     command: () => vitest("packages/agui/test/fleet.test.ts"),
     env: { FLEET_RUNS: "500", FLEET_KILLS: "10" },
     minutes: 10,
+  },
+  {
+    name: "soak",
+    shows: "a minute of everything that clients do, after which the server is as it was",
+    command: () => hardening("soak", "--minutes", "1"),
+    minutes: 5,
+  },
+  {
+    name: "fuzz",
+    shows: "ten seconds for each target that reads what others write",
+    // The same cases in every run of CI; before a release the seed is new.
+    command: () => hardening("fuzz", "--seconds", "10", "--seed", "20261118"),
+    minutes: 15,
   },
   {
     name: "fresh",

@@ -14,7 +14,7 @@ export interface HeldRow {
 }
 
 /** The rows of the table "What was tried". */
-export function heldRows(text = readFileSync(page, "utf8")): HeldRow[] {
+export function heldRows(text: string = readFileSync(page, "utf8")): HeldRow[] {
   return text.split("\n").flatMap((line) => {
     const [what, tried, test] = line
       .split("|")

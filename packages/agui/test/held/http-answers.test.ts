@@ -184,5 +184,5 @@ test.for([
   ["an answer to no request", "HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n"],
   ["a header with a line break", "HTTP/1.1 200 OK\r\nx: a\nb: c\r\ncontent-length: 0\r\n\r\n"],
 ])("the parser finds %s", ([, text]) => {
-  expect(() => parseAnswers(Buffer.from(text), ["GET"], true)).toThrow("Not HTTP");
+  expect(() => parseAnswers(Buffer.from(text!), ["GET"], true)).toThrow("Not HTTP");
 });

@@ -5,7 +5,6 @@ import { createAgentHandler } from "../../src/index.ts";
 import type { AgentHandler, ServerTool } from "../../src/index.ts";
 import { eventsOf, memoryLogger, post } from "../_helpers.ts";
 import { storeKinds } from "../_shared-stores.ts";
-import { allStores } from "./_stores.ts";
 import type { SharedStore } from "../_shared-stores.ts";
 
 const questions = 16;
@@ -72,7 +71,7 @@ function createHandlers(stores: readonly SharedStore["owner"][], tool: ServerToo
   );
 }
 
-describe.for(allStores.filter(({ name }) => name !== "memory"))("approvals on $name", (kind) => {
+describe.for(storeKinds.filter(({ name }) => name !== "memory"))("approvals on $name", (kind) => {
   let store: SharedStore | undefined;
   beforeAll(async () => {
     store = await kind.open("racing approvals");
