@@ -6,6 +6,30 @@ const vitest = (...args) => [...bin("vitest", "vitest.mjs"), "run", ...args];
 
 const hardening = (...args) => [process.execPath, "scripts/hardening.mjs", ...args];
 
+// Where no service is, as far as tests are concerned.
+const variables = ["REDIS_SERVER", "OPENSSL", "POSTGRES_BIN", "PGBOUNCER", "CHROMIUM", "CURL"];
+const others = [
+  "POSTGRES_OLDEST_BIN",
+  "POSTGRES_NEWEST_BIN",
+  "JSON_SCHEMA_TEST_SUITE",
+  "COPILOTKIT_PAGE",
+];
+const nowhere = Object.fromEntries([...variables, ...others].map((name) => [name, "/nowhere"]));
+const withServices = [
+  "sessions/test/redis-",
+  "sessions/test/postgres-",
+  "sessions/test/leases",
+  "playground/test/page",
+  "playground/test/chat",
+  "playground/test/inspector",
+  "agui/test/store-refuses",
+  "agui/test/fleet",
+  "middleware/test/rate-limit",
+  "copilotkit/test/page",
+  "tools/test/json-schema-suite",
+  "files/test/shared-uploads",
+];
+
 export const families = [
   {
     name: "kills",
@@ -26,6 +50,13 @@ export const families = [
     // The same cases in every run of CI; before a release the seed is new.
     command: () => hardening("fuzz", "--seconds", "10", "--seed", "20261118"),
     minutes: 15,
+  },
+  {
+    name: "alone",
+    shows: "tests that use services are skipped, not failed, on a machine that has none",
+    command: () => vitest(...withServices.map((path) => `packages/${path}`)),
+    env: { ...nowhere, CI: "" },
+    minutes: 10,
   },
   {
     name: "fresh",

@@ -25,28 +25,48 @@ function count(report, exitCode) {
   };
 }
 
-// One line for each missing service, one for each other reason that a test gives, and one for the rest.
+// One line for each missing service, or for each set of them, one for each other reason that a test gives, and one for
+// the rest.
 function reasons(report, absences) {
   const lacking = new Map();
   const others = new Map();
-  for (const { suite, missing } of absences) {
-    const entry = lacking.get(missing) ?? { suites: new Set(), tests: 0 };
-    entry.suites.add(suite);
-    lacking.set(missing, entry);
+  const byFile = group(absences, ({ file, suite }) => file ?? suite);
+  for (const [file, missed] of byFile) {
+    const missing = unique(missed.map((one) => one.missing)).join(" and ");
+    const entry = lacking.get(missing) ?? { suites: [], files: new Set(), tests: 0 };
+    entry.suites.push(...missed.map(({ suite }) => suite));
+    lacking.set(missing, { ...entry, files: entry.files.add(file) });
   }
   for (const { name, assertionResults } of report?.testResults ?? []) {
     const tests = assertionResults.filter(({ status }) => !["passed", "failed"].includes(status));
-    const absence = absences.find(({ file }) => file === name);
-    if (absence) lacking.get(absence.missing).tests += tests.length;
+    const absence = [...lacking.values()].find(({ files }) => files.has(name));
+    if (absence) absence.tests += tests.length;
     else for (const test of tests) add(others, test.meta?.skipped ?? inContractSuite);
   }
   return [
     ...[...lacking].map(
       ([missing, { suites, tests }]) =>
-        `NOT RUN: ${tests} tests (${[...suites].join("; ")}). They need ${missing}: npm run setup:services.`,
+        `NOT RUN: ${counted(tests)} (${unique(suites).join("; ")}). They need ${missing}: npm run setup:services.`,
     ),
-    ...[...others].map(([reason, tests]) => `Skipped: ${tests} tests, ${reason}.`),
+    ...[...others].map(([reason, tests]) => `Skipped: ${counted(tests)}, ${reason}.`),
   ];
+}
+
+function counted(tests) {
+  return tests === 1 ? "1 test" : `${tests} tests`;
+}
+
+function unique(items) {
+  return [...new Set(items)];
+}
+
+function group(items, keyOf) {
+  const groups = new Map();
+  for (const item of items) {
+    const key = keyOf(item);
+    groups.set(key, [...(groups.get(key) ?? []), item]);
+  }
+  return groups;
 }
 
 const inContractSuite = "cases of a contract suite for what its subject does not have";

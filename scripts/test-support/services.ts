@@ -31,7 +31,8 @@ export type ServiceName =
   | "pgbouncer"
   | "chromium"
   | "jsonSchemaSuite"
-  | "copilotkitPage";
+  | "copilotkitPage"
+  | "curl";
 
 /** A new service is one entry here; a suite asks for it by its name with `findService`. */
 export const services: Readonly<Record<ServiceName, Service>> = {
@@ -96,6 +97,13 @@ export const services: Readonly<Record<ServiceName, Service>> = {
     variable: "COPILOTKIT_PAGE",
     prepare: buildPage,
     find: findPage,
+  },
+  /** The program `curl`. */
+  curl: {
+    title: "curl",
+    variable: "CURL",
+    debian: "curl",
+    find: () => which("curl"),
   },
 };
 

@@ -40,11 +40,25 @@ test("a missing service has one line with its tests", () => {
   ]);
 });
 
+test("tests that need two services which are missing are counted once", () => {
+  const report = reportOf({ "/a.ts": [skipped], "/b.ts": [skipped] });
+  const absences = [
+    { file: "/a.ts", suite: "one", missing: "Chromium" },
+    { file: "/a.ts", suite: "one", missing: "a page" },
+    { file: "/b.ts", suite: "two", missing: "Chromium" },
+  ];
+  expect(closing(report, absences, 0).lines).toEqual([
+    "NOT RUN: 1 test (one). They need Chromium and a page: npm run setup:services.",
+    "NOT RUN: 1 test (two). They need Chromium: npm run setup:services.",
+    "0 passed, 0 failed, 2 skipped",
+  ]);
+});
+
 test("what is skipped for another reason has a line with the reason", () => {
   const otherwise = { status: "skipped", meta: { skipped: "of another platform" } };
   const report = reportOf({ "/a.ts": [passing, otherwise, skipped, skipped] });
   expect(closing(report, [], 0).lines).toEqual([
-    "Skipped: 1 tests, of another platform.",
+    "Skipped: 1 test, of another platform.",
     "Skipped: 2 tests, cases of a contract suite for what its subject does not have.",
     "1 passed, 0 failed, 3 skipped",
   ]);

@@ -56,7 +56,7 @@ test.for(Object.keys(faults) as (keyof typeof faults)[])(
     await expect.poll(() => config("KEYS", "*")).toEqual([]);
 
     const repair = await faults[fault](config, primary);
-    await expect.poll(isReady, { timeout: 10_000, interval: 200 }).toBe(503);
+    await expect.poll(isReady, { interval: 200 }).toBe(503);
     expect(await ask("/health")).toMatchObject([
       200,
       { status: "degraded", checks: [{ name: "sessions", status: "degraded" }] },
@@ -69,13 +69,14 @@ test.for(Object.keys(faults) as (keyof typeof faults)[])(
     expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(503);
 
     await repair();
-    await expect.poll(isReady, { timeout: 10_000, interval: 200 }).toBe(200);
+    await expect.poll(isReady, { interval: 200 }).toBe(200);
     expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(200);
   },
 );
 
-test("a SQLite file that cannot grow is not ready", { timeout: 30_000 }, async ({ skip }) => {
-  if (process.platform !== "linux") return skip("prlimit is a command of Linux");
+test("a SQLite file that cannot grow is not ready", async ({ skip }) => {
+  const hasLimits = spawnSync("prlimit", ["--version"]).status === 0;
+  if (!hasLimits) return skip("prlimit is a command of Linux");
   const folder = mkdtempSync(join(tmpdir(), "agui-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const script = fileURLToPath(new URL("_draining-child.ts", import.meta.url));
@@ -93,9 +94,9 @@ test("a SQLite file that cannot grow is not ready", { timeout: 30_000 }, async (
   const limit = (size: string): unknown =>
     spawnSync("prlimit", ["--pid", String(child.pid), `--fsize=${size}:unlimited`]);
   limit("1");
-  await expect.poll(isReady, { timeout: 10_000, interval: 200 }).toBe(503);
+  await expect.poll(isReady, { interval: 200 }).toBe(503);
   limit("unlimited");
-  await expect.poll(isReady, { timeout: 10_000, interval: 200 }).toBe(200);
+  await expect.poll(isReady, { interval: 200 }).toBe(200);
 });
 
 test("is written to once in two seconds, however often health is asked for", async () => {

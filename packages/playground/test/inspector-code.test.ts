@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SampleRequest } from "../page/inspector/code/endpoints.ts";
 import { toCopilotKitCode } from "../page/inspector/code/to-copilot-kit-code.ts";
+import { findService } from "../../../scripts/test-support/services.ts";
 import { toCurl } from "../page/inspector/code/to-curl.ts";
 import { toHttpAgentCode } from "../page/inspector/code/to-http-agent-code.ts";
 import { toLiteral } from "../page/inspector/code/to-literal.ts";
@@ -143,13 +144,15 @@ describe("curl", () => {
     ]);
   });
 
-  test("asks a real server the same, and is answered", async () => {
+  const real = test.runIf(findService("curl", "the page's curl commands"));
+
+  real("asks a real server the same, and is answered", async () => {
     const { stdout } = await run("sh", ["-c", toCurl(asked().request)]);
     expect(stdout).toContain('"type":"RUN_FINISHED"');
     expect(heard.at(-1)).toMatchObject({ messages: asked().input.messages, state: { count: 1 } });
   });
 
-  test("asks for protobuf, and gets it", async () => {
+  real("asks for protobuf, and gets it", async () => {
     const { request } = asked();
     const headers = { ...request.headers, accept: "application/vnd.ag-ui.event+proto" };
     // Only clients of 1.0 are taken to read it.

@@ -7,23 +7,20 @@ import type { TestPostgres } from "./_postgres.ts";
 
 /** A server, and how to reach it. */
 export interface PostgresUnderTest {
-  readonly name: string;
   readonly server: TestPostgres;
   connect(): Promise<PostgresClient>;
 }
 
-/** Both suites with one kind of client. Undefined: there is no PostgreSQL, and it was reported. */
-export function testPostgresSessions(postgres: PostgresUnderTest | undefined): void {
+/** Both suites with one kind of client; skipped without a PostgreSQL. */
+export function testPostgresSessions(name: string, postgres: PostgresUnderTest | undefined): void {
   describe.runIf(postgres)("postgresSessions", () => {
-    if (!postgres) return;
-    const { name, server, connect } = postgres;
-    afterAll(() => server.stop());
+    afterAll(() => postgres?.server.stop());
     let schema = "";
     // Two clients for all stores: a process has one.
-    const clients = Promise.all([connect(), connect()]);
+    const clients = postgres && Promise.all([postgres.connect(), postgres.connect()]);
     const make = async (index: 0 | 1, { through, callMs, ...setup }: StoreSetup) =>
       postgresSessions({
-        client: faultyPostgres((await clients)[index], through),
+        client: faultyPostgres((await clients!)[index], through),
         schema,
         // Late is not away, except where calls have a time.
         commandMs: callMs ?? 20_000,
@@ -31,7 +28,7 @@ export function testPostgresSessions(postgres: PostgresUnderTest | undefined): v
       });
     const second: CreateStore = (setup) => make(1, setup);
     const create: CreateStore = async (setup) => {
-      schema = await server.schema();
+      schema = await postgres!.server.schema();
       return make(0, setup);
     };
     testSessionStore(name, create, { clock: "real", second, faults: true });

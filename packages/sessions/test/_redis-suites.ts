@@ -7,21 +7,19 @@ import { faultyClient } from "./_faulty-client.ts";
 
 /** A server or a cluster, and how to reach it. */
 export interface RedisUnderTest {
-  readonly name: string;
   connect(): Promise<RedisClient>;
   stop(): Promise<void>;
 }
 
-/** Both suites with one kind of client. Nothing: there is no Redis, and it was said. */
-export function testRedisSessions(redis: RedisUnderTest | undefined): void {
+/** Both suites with one kind of client; skipped without a Redis. */
+export function testRedisSessions(name: string, redis: RedisUnderTest | undefined): void {
   describe.runIf(redis)("redisSessions", () => {
-    if (!redis) return;
-    afterAll(() => redis.stop());
+    afterAll(() => redis?.stop());
     let stores = 0;
     // Late is not away, except where calls have a time.
     const second: CreateStore = async ({ through, callMs, ...setup }) =>
       redisSessions({
-        client: faultyClient(await redis.connect(), through),
+        client: faultyClient(await redis!.connect(), through),
         prefix: `test-${stores}`,
         commandMs: callMs ?? 20_000,
         ...setup,
@@ -30,7 +28,7 @@ export function testRedisSessions(redis: RedisUnderTest | undefined): void {
       stores++;
       return second(setup);
     };
-    testSessionStore(redis.name, create, { clock: "real", second, faults: true });
-    testRunLog(redis.name, create, { clock: "real", second, faults: true });
+    testSessionStore(name, create, { clock: "real", second, faults: true });
+    testRunLog(name, create, { clock: "real", second, faults: true });
   });
 }

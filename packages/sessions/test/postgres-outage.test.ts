@@ -36,7 +36,7 @@ function openStore(options: PostgresSessionsOptions): SessionStore {
   return store;
 }
 
-describe.runIf(probe).for(clientKinds)("when PostgreSQL is away, with %s", (kind) => {
+describe.runIf(probe).each(clientKinds)("when PostgreSQL is away, with %s", (kind) => {
   const faults: readonly [string, (server: TestPostgres) => Promise<unknown>][] = [
     [
       "a restart",

@@ -33,17 +33,13 @@ test.runIf(oldest && newest)("the servers have the versions that are promised", 
   expect(await major(newest!)).toBeGreaterThanOrEqual(18);
 });
 
-testPostgresSessions(
-  oldest && {
-    name: "postgresSessions on the oldest PostgreSQL, with pg",
-    server: oldest,
-    connect: () => oldest.pg({ max: 20 }),
-  },
-);
-testPostgresSessions(
-  newest && {
-    name: "postgresSessions on the newest PostgreSQL, with postgres.js",
-    server: newest,
-    connect: () => newest.postgresJs({ max: 20 }),
-  },
-);
+if (isFull) {
+  testPostgresSessions(
+    "postgresSessions on the oldest PostgreSQL, with pg",
+    oldest && { server: oldest, connect: () => oldest.pg({ max: 20 }) },
+  );
+  testPostgresSessions(
+    "postgresSessions on the newest PostgreSQL, with postgres.js",
+    newest && { server: newest, connect: () => newest.postgresJs({ max: 20 }) },
+  );
+}

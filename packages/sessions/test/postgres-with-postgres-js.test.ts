@@ -3,4 +3,4 @@ import { testPostgresSessions } from "./_postgres-suites.ts";
 
 const name = "postgresSessions with postgres.js";
 const server = await startPostgres(`${name}: testSessionStore and testRunLog`);
-testPostgresSessions(server && { name, server, connect: () => server.postgresJs({ max: 20 }) });
+testPostgresSessions(name, server && { server, connect: () => server.postgresJs({ max: 20 }) });

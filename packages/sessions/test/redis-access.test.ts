@@ -120,7 +120,7 @@ async function documentedUser(): Promise<string[]> {
 // Said on every connection by the clients themselves, and by this test.
 const handshake = /^(acl|auth|client|cluster|command|config|hello|info|ping|select)/;
 
-describe.runIf(probe).for(clientKinds)("a user with the documented rights, with %s", (kind) => {
+describe.runIf(probe).each(clientKinds)("a user with the documented rights, with %s", (kind) => {
   test("can do all that a store does, and each right is used", async () => {
     const redis = (await startRedis(suite))!;
     closers.push(() => redis.stop());
@@ -156,7 +156,7 @@ describe.runIf(probe).for(clientKinds)("a user with the documented rights, with 
   });
 });
 
-describe.runIf(probe).for(clientKinds)("over TLS, with %s", (kind) => {
+describe.runIf(probe).each(clientKinds)("over TLS, with %s", (kind) => {
   test("a store does all that it does", async ({ skip }) => {
     const dir = await mkdtemp(join(tmpdir(), "agui-tls-"));
     closers.push(() => rm(dir, { recursive: true }));

@@ -18,7 +18,7 @@ afterAll(async () => {
   await redis?.stop();
 });
 
-describe.runIf(redis).for(clientKinds)("a client of the host, %s", (kind) => {
+describe.runIf(redis).each(clientKinds)("a client of the host, %s", (kind) => {
   test("gets one listener of each event from all stores, and has none when they are closed", async () => {
     const client = (await redis![kind]()) as RedisClient & NodeJS.EventEmitter;
     const warnings: Error[] = [];
@@ -98,7 +98,7 @@ async function startLag(port: number, lagMs: number): Promise<{ port: number; se
   return { port: (server.address() as AddressInfo).port, server };
 }
 
-describe.runIf(redis).for(clientKinds)("a stop, with %s", (kind) => {
+describe.runIf(redis).each(clientKinds)("a stop, with %s", (kind) => {
   test("is received long before the blocking read ends by itself, though replies lag", async () => {
     const lagMs = 60;
     const lag = await startLag(redis!.port, lagMs);

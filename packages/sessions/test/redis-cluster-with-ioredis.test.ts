@@ -3,4 +3,4 @@ import { testRedisSessions } from "./_redis-suites.ts";
 
 const name = "redisSessions on a cluster with ioredis";
 const redis = await startCluster(`${name}: testSessionStore and testRunLog`);
-testRedisSessions(redis && { name, connect: () => redis.ioRedis(), stop: () => redis.stop() });
+testRedisSessions(name, redis && { connect: () => redis.ioRedis(), stop: () => redis.stop() });

@@ -3,4 +3,4 @@ import { testRedisSessions } from "./_redis-suites.ts";
 
 const name = "redisSessions on a cluster with node-redis";
 const redis = await startCluster(`${name}: testSessionStore and testRunLog`);
-testRedisSessions(redis && { name, connect: () => redis.nodeRedis(), stop: () => redis.stop() });
+testRedisSessions(name, redis && { connect: () => redis.nodeRedis(), stop: () => redis.stop() });

@@ -41,7 +41,7 @@ describe.runIf(redis)("the threads of one agent", () => {
   });
 });
 
-describe.runIf(redis).for(clientKinds)("a Redis that may evict keys, with %s", (kind) => {
+describe.runIf(redis).each(clientKinds)("a Redis that may evict keys, with %s", (kind) => {
   test("is reported once for a store, and one with noeviction is not", async () => {
     const admin = await redis!.nodeRedis();
     const client = await redis![kind]();

@@ -75,7 +75,7 @@ function outageClock(): OutageClock {
   };
 }
 
-describe.runIf(probe).for(clientKinds)("when Redis is away, with %s", (kind) => {
+describe.runIf(probe).each(clientKinds)("when Redis is away, with %s", (kind) => {
   const closers: (() => unknown)[] = [];
   afterEach(async () => {
     for (const close of closers.splice(0).toReversed()) await close();
