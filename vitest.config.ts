@@ -6,18 +6,26 @@ import projects from "./vitest.workspace.ts";
 // Those that take the longest first, so that none of them is left alone at the end. Some of them wait and
 // some of them work: two of a kind side by side would be slower.
 const longest = [
-  "agui/test/fleet.test.ts",
+  "sessions/test/postgres-outage.test.ts",
+  "sessions/test/postgres-with-postgres-js.test.ts",
+  "agui/test/attacked.test.ts",
   "sessions/test/redis-cluster-with-ioredis.test.ts",
+  "agui/test/slow-readers.test.ts",
+  "sessions/test/postgres-with-pg.test.ts",
+  "playground/test/page-looks.test.ts",
+  "agui/test/fleet.test.ts",
+  "cli/test/check-faults.test.ts",
   "sessions/test/redis-cluster-with-node-redis.test.ts",
   "playground/test/page.test.ts",
-  "sessions/test/redis-with-ioredis.test.ts",
   "sessions/test/redis-with-node-redis.test.ts",
-  "agui/test/resume-property.test.ts",
-  "cli/test/check-faults.test.ts",
-  "files/test/event-loop.test.ts",
-  "agui/test/slow-readers.test.ts",
+  "express/test/binding.test.ts",
+  "sessions/test/redis-with-ioredis.test.ts",
+  "agui/test/lost-runs.test.ts",
+  "copilotkit/test/take-back.test.ts",
+  "testing/test/suites-fail.test.ts",
+  "agui/test/zombie-owner.test.ts",
   "files/test/bombs.test.ts",
-  "agui/test/property.test.ts",
+  "bench/test/budget.test.ts",
 ];
 
 class LongestFirst extends BaseSequencer {
@@ -32,8 +40,8 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // Much of the suite waits for leases and sockets; by default two cores run one file at a time.
-    maxWorkers: 2,
+    // Much of the suite waits for leases and sockets: three files at a time keep two cores at work.
+    maxWorkers: 3,
     projects,
     sequence: { sequencer: LongestFirst },
     coverage: { provider: "v8", include: ["packages/*/src/**"] },

@@ -1,18 +1,20 @@
-// A server with a small heap. Prints its port and how long it takes to parse a plain body, and at the end of its input
-// how long its event loop stood still at most.
-import { monitorEventLoopDelay } from "node:perf_hooks";
+// A server with a small heap. Prints its port and how long it works to parse a plain body, and at the end of its input
+// how long its event loop was at work in one turn at most: times of its main thread, whatever else the machine does.
 import { serve } from "@holodeck/agui-node";
+import { createTurnMonitor } from "../../files/test/_turn-monitor.ts";
 import { allowAnonymous, createAgentHandler } from "../src/index.ts";
 import { openChildStore } from "./_child-store.ts";
 
 const [kind = "", place = "", bodyBytes = "0"] = process.argv.slice(2);
 
+const monitor = createTurnMonitor();
+
 function parseMs(): number {
   const text = JSON.stringify({ a: "x".repeat(Number(bodyBytes)) });
   const bytes = Buffer.from(text);
-  const begun = performance.now();
+  monitor.begin();
   JSON.parse(new TextDecoder().decode(bytes));
-  return performance.now() - begun;
+  return monitor.end().loopMs;
 }
 
 const silent = (): void => undefined;
@@ -22,12 +24,11 @@ const handler = createAgentHandler(async () => "ok", {
   logger: { debug: silent, info: silent, warn: silent, error: silent },
 });
 const plain = Math.max(parseMs(), parseMs(), parseMs());
-const delay = monitorEventLoopDelay({ resolution: 20 });
 const { port } = await serve(handler, { port: 0 });
-delay.enable();
+monitor.begin();
 process.stdout.write(`${JSON.stringify({ port, plain })}\n`);
 process.stdin.resume();
 process.stdin.on("end", () => {
-  process.stdout.write(`${JSON.stringify({ lag: delay.max / 1e6 })}\n`);
+  process.stdout.write(`${JSON.stringify({ lag: monitor.end().longestMs })}\n`);
   process.exit(0);
 });

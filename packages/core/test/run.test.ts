@@ -697,7 +697,7 @@ describe("leaving and stopping", () => {
     const { run: other } = setup(() => "hi");
     const second = mockSink();
     other.follow(second.encoder, second);
-    await vi.waitFor(() => expect(second.ended).toBe(true));
+    await expect.poll(() => second.ended).toBe(true);
     expect(await other.done).toMatchObject({ messages: [{ role: "assistant", content: "hi" }] });
     await other.idle;
   });

@@ -12,4 +12,6 @@ export interface Work {
   readonly otherMs: number;
   /** What one turn of the event loop in a hundred exceeds. */
   readonly p99Ms: number;
+  /** The longest turn. */
+  readonly longestMs: number;
 }

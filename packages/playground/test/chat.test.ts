@@ -46,6 +46,11 @@ const agent: AgentFunction = async function* agent(input, { emit, callTool, stat
     yield "# A story\n\nOnce upon a time";
     await story;
     yield ", the end.";
+  } else if (asked.includes("voyage")) {
+    yield days(1, 30);
+    await story;
+    yield days(31, 40);
+    await rest;
   } else if (asked.includes("plan")) {
     await state.set({ plan: { title: "Trip", steps: [{ title: "Pack", status: "done" }] } });
     yield "Planned.";
@@ -55,6 +60,11 @@ const agent: AgentFunction = async function* agent(input, { emit, callTool, stat
     yield `You said **${asked}**.`;
   }
 };
+
+function days(first: number, last: number): string {
+  const numbers = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  return numbers.map((day) => `Day ${day}. The sea was calm, and we sailed on.\n\n`).join("");
+}
 
 /** Arguments that break off in the middle until the test has seen them. */
 async function* args(): AsyncGenerator<string> {
@@ -372,6 +382,29 @@ describe.skipIf(found === undefined)("the chat", () => {
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   });
 
+  test("leaves a reader alone who moves up, however late the scroll event arrives", async () => {
+    await page.setViewportSize({ width: 390, height: 700 });
+    await ask("A voyage");
+    await answered("Day 30.");
+    const list = page.locator(".messages");
+    const distance = (): Promise<number> =>
+      list.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
+    await expect.poll(distance).toBeLessThan(2);
+    // As in a busy browser: more text arrives between the move and its event. A finger moves a little at first.
+    const top = await list.evaluate((box) => {
+      const keep = (happened: Event): void => happened.stopPropagation();
+      globalThis.addEventListener("scroll", keep, true);
+      Object.assign(globalThis, { showScrolling: () => removeEventListener("scroll", keep, true) });
+      box.scrollTop -= 40;
+      return box.scrollTop;
+    });
+    expect(top).toBeGreaterThan(40);
+    goOn();
+    await answered("Day 40.");
+    expect(await list.evaluate((box) => box.scrollTop)).toBe(top);
+    await page.evaluate(() => (globalThis as unknown as Scrolling).showScrolling());
+  });
+
   test("a user who asks sees the answer, wherever they had scrolled to", async () => {
     await page.setViewportSize({ width: 1280, height: 400 });
     for (const question of ["One", "Two", "Three"]) {
@@ -390,6 +423,10 @@ describe.skipIf(found === undefined)("the chat", () => {
     await expect.poll(() => isInView(answer)).toBe(true);
   });
 });
+
+interface Scrolling {
+  showScrolling(): void;
+}
 
 async function ask(question: string): Promise<void> {
   await page.getByLabel("Your question").fill(question);

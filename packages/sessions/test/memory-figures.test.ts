@@ -5,13 +5,14 @@ import { expect, test } from "vitest";
 
 const MB = 1_000_000;
 
-test("1,000 threads of 1 MB with memoryBytes of 256 MiB stay below 600 MB, the newest are kept", async () => {
+test("1,000 threads of 1 MB with memoryBytes of 256 MiB fit into a heap of 300 MB, the newest are kept", async () => {
   const script = fileURLToPath(new URL("_memory-child.ts", import.meta.url));
-  const flags = ["--conditions=@holodeck/source", "--import", import.meta.resolve("tsx")];
+  // Node ends a process that holds more than this.
+  const heap = "--max-old-space-size=300";
+  const flags = [heap, "--conditions=@holodeck/source", "--import", import.meta.resolve("tsx")];
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, script]);
   const { rss, kept } = JSON.parse(stdout) as { rss: number; kept: number[] };
   process.stdout.write(`${kept.length} threads of 1 MB kept, RSS at most ${rss / MB} MB.\n`);
-  expect(rss).toBeLessThan(600 * MB);
   expect(kept.length).toBeGreaterThan(80);
   expect(kept).toEqual(kept.map((_, index) => 1_000 - kept.length + index));
 }, 300_000);

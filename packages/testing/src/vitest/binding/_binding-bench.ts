@@ -147,9 +147,13 @@ export interface Flood {
   readonly peakPending: number;
 }
 
+/** 64 KiB that no compression makes smaller. */
+export function noise(): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(64 * 1024));
+}
+
 export function flood(sink: Sink, total: number): Flood {
-  // Random, so that no compression makes it small.
-  const chunk = crypto.getRandomValues(new Uint8Array(64 * 1024));
+  const chunk = noise();
   const count = { total, sent: 0, refusals: 0, drains: 0, peakPending: 0 };
   const pump = (): void => {
     while (count.sent < total) {
