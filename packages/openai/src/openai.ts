@@ -1,8 +1,8 @@
 import type { Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
-import { chat } from "./chat/chat.ts";
+import { answerCompletion } from "./chat/chat.ts";
 import { getModel, listModels } from "./models/models.ts";
-import { chatOperation, listOperation, modelOperation } from "./operations.ts";
-import { resolveOptions } from "./options.ts";
+import { completionOperation, listOperation, modelOperation } from "./operations.ts";
+import { resolveOpenAiOptions } from "./options.ts";
 import type { OpenAiOptions, OpenAiSettings } from "./options.ts";
 import { errorReply } from "./shared/errors.ts";
 import { toSeconds } from "./shared/wire.ts";
@@ -17,7 +17,7 @@ import { toSeconds } from "./shared/wire.ts";
  * ```
  */
 export function openai(options: OpenAiOptions = {}): Protocol {
-  const settings = resolveOptions(options);
+  const settings = resolveOpenAiOptions(options);
   return {
     name: "openai",
     history: "client",
@@ -52,8 +52,8 @@ function routesOf(settings: OpenAiSettings, host: ProtocolHost): Route[] {
       method: "POST",
       path: `${path}/chat/completions`,
       body: "json",
-      handle: (call) => chat(call, mounted),
-      operation: chatOperation,
+      handle: (call) => answerCompletion(call, mounted),
+      operation: completionOperation,
     },
   ];
 }

@@ -87,7 +87,7 @@ export function modelOperation(): Json {
 }
 
 /** The OpenAPI operation of `POST {path}/chat/completions`. */
-export function chatOperation(): Json {
+export function completionOperation(): Json {
   return {
     operationId: "openaiChatCompletion",
     summary: "Asks an agent for a chat completion, as one object or as a stream of chunks.",

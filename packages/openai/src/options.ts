@@ -38,7 +38,7 @@ const choices = {
 } as const;
 
 /** Checks the options and adds the defaults. */
-export function resolveOptions(options: OpenAiOptions): OpenAiSettings {
+export function resolveOpenAiOptions(options: OpenAiOptions): OpenAiSettings {
   assertOptions("openai", options, ["path", ...Object.keys(choices)]);
   const { path = "/v1", serverTools = "reasoning", instructions = "context" } = options;
   if (typeof path !== "string" || !path.startsWith("/")) {

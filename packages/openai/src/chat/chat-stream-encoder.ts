@@ -3,11 +3,11 @@ import type { DeltaFrame, Encoder, Json, LogEntry } from "@holodeck/agui-core";
 import { AnswerReader } from "../shared/answer-reader.ts";
 import type { AnswerEnd, AnswerListener, AnswerReaderOptions } from "../shared/answer-reader.ts";
 import { streamHeaders, toSeconds } from "../shared/wire.ts";
-import { noUsage } from "../shared/usage.ts";
+import { zeroUsage } from "../shared/usage.ts";
 import { toRunFailure } from "../shared/errors.ts";
 import { toQuestionCall } from "../shared/question-call.ts";
-import { betweenMessages, finishReasonOf, toChatUsage } from "./chat-answer.ts";
-import type { FinishReason } from "./chat-answer.ts";
+import { betweenMessages, completionFinishReason, toChatUsage } from "./chat-answer.ts";
+import type { CompletionFinishReason } from "./chat-answer.ts";
 
 /** The request that a stream answers. */
 export interface ChatStreamEncoderOptions extends Partial<AnswerReaderOptions> {
@@ -123,9 +123,9 @@ class ChatChunks implements AnswerListener {
       return;
     }
     if (end.type === "asked") this.#ask(end.questions);
-    this.#delta({}, finishReasonOf(end, this.#indexes.size > 0));
+    this.#delta({}, completionFinishReason(end, this.#indexes.size > 0));
     if (!this.#options.includeUsage) return;
-    const usage = JSON.stringify(toChatUsage(end.usage ?? noUsage));
+    const usage = JSON.stringify(toChatUsage(end.usage ?? zeroUsage));
     this.#frames += `${this.#head}"choices":[],"usage":${usage}}\n\n`;
   }
 
@@ -150,7 +150,7 @@ class ChatChunks implements AnswerListener {
     this.#delta({ role: "assistant", content: "" });
   }
 
-  #delta(delta: Json, reason: FinishReason | null = null): void {
+  #delta(delta: Json, reason: CompletionFinishReason | null = null): void {
     const choice = { index: 0, delta, logprobs: null, finish_reason: reason };
     this.#frames += `${this.#head}"choices":[${JSON.stringify(choice)}]${this.#tail}}\n\n`;
   }

@@ -8,11 +8,11 @@ import { toSeconds } from "../shared/wire.ts";
 import { ChatCompletion } from "./chat-completion.ts";
 import { chatStreamEncoder } from "./chat-stream-encoder.ts";
 import { readChatRequest } from "./read-chat.ts";
-import type { ChatRequest } from "./read-chat.ts";
+import type { CompletionRequest } from "./read-chat.ts";
 import { addedTo } from "./thread-input.ts";
 
 /** `POST {path}/chat/completions`: an answer as a stream or as one object. */
-export async function chat(call: Call, mounted: Mounted): Promise<Reply> {
+export async function answerCompletion(call: Call, mounted: Mounted): Promise<Reply> {
   const { host, instructions, serverTools } = mounted;
   const asked = readChatRequest(call, { limits: host.limits, instructions });
   const run = await start(call, asked, mounted);
@@ -37,7 +37,7 @@ export async function chat(call: Call, mounted: Mounted): Promise<Reply> {
   };
 }
 
-async function start(call: Call, asked: ChatRequest, { host }: Mounted): Promise<ActiveRun> {
+async function start(call: Call, asked: CompletionRequest, { host }: Mounted): Promise<ActiveRun> {
   const { model: agentId, tools, context, forwardedProps } = asked;
   const fixed = { runId: ulid(), tools, context, forwardedProps, state: {} };
   if (asked.threadId === undefined) {

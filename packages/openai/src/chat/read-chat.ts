@@ -1,15 +1,15 @@
 import { isOpaqueId } from "@holodeck/agui-core";
 import { asText, isRecord } from "@holodeck/agui-core/internal";
 import type { Call, Json, Limits, RunAgentInput } from "@holodeck/agui-core";
-import { readBody, readModel } from "../shared/body.ts";
-import { invalid } from "../shared/errors.ts";
+import { readRequestBody, readModel } from "../shared/body.ts";
+import { invalidField } from "../shared/errors.ts";
 import { toContext } from "../shared/instructions.ts";
 import type { InstructionsTarget } from "../shared/instructions.ts";
 import { readTools } from "../shared/tools.ts";
 import { readChatMessages } from "./read-chat-messages.ts";
 
 /** A request for a chat completion, understood. */
-export interface ChatRequest extends Pick<
+export interface CompletionRequest extends Pick<
   RunAgentInput,
   "messages" | "tools" | "context" | "forwardedProps"
 > {
@@ -25,8 +25,8 @@ export interface ChatRequest extends Pick<
 export function readChatRequest(
   call: Call,
   { limits, instructions: target }: { limits: Limits; instructions: InstructionsTarget },
-): ChatRequest {
-  const body = readBody(call.body);
+): CompletionRequest {
+  const body = readRequestBody(call.body);
   const {
     model,
     messages: sent,
@@ -37,7 +37,7 @@ export function readChatRequest(
     ...rest
   } = body;
   if (n !== undefined && n !== null && n !== 1) {
-    throw invalid("n", "must be 1: an agent gives one answer.");
+    throw invalidField("n", "must be 1: an agent gives one answer.");
   }
   const { tools, others } = readTools(offered);
   const { messages, instructions } = readChatMessages(sent, limits, target);
@@ -59,5 +59,5 @@ function threadOf(call: Call, { metadata }: Json): string | undefined {
   const threadId = named ?? call.header("x-thread-id");
   if (threadId === undefined || threadId === null || threadId === "") return undefined;
   if (isOpaqueId(threadId)) return asText(threadId);
-  throw invalid("metadata.thread_id", "must be 1 to 256 visible characters.");
+  throw invalidField("metadata.thread_id", "must be 1 to 256 visible characters.");
 }

@@ -61,7 +61,7 @@ export function errorReply(error: AgentError): Reply {
 }
 
 /** A refusal that names the wrong member of the request. */
-export function invalid(path: string, text: string): AgentError {
+export function invalidField(path: string, text: string): AgentError {
   const message = `${toParam(path)} ${text}`;
   return new AgentError("invalid-request", message, { errors: [{ path, message }] });
 }
