@@ -1,8 +1,10 @@
 import { afterEach, describe } from "vitest";
 import { testRunLogFaults } from "./faults/_run-log-faults.ts";
+import { testRunLogAppending } from "./_run-log-appending.ts";
+import { testRunLogClosing } from "./_run-log-closing.ts";
+import { testRunLogOpening } from "./_run-log-opening.ts";
 import { testRunLogOwning } from "./_run-log-owning.ts";
 import { testRunLogReading } from "./_run-log-reading.ts";
-import { testRunLogWriting } from "./_run-log-writing.ts";
 import { createStoreBench, defineCases } from "./_store-bench.ts";
 import type { CreateStore, TestStoreOptions } from "./_store-bench.ts";
 
@@ -31,8 +33,10 @@ export function testRunLog(
       openLog: async (setup = {}) => (await bench.open(setup)).runs,
       openSecondLog: async () => (await bench.openSecond()).runs,
     };
-    testRunLogWriting(kit);
+    testRunLogOpening(kit);
+    testRunLogAppending(kit);
     testRunLogReading(kit);
+    testRunLogClosing(kit);
     testRunLogOwning(kit);
     testRunLogFaults(kit);
     finish();
