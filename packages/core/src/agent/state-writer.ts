@@ -7,7 +7,8 @@ import { stateTooLargeText } from "../guard/history/budget-error.ts";
 import { endlessCalls } from "./calls/late-calls.ts";
 import type { RunCalls } from "./calls/late-calls.ts";
 import { cloneJson, copyJson, copyMember, isEqualJson, isShorterThan } from "../json/copy.ts";
-import { applyPatch, maxDepth, readPointer } from "../json/patch.ts";
+import { applyPatch } from "../json/patch.ts";
+import { maxDepth, readPointer } from "../json/pointer.ts";
 import type { LiveStateTracker } from "../guard/state-tracker.ts";
 import type { RunState } from "../contract/context.ts";
 

@@ -1,6 +1,6 @@
 import type { JsonPatchOperation } from "@ag-ui/core";
 import { applyAll, PatchError } from "./patch.ts";
-import type { Pass } from "./patch.ts";
+import type { Pass } from "./patch-bounds.ts";
 import { UndoLog } from "./undo-log.ts";
 
 // Containers that have left the document stay known until there are this many.
