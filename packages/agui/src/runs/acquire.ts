@@ -1,7 +1,7 @@
 import { isPromise } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Awaitable, Clock, Lease, RunLog, RunRecord } from "@holodeck/agui-core";
-import type { Launch } from "./launch.ts";
+import type { Launch } from "./to-launch.ts";
 
 /** What happens to a second run on a thread. */
 export type BusyPolicy = "reject" | "queue" | "replace";

@@ -2,7 +2,7 @@ import { isPromise } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Awaitable, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { emptySession } from "./history/thread-record.ts";
-import type { Launch } from "./launch.ts";
+import type { Launch } from "./to-launch.ts";
 
 /** The session of a thread that does not exist, where the protocol and the options allow that it is made. */
 export function unknownThread({ key, loaded, mayCreate }: Launch): Session {

@@ -18,7 +18,7 @@ import { toActive } from "./active-run.ts";
 import { answerQuestion } from "./client-tool-answers.ts";
 import { toForeign } from "./foreign-run.ts";
 import { createLauncher } from "./launch.ts";
-import type { Launch } from "./launch.ts";
+import type { Launch } from "./to-launch.ts";
 import { toLaunch } from "./to-launch.ts";
 import { assertNewMessages } from "./history/new-messages.ts";
 import { createQueue } from "./queue.ts";

@@ -3,18 +3,12 @@ import { LiveRun, isPromise } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
   Awaitable,
-  HistoryOwner,
   Lease,
-  Message,
-  PastRun,
   RunAgentInput,
   RunKey,
-  RunRequest,
   Session,
   TakenCall,
 } from "@holodeck/agui-core";
-import type { RunContextInit } from "@holodeck/agui-core/internal";
-import type { LoadedAgent } from "./agents.ts";
 import { createQuestions } from "./client-tool-answers.ts";
 import { asRead, asStored, isAddedTo, prepareInput } from "./history/trust.ts";
 import type { HistoryOptions, PreparedInput } from "./history/trust.ts";
@@ -29,41 +23,8 @@ import type { HostOptions } from "./registry.ts";
 import { createServerTools } from "./recovery/server-tools.ts";
 import type { SessionResources } from "./resources.ts";
 import { keepUntilDrained, ThreadRun } from "./thread-run.ts";
+import type { Launch } from "./to-launch.ts";
 import { assertRequestFits } from "./history/thread-bytes.ts";
-
-/** A run that was asked for and admitted. */
-export interface Launch {
-  readonly key: RunKey;
-  readonly request: RunRequest;
-  readonly loaded: LoadedAgent;
-  readonly context: RunContextInit;
-  /** The owner of the messages of its thread, if it has none yet. */
-  readonly owner: HistoryOwner;
-  /** Whether its protocol sends all messages, and not only what is new. */
-  readonly isWhole: boolean;
-  /** The bytes of its request; absent when they are not known. */
-  readonly sentBytes: number | undefined;
-  /** Whether its thread is made when there is none. */
-  readonly mayCreate: boolean;
-  /** What its client sends with every request; absent when that is only what is new. */
-  readonly sentHistory: ConstructorParameters<typeof LiveRun>[0]["sentHistory"];
-  /** What was found in the thread before it was taken. */
-  checked?:
-    | {
-        /** Absent for a thread that does not exist. */
-        readonly session: Session | undefined;
-        readonly prepared: PreparedInput;
-      }
-    | undefined;
-  /** Its thread did not exist, and is made for it. */
-  isNew?: boolean;
-  /** The run of the same id that its thread has accepted before. */
-  past?: PastRun | undefined;
-  /** That run never began: this one may. */
-  isRetry?: boolean;
-  /** The messages that its agent reads in another form than they were sent in. */
-  readonly replaced?: ReadonlyMap<Message, Message> | undefined;
-}
 
 /** The thread of a run, once it is leased. */
 interface TakenThread {

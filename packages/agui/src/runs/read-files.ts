@@ -1,5 +1,5 @@
 import type { Call } from "@holodeck/agui-core";
-import type { Launch } from "./launch.ts";
+import type { Launch } from "./to-launch.ts";
 import type { Settings } from "../options/options.ts";
 
 /** A run whose files were read. */

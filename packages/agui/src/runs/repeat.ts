@@ -1,6 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { ActiveRun, Call, RunRecord, SessionStore } from "@holodeck/agui-core";
-import type { Launch } from "./launch.ts";
+import type { Launch } from "./to-launch.ts";
 import { findPast, fingerprintOf, runExists, wasGivenBack } from "./past-run.ts";
 
 export interface RepeatOptions {

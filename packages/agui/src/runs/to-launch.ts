@@ -1,9 +1,54 @@
 import { jsonBytes } from "@holodeck/agui-core/internal";
-import type { Call, InputFile, Protocol, RunRequest } from "@holodeck/agui-core";
+import type {
+  Call,
+  HistoryOwner,
+  InputFile,
+  Message,
+  PastRun,
+  Protocol,
+  RunKey,
+  RunRequest,
+  Session,
+} from "@holodeck/agui-core";
+import type { LiveRun, RunContextInit } from "@holodeck/agui-core/internal";
 import type { LoadedAgent } from "./agents.ts";
-import type { Launch } from "./launch.ts";
+import type { PreparedInput } from "./history/trust.ts";
 import { bodyBytesOf, requestOf } from "../http/call.ts";
 import type { Settings } from "../options/options.ts";
+
+/** A run that was asked for and admitted. */
+export interface Launch {
+  readonly key: RunKey;
+  readonly request: RunRequest;
+  readonly loaded: LoadedAgent;
+  readonly context: RunContextInit;
+  /** The owner of the messages of its thread, if it has none yet. */
+  readonly owner: HistoryOwner;
+  /** Whether its protocol sends all messages, and not only what is new. */
+  readonly isWhole: boolean;
+  /** The bytes of its request; absent when they are not known. */
+  readonly sentBytes: number | undefined;
+  /** Whether its thread is made when there is none. */
+  readonly mayCreate: boolean;
+  /** What its client sends with every request; absent when that is only what is new. */
+  readonly sentHistory: ConstructorParameters<typeof LiveRun>[0]["sentHistory"];
+  /** What was found in the thread before it was taken. */
+  checked?:
+    | {
+        /** Absent for a thread that does not exist. */
+        readonly session: Session | undefined;
+        readonly prepared: PreparedInput;
+      }
+    | undefined;
+  /** Its thread did not exist, and is made for it. */
+  isNew?: boolean;
+  /** The run of the same id that its thread has accepted before. */
+  past?: PastRun | undefined;
+  /** That run never began: this one may. */
+  isRetry?: boolean;
+  /** The messages that its agent reads in another form than they were sent in. */
+  readonly replaced?: ReadonlyMap<Message, Message> | undefined;
+}
 
 interface AskedRun {
   readonly protocol: Protocol;

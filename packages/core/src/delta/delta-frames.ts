@@ -64,6 +64,8 @@ export function createDeltaFrames(options: DeltaFramesOptions): DeltaFrames {
   let isCall = false;
   let lastType: unknown = none;
   let lastPart: string | undefined;
+  // The same when it is a message.
+  let lastMessage: unknown = none;
   let lastAt = 0;
   let head = "";
   let tail = "";
@@ -83,6 +85,7 @@ export function createDeltaFrames(options: DeltaFramesOptions): DeltaFrames {
     lastPart = part;
     lastAt = entry.at;
     isCall = lastType === EventType.TOOL_CALL_ARGS;
+    lastMessage = isCall ? none : part;
     ({ head, tail } = frame);
     return true;
   }
@@ -97,6 +100,16 @@ export function createDeltaFrames(options: DeltaFramesOptions): DeltaFrames {
     const json = escapeText(text);
     // Few pieces, since each that is added makes another string.
     return numbered ? `id: ${entry.to}${head}${json}${tail}` : `${head}${json}${tail}`;
+  }
+
+  // The same for a delta that follows one of its message, in a format of text only. Each option that is looked up
+  // costs as much as a comparison, and these are most of the work for a delta that comes alone.
+  function encodeText(entry: LogEntry): string {
+    const { event } = entry;
+    const text = event.delta;
+    const isNext = event.type === lastType && event.messageId === lastMessage;
+    if (!isNext || typeof text !== "string" || text === "") return encode(entry);
+    return `${head}${escapeText(text)}${tail}`;
   }
 
   function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
@@ -124,5 +137,6 @@ export function createDeltaFrames(options: DeltaFramesOptions): DeltaFrames {
     return lead === first ? frames : frames + tail;
   }
 
-  return { encode, encodeDeltas };
+  const isTextFormat = textOnly && !numbered && lasts !== "time";
+  return { encode: isTextFormat ? encodeText : encode, encodeDeltas };
 }

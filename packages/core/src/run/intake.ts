@@ -1,3 +1,4 @@
+// Longer than our usual file: one class, since measuring, guarding and pacing share the state of the run's output.
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import { AgentOutput } from "../agent/output.ts";

@@ -1,7 +1,7 @@
 import { AgentError, EventType, isAgentError } from "@holodeck/agui-core";
 import type { Lease } from "@holodeck/agui-core";
 import type { Settings } from "../../options/options.ts";
-import type { Launch } from "../launch.ts";
+import type { Launch } from "../to-launch.ts";
 import { givenBack } from "../past-run.ts";
 
 type Refuse = (asked: Launch, lease: Lease, error: unknown) => Promise<never>;

@@ -1,3 +1,4 @@
+// Longer than our usual file: one class, since every rule for parts reads and changes the same records.
 import { EventType } from "@ag-ui/core";
 import type { Message } from "@ag-ui/core";
 import type { CallOrigins } from "../calls/earlier-calls.ts";
