@@ -3,6 +3,7 @@ import type { Clock, Session, SessionStore } from "@holodeck/agui-core";
 import {
   changeSession,
   compareByLastUse,
+  dateOf,
   fromCursor,
   newSession,
   sessionExists,
@@ -55,7 +56,7 @@ export function kvSessions(options: KvSessionsOptions): SessionStore {
     runs.settle(document);
     const { session, runs: all } = document;
     if (!session || all.at(-1)?.record.status === "running") return;
-    if (clock.now() - session.lastActivity < ttlMs) return;
+    if (dateOf(clock) - session.lastActivity < ttlMs) return;
     document.session = undefined;
     document.runs = [];
   }
@@ -95,7 +96,7 @@ export function kvSessions(options: KvSessionsOptions): SessionStore {
         if (document.session) {
           throw sessionExists(key);
         }
-        return (document.session = newSession(key, init, clock.now()));
+        return (document.session = newSession(key, init, dateOf(clock)));
       });
     },
     update: (key, changes, { ifVersion, lease } = {}) =>
@@ -106,7 +107,7 @@ export function kvSessions(options: KvSessionsOptions): SessionStore {
         if (!document.session) {
           throw sessionNotFound(key);
         }
-        const bounds = { maxMessages, maxTokens, now: clock.now(), ifVersion };
+        const bounds = { maxMessages, maxTokens, now: dateOf(clock), ifVersion };
         return (document.session = changeSession(document.session, changes, bounds));
       }),
     delete: (key) =>
@@ -121,7 +122,7 @@ export function kvSessions(options: KvSessionsOptions): SessionStore {
       await threads.change(key, (document) => {
         settle(document);
         if (!document.session) return;
-        const lastActivity = Math.max(document.session.lastActivity, clock.now());
+        const lastActivity = Math.max(document.session.lastActivity, dateOf(clock));
         document.session = { ...document.session, lastActivity };
       });
     },
@@ -141,7 +142,7 @@ export function kvSessions(options: KvSessionsOptions): SessionStore {
       const name = `bucket/${encodeURIComponent(bucket)}`;
       for (;;) {
         const stored = await kv.get<Bucket>(name);
-        const taken = takeTokens(stored?.value, cost, { tokens, perMs, now: clock.now() });
+        const taken = takeTokens(stored?.value, cost, { tokens, perMs, now: dateOf(clock) });
         if (await kv.set(name, taken.bucket, stored?.version)) return taken.wait;
       }
     },

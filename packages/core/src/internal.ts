@@ -8,6 +8,7 @@ export { clip, concatBytes, flattenText, quoteText } from "./base/text-and-bytes
 export { ByteBudget } from "./base/byte-budget.ts";
 export type { ByteShare } from "./base/byte-budget.ts";
 export { withDeadline } from "./base/deadline.ts";
+export { dateOf } from "./base/clock.ts";
 export { createHandleSet } from "./base/handle-set.ts";
 export type { HandleSet } from "./base/handle-set.ts";
 export { describeCall, withCalls, withoutClaims } from "./tools/claims.ts";

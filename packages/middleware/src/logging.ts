@@ -1,4 +1,4 @@
-import { createReducer, EventType } from "@holodeck/agui-core";
+import { createReducer, EventType, systemClock } from "@holodeck/agui-core";
 import {
   assertOptions,
   describeValue,
@@ -33,7 +33,9 @@ export interface LoggingOptions {
 }
 
 interface Arrival {
-  readonly at: number;
+  readonly date: number;
+  /** By `systemClock`. */
+  readonly began: number;
   readonly facts: RequestFacts | undefined;
   status?: number;
   /** The request started a run, whose record has all the details. */
@@ -79,7 +81,7 @@ function createLogging(
     next: () => Promise<Reply>,
     facts?: RequestFacts,
   ): Promise<Reply> {
-    const arrival: Arrival = { at: Date.now(), facts };
+    const arrival: Arrival = { date: Date.now(), began: systemClock.now(), facts };
     arrivals.set(request, arrival);
     let reply: Reply;
     try {
@@ -107,7 +109,7 @@ function createLogging(
     subscribe(observer) {
       const log = logger ?? context.logger;
       const arrival = context.request && arrivals.get(context.request);
-      const beganAt = arrival?.at ?? Date.now();
+      const { date, began } = arrival ?? { date: Date.now(), began: systemClock.now() };
       if (arrival) arrival.hasRun = true;
       const output = debug ? createReducer([], { maxBytes: outputBytes }) : undefined;
       let firstAt: number | undefined;
@@ -131,15 +133,15 @@ function createLogging(
 
       function toRecord(reason: unknown): Json {
         return {
-          timestamp: new Date(beganAt).toISOString(),
+          timestamp: new Date(date).toISOString(),
           requestId: context.requestId,
           sessionId: context.threadId,
           runId: context.runId,
           agentId: context.agentId,
           ...(context.request && { endpoint: toEndpoint(context.request) }),
           ...(arrival?.facts?.protocol !== undefined && { protocol: arrival.facts.protocol }),
-          ...(firstAt !== undefined && { firstEventMs: firstAt - beganAt }),
-          latencyMs: Date.now() - beganAt,
+          ...(firstAt !== undefined && { firstEventMs: firstAt - began }),
+          latencyMs: systemClock.now() - began,
           events: count,
           bytes,
           ...toTokens(terminal),
@@ -150,7 +152,7 @@ function createLogging(
 
       const subscription = next(input, context).subscribe({
         next(event) {
-          firstAt ??= Date.now();
+          firstAt ??= systemClock.now();
           count++;
           const size = sizeOfEvent(event);
           bytes += size;
@@ -185,12 +187,16 @@ function createLogging(
   return { name: "logging", request, run, mount: (facts) => createLogging(options, facts) };
 }
 
-function toRequestRecord(request: AgentRequest, reply: Reply, { at, facts }: Arrival): Json {
+function toRequestRecord(
+  request: AgentRequest,
+  reply: Reply,
+  { date, began, facts }: Arrival,
+): Json {
   const problem = toProblem(reply);
   const { requestId = problem.requestId, protocol, threadId, runId, agentId } = facts ?? {};
   const { code } = problem;
   return {
-    timestamp: new Date(at).toISOString(),
+    timestamp: new Date(date).toISOString(),
     ...(requestId !== undefined && { requestId }),
     ...(threadId !== undefined && { sessionId: threadId }),
     ...(runId !== undefined && { runId }),
@@ -198,7 +204,7 @@ function toRequestRecord(request: AgentRequest, reply: Reply, { at, facts }: Arr
     endpoint: toEndpoint(request),
     ...(protocol !== undefined && { protocol }),
     status: reply.status,
-    latencyMs: Date.now() - at,
+    latencyMs: systemClock.now() - began,
     ...(code !== undefined && { error: code }),
   };
 }

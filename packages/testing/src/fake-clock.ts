@@ -2,6 +2,9 @@ import type { Clock } from "@holodeck/agui-core";
 
 /** A clock that advances only on demand. */
 export interface FakeClock extends Clock {
+  date(): number;
+  /** Sets the date, as a time server does. What `now` returns, and when timers fire, stays as it is. */
+  setDate(date: number): void;
   /** Timers that have not fired. */
   readonly pending: number;
   /** Lets time pass: fires what is due, in order, and lets promises settle after each. */
@@ -37,6 +40,8 @@ const turns = 4;
 export function fakeClock(start = 0): FakeClock {
   const timers = new Set<Timer>();
   let now = start;
+  // What the date has more than `now`.
+  let ahead = 0;
 
   function nextDue(until: number): Timer | undefined {
     let next: Timer | undefined;
@@ -55,6 +60,8 @@ export function fakeClock(start = 0): FakeClock {
 
   return {
     now: () => now,
+    date: () => now + ahead,
+    setDate: (date) => void (ahead = date - now),
     setTimeout(callback, ms) {
       const timer: Timer = { at: now + Math.max(0, ms), callback };
       timers.add(timer);

@@ -41,7 +41,7 @@ export function createStoreCheck({ sessions, clock, fallback }: StoreCheckOption
 
   // A full disk, a full Redis or a read-only replica can be read from. One probe at a time; its result is kept.
   function probe(): Promise<void> {
-    const isFresh = Math.abs(clock.now() - probedAt) < probeEveryMs;
+    const isFresh = clock.now() - probedAt < probeEveryMs;
     if (probed && (isProbing || isFresh)) return probed;
     isProbing = true;
     probed = write().finally(() => {

@@ -9,6 +9,7 @@ import type {
   RunResult,
   Sink,
 } from "@holodeck/agui-core";
+import { dateOf } from "@holodeck/agui-core/internal";
 import type { LiveRun, RunSettings } from "@holodeck/agui-core/internal";
 import { ended, threadBusy } from "./acquire.ts";
 import type { Settings } from "../options/options.ts";
@@ -147,7 +148,7 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
     const event = { type: "RUN_ERROR", ...error } as never;
     const chunks = [
       encoder.open?.(),
-      encoder.encode({ from: 0, to: 0, at: clock.now(), event }),
+      encoder.encode({ from: 0, to: 0, at: dateOf(clock), event }),
       encoder.close?.(),
     ];
     for (const chunk of chunks) if (chunk?.length) sink.write(chunk);

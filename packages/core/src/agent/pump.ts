@@ -164,7 +164,7 @@ class Iteration implements Pumping {
     const iterator = this.#iterator;
     const target = this.#target;
     let values = 0;
-    let began = Date.now();
+    let began = performance.now();
     try {
       while (!this.#stopped) {
         const wait = target.ready();
@@ -180,10 +180,10 @@ class Iteration implements Pumping {
         }
         target.next(step.value);
         values++;
-        if (values >= turnValues || (values % 8 === 0 && Date.now() - began >= turnMs)) {
+        if (values >= turnValues || (values % 8 === 0 && performance.now() - began >= turnMs)) {
           await nextTurn();
           values = 0;
-          began = Date.now();
+          began = performance.now();
         }
       }
     } catch (error) {

@@ -1,24 +1,6 @@
 import { createHandleSet } from "./handle-set.ts";
 import type { Clock } from "../contract/context.ts";
 
-const longest = 2 ** 31 - 1;
-
-/** The real time. Its timers never keep a process alive. */
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  setTimeout(callback, ms) {
-    // Longer than a timer can be, it would fire at once.
-    const timer = setTimeout(callback, Math.min(ms, longest)) as unknown;
-    // Node's timers keep the process alive unless unreferenced; a browser's timer is a number.
-    if (typeof timer === "object" && timer && "unref" in timer)
-      (timer as { unref(): void }).unref();
-    return timer;
-  },
-  clearTimeout(handle) {
-    clearTimeout(handle as ReturnType<typeof setTimeout>);
-  },
-};
-
 export interface Tickable {
   tick(now: number): void;
 }

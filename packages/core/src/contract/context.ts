@@ -156,7 +156,16 @@ export interface RunContext {
 
 /** Time, so that tests can control it. */
 export interface Clock {
+  /**
+   * Milliseconds that only go forward, for durations and deadlines of this process. Setting the clock of the machine does
+   * not change them.
+   */
   now(): number;
+  /**
+   * The date in milliseconds since 1970, for what is stored or shown. It jumps when the clock of the machine is set. By
+   * default `now()`.
+   */
+  date?(): number;
   setTimeout(callback: () => void, ms: number): unknown;
   clearTimeout(handle: unknown): void;
 }

@@ -1,6 +1,7 @@
 import type { BaseEvent } from "@ag-ui/core";
 import { changesOf } from "../agent/context.ts";
 import { after, isPromise } from "../base/awaitable.ts";
+import { dateOf } from "../base/clock.ts";
 import { SafeLogger } from "../base/logger.ts";
 import type { Logger, RunContext } from "../contract/context.ts";
 import { AgentError, isAgentError } from "../contract/errors.ts";
@@ -31,7 +32,7 @@ export interface EndingHost {
   /** The store failed: nothing more is appended. */
   abandon(): void;
   /** Sends the end to the clients. */
-  deliverEnd(terminal: SizedEntry, now: number): void;
+  deliverEnd(terminal: SizedEntry): void;
   /** The result is known. */
   finished(): void;
 }
@@ -108,7 +109,7 @@ export class Ending {
     }
     this.status = "failed";
     this.#storeError = error;
-    const end = { ...toErrorEntry(error, settings.clock.now()), from, to };
+    const end = { ...toErrorEntry(error, dateOf(settings.clock)), from, to };
     const close = async (): Promise<void> => {
       await lease.runs.close(lease.lease, end, "failed");
       this.#deliverEnd(end);
@@ -125,7 +126,7 @@ export class Ending {
     run.abandon();
     this.status = "failed";
     this.#storeError = reason;
-    const end = toErrorEntry(reason, run.settings.clock.now());
+    const end = toErrorEntry(reason, dateOf(run.settings.clock));
     this.#freeLease(end);
     // The guard ends too; its last events are dropped.
     run.abort(reason);
@@ -169,8 +170,8 @@ export class Ending {
     const run = this.#run;
     if (run.isEndDelivered) return;
     this.storingSince = undefined;
-    const now = run.settings.clock.now();
-    run.deliverEnd(terminal, now);
+    const ms = run.settings.clock.now() - run.began;
+    run.deliverEnd(terminal);
     const agent = this.#agent;
     const intake = this.#intake;
     const stage = agent.begun ? "middleware" : "agent";
@@ -178,7 +179,7 @@ export class Ending {
     if (this.status === "finished") agent.reportUnmade();
     const error = this.#storeError ?? intake.failure ?? errorOf(terminal.event);
     agent.finish(this.status === "failed" ? error : undefined);
-    this.#finish(terminal.event, error, now - run.began);
+    this.#finish(terminal.event, error, ms);
   }
 
   #finish(terminal: BaseEvent, error: AgentError | undefined, ms: number): void {

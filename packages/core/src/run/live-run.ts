@@ -116,10 +116,10 @@ export class LiveRun {
     this.#turns.abandon();
   }
 
-  deliverEnd(terminal: SizedEntry, now: number): void {
+  deliverEnd(terminal: SizedEntry): void {
     this.#enter("delivering");
-    this.stored([terminal], now);
-    this.clients.close(now);
+    this.stored([terminal]);
+    this.clients.close();
   }
 
   /** The end was delivered, and the result is known. */
@@ -215,10 +215,10 @@ export class LiveRun {
   }
 
   /** Entries are stored, or cannot be: the clients may receive them. */
-  stored(batch: readonly SizedEntry[], now: number): void {
+  stored(batch: readonly SizedEntry[]): void {
     this.delivered = Math.max(this.delivered, batch.at(-1)!.to);
     for (const { event, at } of batch) this.view.apply(event, at);
-    this.clients.deliver(batch, now);
+    this.clients.deliver(batch);
   }
 
   left(): void {

@@ -8,6 +8,7 @@ import { foldRun, foldStart } from "../view/fold-run.ts";
 import { isTerminal } from "../view/is-terminal.ts";
 import { toPrelude } from "../view/prelude.ts";
 import { createRunView } from "../view/run-view.ts";
+import { dateOf } from "../base/clock.ts";
 import { SafeLogger } from "../base/logger.ts";
 import type { RunSettings } from "./types.ts";
 import { sizeOfEvent } from "../delta/event-size.ts";
@@ -110,7 +111,7 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
       from = folded.offset;
       isOver ||= folded.terminal !== undefined;
       const offset = folded.terminal ? folded.offset - 1 : folded.offset;
-      follower.prelude(toPrelude(record, folded.view, { offset, at: clock.now() }));
+      follower.prelude(toPrelude(record, folded.view, { offset, at: dateOf(clock) }));
       if (folded.terminal) follower.deliver([sized(folded.terminal)]);
     }
     for await (const entries of runs.follow(record, from, left.signal)) {
@@ -121,10 +122,10 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
       }
     }
     // The log ended before its run did: the thread was deleted, or its store was closed.
-    if (!isOver) follower.deliver([toErrorEntry(lostRun(), clock.now())]);
+    if (!isOver) follower.deliver([toErrorEntry(lostRun(), dateOf(clock))]);
   } catch (error) {
     logger.error({ error, runId: record.runId }, "A replay failed.");
-    return endReplay(follower, error, clock.now());
+    return endReplay(follower, error, dateOf(clock));
   }
   follower.close();
 }

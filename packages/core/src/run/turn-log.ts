@@ -1,4 +1,5 @@
 import type { BaseEvent } from "@ag-ui/core";
+import { dateOf } from "../base/clock.ts";
 import { atTurnEnd } from "../base/turns.ts";
 import type { TurnMember } from "../base/turns.ts";
 import { AgentError } from "../contract/errors.ts";
@@ -15,8 +16,8 @@ export interface TurnLogHost extends TrimmedRun {
   /** Made when it is asked for. */
   readonly ending: Pick<Ending, "close" | "storeFailed">;
   readonly clients: Pick<Followers, "isQuiet">;
-  /** These entries are stored. `now` is the time of their turn, or when the store acknowledged them. */
-  stored(batch: readonly SizedEntry[], now: number): void;
+  /** These entries are stored. */
+  stored(batch: readonly SizedEntry[]): void;
   /** Fewer bytes wait for the store. */
   paceChanged(): void;
   abort(reason: AgentError): void;
@@ -63,7 +64,7 @@ export class TurnLog implements TurnMember {
   add(event: BaseEvent, size: number, isDelta: boolean): void {
     if (this.#state === "closed" || this.#terminal) return;
     // Once per turn, which lasts a few milliseconds for an agent that waits at all.
-    if (!this.#turnOpen) this.#turnAt = this.#run.settings.clock.now();
+    if (!this.#turnOpen) this.#turnAt = dateOf(this.#run.settings.clock);
     const entry = this.#number(event, size);
     this.unacknowledged += size;
     if (!this.#turnOpen) this.#openTurn(entry);
@@ -83,7 +84,7 @@ export class TurnLog implements TurnMember {
   /** Takes the last event of the run. It is closed with it as soon as all others are stored. */
   finish(terminal: BaseEvent, size: number): void {
     // An agent may have worked for long in this turn: the end has its own time.
-    this.#turnAt = this.#run.settings.clock.now();
+    this.#turnAt = dateOf(this.#run.settings.clock);
     this.#terminal = this.#number(terminal, size);
     this.tail = undefined;
     this.#flush();
@@ -166,14 +167,14 @@ export class TurnLog implements TurnMember {
 
   #store(batch: readonly SizedEntry[]): void {
     const lease = this.#lease;
-    if (!lease) return this.#acknowledged(batch, this.#turnAt);
+    if (!lease) return this.#acknowledged(batch);
     let storing: void | Promise<void>;
     try {
       storing = lease.runs.append(lease.lease, batch);
     } catch (error) {
       return this.#run.ending.storeFailed(error);
     }
-    if (!storing) return this.#acknowledged(batch, this.#turnAt);
+    if (!storing) return this.#acknowledged(batch);
     if (this.#state === "open") {
       this.#state = "busy";
       this.#stored = batch;
@@ -188,17 +189,17 @@ export class TurnLog implements TurnMember {
   #appended(batch: readonly SizedEntry[]): void {
     this.#stored = undefined;
     this.storingSince = undefined;
-    this.#acknowledged(batch, this.#run.settings.clock.now());
+    this.#acknowledged(batch);
   }
 
-  #acknowledged(batch: readonly SizedEntry[], now: number): void {
+  #acknowledged(batch: readonly SizedEntry[]): void {
     if (this.#state === "closed") return;
     for (let at = 0; at < batch.length; at++) {
       const { size } = batch[at]!;
       this.unacknowledged -= size;
       this.#sinceCheckpoint += size;
     }
-    this.#deliver(batch, now);
+    this.#deliver(batch);
     if (this.#sinceCheckpoint > this.#run.settings.limits.runLogBytes / 4) {
       this.#sinceCheckpoint = 0;
       storeCheckpoint(this.#run);
@@ -208,10 +209,10 @@ export class TurnLog implements TurnMember {
   }
 
   // An encoder or a sink may make the agent emit: those events wait until every client has this batch.
-  #deliver(batch: readonly SizedEntry[], now: number): void {
+  #deliver(batch: readonly SizedEntry[]): void {
     this.#state = "busy";
     try {
-      this.#run.stored(batch, now);
+      this.#run.stored(batch);
     } finally {
       this.#reopen();
     }

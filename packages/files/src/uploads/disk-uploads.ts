@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { dateOf } from "@holodeck/agui-core/internal";
 import type { Clock } from "@holodeck/agui-core";
 import { openBatchFile } from "../shared/batch-file.ts";
 import { createDiskFile, makeTempFolder } from "./spool.ts";
@@ -29,7 +30,7 @@ export function createDiskUploads(
       if (!name.endsWith(".json")) continue;
       const key = name.slice(0, -".json".length);
       const record = await readRecord(root, key);
-      if (record && record.expiresAt > clock.now()) used += record.size;
+      if (record && record.expiresAt > dateOf(clock)) used += record.size;
       else await remove(root, key);
     }
     return used;
@@ -51,7 +52,7 @@ export function createDiskUploads(
         const size = await receive(path, bytes, count.take);
         const file = createDiskFile({ name, mimeType: "application/octet-stream", size }, path);
         const mimeType = await check(file);
-        const stored: StoredUpload = { id, name, mimeType, size, expiresAt: clock.now() + ttlMs };
+        const stored: StoredUpload = { id, name, mimeType, size, expiresAt: dateOf(clock) + ttlMs };
         await writeFile(`${path}.json`, JSON.stringify(stored), { mode: 0o600 });
         return stored;
       } catch (error) {
@@ -65,7 +66,7 @@ export function createDiskUploads(
       const root = await openFolder();
       const key = keyOf(principal, id);
       const record = await readRecord(root, key);
-      if (!record || record.expiresAt <= clock.now()) return undefined;
+      if (!record || record.expiresAt <= dateOf(clock)) return undefined;
       const path = join(root, key);
       const { size } = await stat(path);
       const { name, mimeType } = record;
@@ -76,7 +77,7 @@ export function createDiskUploads(
       const key = keyOf(principal, id);
       const record = await readRecord(root, key);
       await remove(root, key);
-      return record !== undefined && record.expiresAt > clock.now();
+      return record !== undefined && record.expiresAt > dateOf(clock);
     },
     async close() {
       const root = await folder;

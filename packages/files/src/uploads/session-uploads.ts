@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { dateOf } from "@holodeck/agui-core/internal";
 import type { BlobStore, Clock, FileSpool } from "@holodeck/agui-core";
 import { createUploadCounter, uploadDefaults } from "./upload-store.ts";
 import type { StoredUpload, UploadsOptions, UploadStore } from "./upload-store.ts";
@@ -30,7 +31,7 @@ export function createSessionUploads(
         const mimeType = await check(file);
         const { size } = file;
         const id = randomUUID();
-        const stored: StoredUpload = { id, name, mimeType, size, expiresAt: clock.now() + ttlMs };
+        const stored: StoredUpload = { id, name, mimeType, size, expiresAt: dateOf(clock) + ttlMs };
         await blobs.put({ principal, id }, file.stream(), { ttlMs, metadata: { ...stored } });
         return stored;
       } finally {
@@ -42,7 +43,7 @@ export function createSessionUploads(
       const blob = await blobs.get({ principal, id });
       const stored = blob?.metadata as unknown as StoredUpload | undefined;
       // The store's own clock may be another one.
-      if (!blob || !stored || stored.expiresAt <= clock.now()) return undefined;
+      if (!blob || !stored || stored.expiresAt <= dateOf(clock)) return undefined;
       const writer = here.open();
       for await (const piece of blob.read()) await writer.write(piece);
       const { name, mimeType } = stored;

@@ -1,5 +1,6 @@
 export { assertFollows } from "./assert-follows.ts";
 export { blobGone, blobTaken, inPieces } from "./blob-pieces.ts";
+export { dateOf } from "@holodeck/agui-core/internal";
 export { answerWithin, createDeadline } from "./deadline.ts";
 export type { Deadline } from "./deadline.ts";
 export { fromText, toKeyText } from "./key-text.ts";

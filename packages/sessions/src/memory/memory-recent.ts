@@ -23,8 +23,9 @@ export interface Place {
   bytes: number;
   /** What is not in `session.size`. */
   rest: number;
-  /** When it was used, by a count of uses. */
+  /** When it was used, by a count of uses, and by the clock. */
   use: number;
+  usedAt: number;
   line: 0 | 1;
   older: Place | undefined;
   newer: Place | undefined;
@@ -72,7 +73,7 @@ export class RecentSessions {
   }
 
   /** Sets a session, as the one that was used last. */
-  put(id: string, session: Session): void {
+  put(id: string, session: Session, now: number): void {
     let place = this.find(id);
     const line = session.pending.length > 0 ? 1 : 0;
     if (place === undefined) {
@@ -85,6 +86,7 @@ export class RecentSessions {
         bytes: 0,
         rest,
         use: 0,
+        usedAt: now,
         line,
         older: undefined,
         newer: undefined,
@@ -105,6 +107,7 @@ export class RecentSessions {
       }
     }
     place.use = ++this.#uses;
+    place.usedAt = now;
     link(place);
     this.#charge(place, bytesWith(session, place.rest));
   }
@@ -133,22 +136,22 @@ export class RecentSessions {
   }
 
   /** The sessions of a principal. */
-  of(principal: string): Session[] {
-    const found: Session[] = [];
+  of(principal: string): Place[] {
+    const found: Place[] = [];
     for (const { oldest } of this.#owners.get(principal)?.ends ?? []) {
-      for (let place = oldest; place; place = place.newer) found.push(place.session);
+      for (let place = oldest; place; place = place.newer) found.push(place);
     }
     return found;
   }
 
-  /** Sessions that were used last at such a time. The consumer may delete the current one while iterating. */
-  *unusedSince(isPast: (lastActivity: number) => boolean): Generator<Session, void, undefined> {
+  /** Those that were not used after a moment. The consumer may delete the current one while iterating. */
+  *unusedSince(moment: number): Generator<Place, void, undefined> {
     for (const { ends } of this.#owners.values()) {
       for (const { oldest } of ends) {
         let place = oldest;
-        while (place && isPast(place.session.lastActivity)) {
+        while (place && place.usedAt <= moment) {
           const { newer } = place;
-          yield place.session;
+          yield place;
           place = newer;
         }
       }

@@ -1,10 +1,11 @@
 import { defaultLimits, systemClock } from "@holodeck/agui-core";
-import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
+import { assertOptions, dateOf, describeValue } from "@holodeck/agui-core/internal";
 import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { createBuckets } from "../kit/buckets.ts";
 import { createMemoryBlobs } from "./memory-blobs.ts";
 import { createMemoryLog, threadId } from "./memory-log.ts";
 import { RecentSessions } from "./memory-recent.ts";
+import type { Place } from "./memory-recent.ts";
 import { createMemoryRoom } from "./memory-room.ts";
 import type { PruneOptions } from "../kit/prune-messages.ts";
 import { compareByLastUse, fromCursor, toCursor, toListed } from "../kit/session-list.ts";
@@ -102,14 +103,14 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
   let sweep: unknown;
 
   function live(key: ThreadKey): Session | undefined {
-    const session = sessions.find(threadId(key))?.session;
-    if (!session || !isExpired(session)) return session;
-    remove(session);
+    const place = sessions.find(threadId(key));
+    if (!place || !isExpired(place)) return place?.session;
+    remove(place.session);
     return undefined;
   }
 
-  function isExpired(session: Session): boolean {
-    return !runs.isActive(session) && clock.now() - session.lastActivity >= ttlMs;
+  function isExpired({ session, usedAt }: Place): boolean {
+    return !runs.isActive(session) && clock.now() - usedAt >= ttlMs;
   }
 
   function remove(key: ThreadKey): boolean {
@@ -119,15 +120,14 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
 
   function cleanupExpired(): number {
     let removed = 0;
-    const now = clock.now();
-    for (const session of sessions.unusedSince((at) => now - at >= ttlMs)) {
-      if (isExpired(session) && remove(session)) removed++;
+    for (const place of sessions.unusedSince(clock.now() - ttlMs)) {
+      if (isExpired(place) && remove(place.session)) removed++;
     }
     return removed;
   }
 
   function put(session: Session): Session {
-    sessions.put(threadId(session), session);
+    sessions.put(threadId(session), session, clock.now());
     room.changed();
     sweepLater();
     return session;
@@ -150,7 +150,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     get: live,
     create(key, init) {
       if (live(key)) throw sessionExists(key);
-      const session = newSession(key, init, clock.now());
+      const session = newSession(key, init, dateOf(clock));
       room.forSession(session, init.maxSessions);
       return put(session);
     },
@@ -162,7 +162,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
         maxMessages,
         maxTokens,
         estimate,
-        now: clock.now(),
+        now: dateOf(clock),
         ifVersion: condition?.ifVersion,
       });
       // What a run has made is stored in any case: it is in memory already, and bounded by itself.
@@ -178,14 +178,16 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     },
     touch(key) {
       const session = live(key);
-      if (session) put({ ...session, lastActivity: Math.max(session.lastActivity, clock.now()) });
+      if (session) put({ ...session, lastActivity: Math.max(session.lastActivity, dateOf(clock)) });
     },
     list({ principal, agentId, limit, cursor }) {
       const from = cursor === undefined ? undefined : fromCursor(cursor);
       const rest = sessions
         .of(principal)
+        .filter((place) => !isExpired(place))
+        .map(({ session }) => session)
         .filter((one) => !agentId || one.agentId === agentId)
-        .filter((one) => !isExpired(one) && (!from || compareByLastUse(one, from) > 0))
+        .filter((one) => !from || compareByLastUse(one, from) > 0)
         .sort(compareByLastUse);
       const items = rest.slice(0, limit);
       const next = rest.length > limit ? toCursor(items.at(-1)!) : undefined;

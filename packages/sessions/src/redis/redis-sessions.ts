@@ -1,4 +1,5 @@
 import { AgentError, ulid } from "@holodeck/agui-core";
+import { dateOf } from "@holodeck/agui-core/internal";
 import type { Lease, Logger, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { changeSession, newSession } from "../kit/session-record.ts";
 import { sessionExists, sessionNotFound, tooManySessions } from "../kit/store-errors.ts";
@@ -102,7 +103,7 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
         if (lease && !(await runs.isHeld(lease))) throw runs.lose(lease);
         throw sessionNotFound(key);
       }
-      const now = clock.now();
+      const now = dateOf(clock);
       const changed = changeSession(session, changes, { ...prune, now, ifVersion });
       if (await put(changed, session.version, lease)) return changed;
     }
@@ -135,7 +136,7 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     blobs: createRedisBlobs(connection, keys),
     get,
     async create(key, init) {
-      const session = newSession(key, init, clock.now());
+      const session = newSession(key, init, dateOf(clock));
       const limit = Math.min(maxSessions ?? Infinity, init.maxSessions ?? Infinity);
       const fits = Math.min(limit, Number.MAX_SAFE_INTEGER);
       if (!(await get(key)) && !(await count(key, ttlMs, fits))) {
@@ -156,7 +157,7 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     },
     async touch(key) {
       const { session, lease } = keys.thread(key);
-      const now = clock.now();
+      const now = dateOf(clock);
       const call = { keys: [session, lease], args: [ttlMs, leaseMs, now] };
       const agentId = (await connection.run(touchScript, call)) as string | null;
       if (agentId === null) return;

@@ -48,7 +48,7 @@ export interface Presence {
 /** The runs of this process, and how it is notified of runs in others. */
 export function createPresence(
   db: Database,
-  { clock, leaseMs }: { clock: Clock; leaseMs: number },
+  { clock, leaseMs, leaseNow }: { clock: Clock; leaseMs: number; leaseNow(): number },
 ): Presence {
   const id = crypto.randomUUID();
   const owned = new Map<number, Owned>();
@@ -71,7 +71,7 @@ export function createPresence(
   function beat(): void {
     heartbeat = undefined;
     arm();
-    const expiresAt = clock.now() + leaseMs;
+    const expiresAt = leaseNow() + leaseMs;
     try {
       const gone = db.write(() => {
         for (const fence of watched.keys()) saveWatchers(fence, expiresAt);
@@ -113,7 +113,7 @@ export function createPresence(
   }
 
   function wakeOverdue(): void {
-    const now = clock.now();
+    const now = leaseNow();
     for (const set of waiters.values()) {
       for (const waiter of set) if (waiter.expiresAt <= now) waiter.wake();
     }
@@ -164,7 +164,7 @@ export function createPresence(
     if (closed) return;
     arm();
     try {
-      db.write(() => saveWatchers(fence, clock.now() + leaseMs));
+      db.write(() => saveWatchers(fence, leaseNow() + leaseMs));
     } catch {
       // The next beat writes it; a row that stays behind runs out by itself.
     }
@@ -207,7 +207,7 @@ export function createPresence(
           `SELECT coalesce(sum(count), 0) AS others FROM watchers
            WHERE fence = ? AND process <> ? AND expires_at > ?`,
         )
-        .get(fence, id, clock.now()) as { others: number };
+        .get(fence, id, leaseNow()) as { others: number };
       return others + (watched.get(fence) ?? 0);
     },
     wait(fence, waiter) {

@@ -16,6 +16,7 @@ export interface RunRow {
   readonly last: number;
   readonly owner: string;
   readonly expires_at: number;
+  readonly lease_ms: number;
   readonly ended_at: number | null;
 }
 
@@ -45,6 +46,7 @@ export interface RunRows {
       protocolVersion?: string | undefined;
       owner: string;
       expiresAt: number;
+      leaseMs: number;
     },
   ): number;
   /**
@@ -64,7 +66,7 @@ export interface RunRows {
 const rowOverhead = 32;
 
 const columns =
-  "fence, principal, run_id, thread_id, agent_id, protocol_version, status, first, last, owner, expires_at, ended_at";
+  "fence, principal, run_id, thread_id, agent_id, protocol_version, status, first, last, owner, expires_at, lease_ms, ended_at";
 
 /** Runs and their entries in the database. Every method expects to be called in a transaction. */
 export function createRunRows(
@@ -109,12 +111,12 @@ export function createRunRows(
         .get(toKeyText(principal), toKeyText(runId)) as RunRow | undefined,
     byFence: (fence) =>
       db.sql(`SELECT ${columns} FROM runs WHERE fence = ?`).get(fence) as RunRow | undefined,
-    insert(key, { agentId, protocolVersion, owner, expiresAt }) {
+    insert(key, { agentId, protocolVersion, owner, expiresAt, leaseMs }) {
       const { lastInsertRowid } = db
         .sql(
           `INSERT INTO runs (principal, run_id, thread_id, format, agent_id, protocol_version,
-             status, first, last, bytes, rows, owner, expires_at)
-           VALUES (?, ?, ?, 1, ?, ?, 'running', 1, 0, 0, 0, ?, ?)`,
+             status, first, last, bytes, rows, owner, expires_at, lease_ms)
+           VALUES (?, ?, ?, 1, ?, ?, 'running', 1, 0, 0, 0, ?, ?, ?)`,
         )
         .run(
           toKeyText(key.principal),
@@ -124,6 +126,7 @@ export function createRunRows(
           protocolVersion ?? null,
           owner,
           expiresAt,
+          leaseMs,
         );
       return Number(lastInsertRowid);
     },

@@ -131,6 +131,11 @@ export const migrations: readonly string[] = [
   ALTER TABLE sessions DROP COLUMN state;
   ALTER TABLE sessions ADD COLUMN size TEXT;
   `,
+  `
+  -- A lease without its length does not hold.
+  ALTER TABLE runs ADD COLUMN lease_ms INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE lease_time (id INTEGER PRIMARY KEY, origin INTEGER NOT NULL);
+  `,
 ];
 
 /** Brings a database to the newest version. */

@@ -10,14 +10,17 @@ import { sessionNotFound } from "../kit/store-errors.ts";
 import { changeSession, newSession } from "../kit/session-record.ts";
 import type { Database } from "./database.ts";
 import { fromText, toKeyText } from "../kit/key-text.ts";
+import { holds } from "./lease-time.ts";
 import { compareMessages } from "./compare-messages.ts";
 import type { MessageRow } from "./compare-messages.ts";
 import { fromCursor, listedColumns, toCursor, toListedSession, toSession } from "./session-row.ts";
 import type { ListedRow, SessionRow } from "./session-row.ts";
 
-/** When a session counts as expired: used last at or before `deadline`, without a run alive at `now`. */
+/** When a session counts as expired: used last at or before `deadline`, without a run whose lease holds. */
 export interface Expiry {
   readonly now: number;
+  /** The time of leases. */
+  readonly leaseNow: number;
   readonly deadline: number;
 }
 
@@ -49,26 +52,27 @@ interface ListQuery {
 
 const hasLiveRun = `EXISTS (
   SELECT 1 FROM runs WHERE runs.principal = sessions.principal
-    AND runs.thread_id = sessions.thread_id AND status = 'running' AND expires_at > ?)`;
+    AND runs.thread_id = sessions.thread_id AND status = 'running'
+    AND ${holds})`;
 const isLive = `(last_activity > ? OR ${hasLiveRun})`;
 
 /** Sessions in the database. Every method expects to be called in a transaction. */
 export function createSessionRows(db: Database): SessionRows {
-  function find(key: ThreadKey, { deadline, now }: Expiry): SessionRow | undefined {
+  function find(key: ThreadKey, { deadline, leaseNow }: Expiry): SessionRow | undefined {
     return db
       .sql(
         `SELECT sessions.*, states.value AS state FROM sessions LEFT JOIN states ON session = id
          WHERE principal = ? AND thread_id = ? AND ${isLive}`,
       )
-      .get(toKeyText(key.principal), toKeyText(key.threadId), deadline, now) as
+      .get(toKeyText(key.principal), toKeyText(key.threadId), deadline, leaseNow) as
       | SessionRow
       | undefined;
   }
 
-  function findId(key: ThreadKey, { deadline, now }: Expiry): number | undefined {
+  function findId(key: ThreadKey, { deadline, leaseNow }: Expiry): number | undefined {
     const row = db
       .sql(`SELECT id FROM sessions WHERE principal = ? AND thread_id = ? AND ${isLive}`)
-      .get(toKeyText(key.principal), toKeyText(key.threadId), deadline, now);
+      .get(toKeyText(key.principal), toKeyText(key.threadId), deadline, leaseNow);
     return (row as { id: number } | undefined)?.id;
   }
 
@@ -170,23 +174,23 @@ export function createSessionRows(db: Database): SessionRows {
       return Number(changes) > 0;
     },
     count: () => (db.sql("SELECT count(*) AS n FROM sessions").get() as { n: number }).n,
-    countLive({ deadline, now }) {
+    countLive({ deadline, leaseNow }) {
       const sql = `SELECT count(*) AS n FROM sessions WHERE ${isLive}`;
-      return (db.sql(sql).get(deadline, now) as { n: number }).n;
+      return (db.sql(sql).get(deadline, leaseNow) as { n: number }).n;
     },
-    expired({ deadline, now }, limit) {
+    expired({ deadline, leaseNow }, limit) {
       const rows = db
         .sql(
           `SELECT principal, thread_id FROM sessions
            WHERE last_activity <= ? AND NOT ${hasLiveRun} LIMIT ?`,
         )
-        .all(deadline, now, limit) as { principal: string; thread_id: string }[];
+        .all(deadline, leaseNow, limit) as { principal: string; thread_id: string }[];
       return rows.map(({ principal, thread_id }) => ({
         principal: fromText(principal),
         threadId: fromText(thread_id),
       }));
     },
-    list({ principal, agentId, limit, cursor }, { deadline, now }) {
+    list({ principal, agentId, limit, cursor }, { deadline, leaseNow }) {
       const start = cursor === undefined ? undefined : fromCursor(cursor);
       const rows = db
         .sql(
@@ -198,7 +202,7 @@ export function createSessionRows(db: Database): SessionRows {
         .all(
           toKeyText(principal),
           deadline,
-          now,
+          leaseNow,
           ...(agentId ? [agentId] : []),
           ...(start ? [start.at, start.at, start.id] : []),
           limit + 1,

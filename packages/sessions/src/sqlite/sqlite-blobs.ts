@@ -1,4 +1,5 @@
 import { AgentError } from "@holodeck/agui-core";
+import { dateOf } from "@holodeck/agui-core/internal";
 import type { BlobKey, BlobStore, Clock, Json } from "@holodeck/agui-core";
 import { blobGone, blobTaken, inPieces } from "../kit/blob-pieces.ts";
 import type { Database } from "./database.ts";
@@ -33,7 +34,7 @@ export function createSqliteBlobs(db: Database, clock: Clock): SqliteBlobs {
 
   function live(key: BlobKey): (BlobRow & { size: number }) | undefined {
     const row = find(key);
-    const isThere = row && row.size !== null && row.expires_at > clock.now();
+    const isThere = row && row.size !== null && row.expires_at > dateOf(clock);
     return isThere ? (row as BlobRow & { size: number }) : undefined;
   }
 
@@ -44,12 +45,12 @@ export function createSqliteBlobs(db: Database, clock: Clock): SqliteBlobs {
   function reserve(key: BlobKey, ttlMs: number, metadata: Json): number {
     return db.write(() => {
       const found = find(key);
-      if (found && found.expires_at > clock.now()) throw blobTaken(key);
+      if (found && found.expires_at > dateOf(clock)) throw blobTaken(key);
       if (found) remove(found.id);
       const { principal, id } = key;
       const { lastInsertRowid } = db
         .sql("INSERT INTO blobs (principal, name, metadata, expires_at) VALUES (?, ?, ?, ?)")
-        .run(toKeyText(principal), toKeyText(id), JSON.stringify(metadata), clock.now() + ttlMs);
+        .run(toKeyText(principal), toKeyText(id), JSON.stringify(metadata), dateOf(clock) + ttlMs);
       return Number(lastInsertRowid);
     });
   }
@@ -84,7 +85,7 @@ export function createSqliteBlobs(db: Database, clock: Clock): SqliteBlobs {
           size += piece.byteLength;
         }
         const finish = "UPDATE blobs SET size = ?, expires_at = ? WHERE id = ?";
-        const { changes } = db.write(() => db.sql(finish).run(size, clock.now() + ttlMs, blob));
+        const { changes } = db.write(() => db.sql(finish).run(size, dateOf(clock) + ttlMs, blob));
         if (Number(changes) === 0) throw blobGone(key);
       } catch (error) {
         // One that was closed meanwhile leaves it to the next sweep.
@@ -107,11 +108,11 @@ export function createSqliteBlobs(db: Database, clock: Clock): SqliteBlobs {
     },
     async size() {
       const sql = "SELECT sum(size) AS bytes FROM blobs WHERE expires_at > ?";
-      return (db.sql(sql).get(clock.now()) as { bytes: number | null }).bytes ?? 0;
+      return (db.sql(sql).get(dateOf(clock)) as { bytes: number | null }).bytes ?? 0;
     },
     sweep() {
       const sql = "SELECT id FROM blobs WHERE expires_at <= ? LIMIT ?";
-      const due = db.sql(sql).all(clock.now(), sweepLimit) as { id: number }[];
+      const due = db.sql(sql).all(dateOf(clock), sweepLimit) as { id: number }[];
       if (due.length > 0) db.write(() => due.forEach(({ id }) => remove(id)));
       return due.length === sweepLimit;
     },

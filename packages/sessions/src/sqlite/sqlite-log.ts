@@ -1,4 +1,5 @@
 import { cutAfter, isAgentError } from "@holodeck/agui-core";
+import { dateOf } from "@holodeck/agui-core/internal";
 import type {
   Clock,
   Lease,
@@ -13,6 +14,7 @@ import { replayGone, runLost, runNotFound } from "../kit/store-errors.ts";
 import type { Database } from "./database.ts";
 import { createGroupCommit, commitRefusal } from "./group-commit.ts";
 import { fromText } from "../kit/key-text.ts";
+import { createLeaseTime, isHeld } from "./lease-time.ts";
 import { createPresence } from "./presence.ts";
 import { createRunRows, toBatch, toRunRecord } from "./run-rows.ts";
 import type { RunRow } from "./run-rows.ts";
@@ -27,6 +29,8 @@ export interface SqliteLogOptions {
 }
 
 export interface SqliteLog extends RunLog {
+  /** The time of leases. */
+  leaseNow(): number;
   /**
    * Inside a transaction. Throws `run-lost` unless the run of this lease is active and its lease
    * valid.
@@ -50,8 +54,9 @@ const sweepLimit = 20;
 export function createSqliteLog(db: Database, options: SqliteLogOptions): SqliteLog {
   const { clock, runLogMs, leaseMs } = options;
   const rows = createRunRows(db, options);
-  const presence = createPresence(db, options);
-  const expiresAt = (): number => clock.now() + leaseMs;
+  const leaseNow = createLeaseTime(db, clock);
+  const presence = createPresence(db, { clock, leaseMs, leaseNow });
+  const expiresAt = (): number => leaseNow() + leaseMs;
   const commits = createGroupCommit(db, rows, {
     expiresAt,
     written: (fence) => presence.wake([fence]),
@@ -59,7 +64,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
   });
 
   function isDead(row: RunRow): boolean {
-    if (row.status !== "running" || row.expires_at > clock.now()) return false;
+    if (row.status !== "running" || isHeld(row, leaseNow())) return false;
     return !presence.owns(row.fence);
   }
 
@@ -88,17 +93,17 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
   }
 
   function isGone({ ended_at }: RunRow): boolean {
-    return ended_at !== null && ended_at <= clock.now() - runLogMs;
+    return ended_at !== null && ended_at <= dateOf(clock) - runLogMs;
   }
 
   function closeLost(row: RunRow): void {
     const runId = fromText(row.run_id);
     rows.append(
       { principal: fromText(row.principal), threadId: "", runId, fence: row.fence },
-      toBatch([lostEntry(row.last + 1, clock.now())]),
+      toBatch([lostEntry(row.last + 1, dateOf(clock))]),
       row.expires_at,
     );
-    rows.end(row.fence, "lost", clock.now());
+    rows.end(row.fence, "lost", dateOf(clock));
   }
 
   function ofKey(key: RunKey): RunRow | undefined {
@@ -132,6 +137,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
   }
 
   return {
+    leaseNow,
     open(key, init) {
       const ended: number[] = [];
       const found = db.write(() => {
@@ -143,7 +149,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
           rows.remove(old.fence);
           ended.push(old.fence);
         }
-        return rows.insert(key, { ...init, owner: presence.id, expiresAt: expiresAt() });
+        return rows.insert(key, { ...init, owner: presence.id, expiresAt: expiresAt(), leaseMs });
       });
       presence.wake(ended);
       return typeof found === "number" ? presence.own(key, found) : found;
@@ -158,7 +164,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
           if (!rows.append(lease, toBatch([terminal]), expiresAt())) {
             throw commitRefusal(rows, lease, terminal.from);
           }
-          rows.end(lease.fence, status, clock.now());
+          rows.end(lease.fence, status, dateOf(clock));
         });
       } catch (error) {
         const code = isAgentError(error) ? error.code : undefined;
@@ -228,12 +234,12 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     commands: (lease, on) => presence.listen(lease.fence, on),
     assertHeld({ fence, principal, runId }) {
       const row = rows.byFence(fence);
-      const isHeld =
+      const isOurs =
         row?.status === "running" &&
-        row.expires_at > clock.now() &&
+        isHeld(row, leaseNow()) &&
         fromText(row.principal) === principal &&
         fromText(row.run_id) === runId;
-      if (!isHeld) throw runLost(runId);
+      if (!isOurs) throw runLost(runId);
     },
     deleteThread: (key) => rows.removeThread(key),
     forget(fences) {
@@ -242,9 +248,8 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     },
     sweep() {
       return db.write(() => {
-        const now = clock.now();
-        db.sql("DELETE FROM watchers WHERE expires_at <= ?").run(now);
-        return rows.removeEnded(now - runLogMs, sweepLimit) === sweepLimit;
+        db.sql("DELETE FROM watchers WHERE expires_at <= ?").run(leaseNow());
+        return rows.removeEnded(dateOf(clock) - runLogMs, sweepLimit) === sweepLimit;
       });
     },
     dispose() {

@@ -1,4 +1,5 @@
 import { isAgentError } from "@holodeck/agui-core";
+import { dateOf } from "@holodeck/agui-core/internal";
 import type { SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { sessionExists, tooManySessions } from "../kit/store-errors.ts";
 import type { StoreSettings } from "../kit/store-settings.ts";
@@ -30,7 +31,10 @@ export function createSqliteStore(db: Database, options: StoreSettings): SqliteS
   const blobs = createSqliteBlobs(db, clock);
   let timer: unknown = clock.setTimeout(sweep, sweepMs);
 
-  const expiry = (): Expiry => ({ now: clock.now(), deadline: clock.now() - ttlMs });
+  const expiry = (): Expiry => {
+    const now = dateOf(clock);
+    return { now, leaseNow: runs.leaseNow(), deadline: now - ttlMs };
+  };
 
   function remove(keys: readonly ThreadKey[]): void {
     const fences = db.write(() =>
@@ -63,7 +67,7 @@ export function createSqliteStore(db: Database, options: StoreSettings): SqliteS
       const removed = removeExpired();
       const hasBlobs = blobs.sweep();
       hasMore = runs.sweep() || hasBlobs || removed === sweepLimit;
-      db.write(() => db.sql("DELETE FROM buckets WHERE full_at <= ?").run(clock.now()));
+      db.write(() => db.sql("DELETE FROM buckets WHERE full_at <= ?").run(dateOf(clock)));
     } catch {
       // What is due is absent for readers anyway; the next sweep takes it out.
     }
@@ -88,7 +92,7 @@ export function createSqliteStore(db: Database, options: StoreSettings): SqliteS
         if (isFull()) {
           throw tooManySessions(limit);
         }
-        return sessions.insert(key, init, clock.now());
+        return sessions.insert(key, init, dateOf(clock));
       });
       runs.forget(gone);
       return session;
@@ -118,7 +122,7 @@ export function createSqliteStore(db: Database, options: StoreSettings): SqliteS
         const found = db
           .sql("SELECT tokens, at FROM buckets WHERE name = ?")
           .get(toKeyText(name)) as { tokens: number; at: number } | undefined;
-        const { wait, bucket } = takeTokens(found, cost, { tokens, perMs, now: clock.now() });
+        const { wait, bucket } = takeTokens(found, cost, { tokens, perMs, now: dateOf(clock) });
         db.sql(
           `INSERT INTO buckets (name, tokens, at, full_at) VALUES (?, ?, ?, ?)
            ON CONFLICT DO UPDATE SET tokens = excluded.tokens, at = excluded.at,

@@ -1,4 +1,5 @@
 import { AgentError } from "@holodeck/agui-core";
+import { dateOf } from "@holodeck/agui-core/internal";
 import type { Clock, Pending, RunAgentInput, Session } from "@holodeck/agui-core";
 
 /**
@@ -27,5 +28,5 @@ export function assertResume(
 function isExpired({ value }: Pending, clock: Clock): boolean {
   const { expiresAt } = value;
   // Not a date: nothing that could have passed.
-  return typeof expiresAt === "string" && Date.parse(expiresAt) <= clock.now();
+  return typeof expiresAt === "string" && Date.parse(expiresAt) <= dateOf(clock);
 }

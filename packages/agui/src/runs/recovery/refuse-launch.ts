@@ -1,4 +1,5 @@
 import { AgentError, EventType, isAgentError } from "@holodeck/agui-core";
+import { dateOf } from "@holodeck/agui-core/internal";
 import type { Lease } from "@holodeck/agui-core";
 import type { Settings } from "../../options/options.ts";
 import type { Launch } from "../to-launch.ts";
@@ -31,7 +32,7 @@ export function createRefusal({
       message: "The run could not start.",
       code: "internal",
     };
-    const terminal = { from: 1, to: 1, at: clock.now(), event };
+    const terminal = { from: 1, to: 1, at: dateOf(clock), event };
     // A copy of an accepted request is not to be taken for a run that never began.
     const isCopy = isAgentError(error) && error.code === "run-exists";
     try {

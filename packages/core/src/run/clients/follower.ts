@@ -55,8 +55,13 @@ export class Follower {
   /** What is left of a large chunk, before the backlog. */
   #unsent: UnsentChunk | undefined;
   #owed = 0;
-  #lastWrite: number;
-  #blockedAt = 0;
+  /** It has been written to since the last tick. */
+  #isWritten = false;
+  /** When the last tick was, and the last one before it was written to. */
+  #tickedAt: number;
+  #quietSince: number;
+  /** Since when it is to take what was written: it is blocked, or its sink was ended. */
+  #owesSince = 0;
   #closing = false;
   #begun = false;
   /** The last offset it was given. */
@@ -70,7 +75,8 @@ export class Follower {
     this.#host = host;
     this.#sink = sink;
     this.#after = after;
-    this.#lastWrite = host.now();
+    this.#tickedAt = host.now();
+    this.#quietSince = this.#tickedAt;
     sink.onClose = () => this.#leave(false);
   }
 
@@ -86,22 +92,19 @@ export class Follower {
     this.#attempt(() => this.#deliverAll(entries));
   }
 
-  /**
-   * Entries in order. `now` is the time, where the caller knows it; `chunk` holds the bytes of the entries when
-   * another follower has encoded them already.
-   */
-  deliver(entries: readonly SizedEntry[], now?: number, chunk?: Chunk): void {
+  /** Entries in order. `chunk` holds their bytes when another follower has encoded them already. */
+  deliver(entries: readonly SizedEntry[], chunk?: Chunk): void {
     if (this.isGone) return;
     const last = entries.at(-1)!.to;
     // Read from the log before the run knew that the log has it.
     if (entries[0]!.from <= this.#last && last !== noOffset) {
       const rest = restAfter(entries, this.#last);
-      if (rest.length > 0) this.deliver(rest, now);
+      if (rest.length > 0) this.deliver(rest);
       return;
     }
     if (last !== noOffset) this.#last = last;
     if (entries[0]!.from > this.#after || entries[0]!.to === noOffset) {
-      this.#deliverAll(entries, now, chunk);
+      this.#deliverAll(entries, chunk);
       return;
     }
     // An encoder with memory has to encode what its client has seen.
@@ -112,13 +115,13 @@ export class Follower {
       }
     }
     const unseen = restAfter(entries, this.#after);
-    if (unseen.length > 0) this.#deliverAll(unseen, now);
+    if (unseen.length > 0) this.#deliverAll(unseen);
   }
 
-  #deliverAll(entries: readonly SizedEntry[], now?: number, chunk?: Chunk): void {
+  #deliverAll(entries: readonly SizedEntry[], chunk?: Chunk): void {
     this.#begun = true;
     if (!this.blocked && !this.#backlog) {
-      this.#write(chunk ?? encodeAll(this.encoder, entries), now, chunk !== undefined);
+      this.#write(chunk ?? encodeAll(this.encoder, entries), chunk !== undefined);
       return;
     }
     const backlog = (this.#backlog ??= []);
@@ -130,9 +133,9 @@ export class Follower {
   }
 
   /** Nothing more will come: ends the sink when everything owed is out. */
-  close(now?: number): void {
+  close(): void {
     this.#closing = true;
-    if (!this.blocked) this.#finish(now);
+    if (!this.blocked) this.#finish();
   }
 
   /** Drops the client and what it is owed. */
@@ -147,20 +150,24 @@ export class Follower {
   }
 
   tick(now: number): void {
+    // The clock is not read with every write: a heartbeat may come a tick early.
+    if (this.#isWritten) this.#quietSince = this.#tickedAt;
+    this.#isWritten = false;
+    this.#tickedAt = now;
     const sink = this.#sink;
     const { stallMs, heartbeatMs } = this.#host;
     if (this.ended) {
       // The last bytes are on their way; a client that never takes them is dropped as well.
       if (sink.pending === 0) this.#leave(true);
-      else if (now - this.#lastWrite >= stallMs) this.cut();
+      else if (now - this.#owesSince >= stallMs) this.cut();
       return;
     }
     if (this.blocked) {
-      if (now - this.#blockedAt >= stallMs) this.cut();
+      if (now - this.#owesSince >= stallMs) this.cut();
       return;
     }
-    if (now - this.#lastWrite >= heartbeatMs && this.encoder.keepAlive) {
-      this.#attempt((encoder) => this.#write(encoder.keepAlive!(this.#begun), now));
+    if (now - this.#quietSince >= heartbeatMs && this.encoder.keepAlive) {
+      this.#attempt((encoder) => this.#write(encoder.keepAlive!(this.#begun)));
     }
   }
 
@@ -175,16 +182,16 @@ export class Follower {
   }
 
   // A chunk that others are sent, too, is in memory once and is not counted.
-  #write(chunk: Chunk, now?: number, isShared = false): void {
+  #write(chunk: Chunk, isShared = false): void {
     if (chunk.length === 0) return;
-    this.#lastWrite = now ?? this.#host.now();
+    this.#isWritten = true;
     const hasRoom =
       chunk.length > largeChunk ? this.#writeLarge(chunk, isShared) : this.#sink.write(chunk);
     if (hasRoom || this.isGone) return;
     this.blocked = true;
     // Most clients are never behind.
     this.#sink.onDrain = () => this.#drain();
-    this.#blockedAt = this.#lastWrite;
+    this.#owesSince = this.#host.now();
     this.#paceChanged();
   }
 
@@ -229,7 +236,7 @@ export class Follower {
 
   // True when it has been written whole; otherwise the client has to read more of it first.
   #continue(unsent: UnsentChunk): boolean {
-    this.#blockedAt = this.#host.now();
+    this.#owesSince = this.#host.now();
     if (!unsent.writeTo(this.#sink)) return false;
     unsent.release();
     this.#unsent = undefined;
@@ -246,7 +253,7 @@ export class Follower {
     return backlog;
   }
 
-  #finish(now?: number): void {
+  #finish(): void {
     if (this.ended || this.isGone) return;
     const sink = this.#sink;
     this.#attempt((encoder) => {
@@ -255,7 +262,7 @@ export class Follower {
     });
     if (this.isGone) return;
     this.ended = true;
-    this.#lastWrite = now ?? this.#host.now();
+    this.#owesSince = this.#host.now();
     this.#attempt(() => sink.end());
     if (sink.pending === 0) this.#leave(true);
   }

@@ -1,5 +1,6 @@
 import type { BaseEvent } from "@ag-ui/core";
 import type { ByteBudget } from "../../base/byte-budget.ts";
+import { dateOf } from "../../base/clock.ts";
 import { SafeLogger } from "../../base/logger.ts";
 import type { Logger, RunContext } from "../../contract/context.ts";
 import { AgentError } from "../../contract/errors.ts";
@@ -78,7 +79,7 @@ export class Followers implements FollowerHost, CollectorHost {
     follower.open();
     if (follower.isGone) return run.begin();
     if (from === "join" && run.delivered > 0 && !run.isEndDelivered) {
-      const place = { offset: run.delivered, at: this.now() };
+      const place = { offset: run.delivered, at: this.#date };
       return follower.prelude(toPrelude(run.context, run.view, place));
     }
     if (after === run.delivered && !run.isLogClosed) return run.begin();
@@ -98,7 +99,7 @@ export class Followers implements FollowerHost, CollectorHost {
     follower.isCatchingUp = true;
     catchUp(follower, this.#run, { after, lease }).catch((error: unknown) => {
       this.#logger.error({ error, runId: this.#run.context.runId }, "A replay failed.");
-      endReplay(follower, error, this.now());
+      endReplay(follower, error, this.#date);
     });
   }
 
@@ -111,7 +112,7 @@ export class Followers implements FollowerHost, CollectorHost {
   }
 
   /** Sends entries to every client that is not catching up, and cuts one that fails. */
-  deliver(batch: readonly SizedEntry[], now: number): void {
+  deliver(batch: readonly SizedEntry[]): void {
     if (this.#collectors !== none) {
       for (const collector of this.#collectors) collector.deliver(batch);
     }
@@ -123,12 +124,12 @@ export class Followers implements FollowerHost, CollectorHost {
       const { encoder } = follower;
       if (follower.isCatchingUp) continue;
       try {
-        if (followers.length === 1 || encoder.key === undefined) follower.deliver(batch, now);
+        if (followers.length === 1 || encoder.key === undefined) follower.deliver(batch);
         else {
           if (encoder.key !== key) chunk = undefined;
           key = encoder.key;
           chunk ??= encodeAll(encoder, batch);
-          follower.deliver(batch, now, chunk);
+          follower.deliver(batch, chunk);
         }
       } catch (error) {
         this.failed(error);
@@ -138,9 +139,9 @@ export class Followers implements FollowerHost, CollectorHost {
   }
 
   /** Nothing more will come. A client that is catching up is closed when it has everything. */
-  close(now: number): void {
+  close(): void {
     for (const collector of this.#collectors) collector.leave(true);
-    for (const follower of this.#followers) if (!follower.isCatchingUp) follower.close(now);
+    for (const follower of this.#followers) if (!follower.isCatchingUp) follower.close();
   }
 
   /** Drops every client. */
@@ -230,6 +231,10 @@ export class Followers implements FollowerHost, CollectorHost {
       this.#logger.warn({ error, runId }, "Counting watchers failed.");
     }
     if (this.size === 0) this.#run.abort(lastLeft());
+  }
+
+  get #date(): number {
+    return dateOf(this.#run.settings.clock);
   }
 
   get #logger(): Logger {

@@ -1,4 +1,5 @@
 import { AgentError, cutAfter, isAgentError, ulid } from "@holodeck/agui-core";
+import { dateOf } from "@holodeck/agui-core/internal";
 import type { Clock, LogEntry, RunKey } from "@holodeck/agui-core";
 import { lostEntry } from "../../kit/lost-run.ts";
 import { replayGone } from "../../kit/store-errors.ts";
@@ -115,7 +116,7 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
         continue;
       }
       if (signal.aborted) return;
-      if (!page) return yield [lostEntry(at + 1, clock.now())];
+      if (!page) return yield [lostEntry(at + 1, dateOf(clock))];
       const entries = page.entries.map((entry) => cutAfter(entry, at));
       const isHole = entries.length === 0 ? at < page.last : entries[0]!.from > at + 1;
       if (at < page.first - 1 || isHole) throw replayGone(runId, page.first, at);

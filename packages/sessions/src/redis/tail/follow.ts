@@ -1,4 +1,5 @@
 import { AgentError } from "@holodeck/agui-core";
+import { dateOf } from "@holodeck/agui-core/internal";
 import type { Clock, LogEntry, RunKey } from "@holodeck/agui-core";
 import { lostEntry } from "../../kit/lost-run.ts";
 import type { RedisConnection } from "../client/connection.ts";
@@ -106,7 +107,7 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
 
   async function check(run: FollowedRun): Promise<void> {
     const known = run.aliveUntil - clock.now();
-    // More than a lease: the clock was set back, and only Redis knows.
+    // More than a lease: a clock of the host's went back, and only Redis knows.
     if (known > 0 && known <= leaseMs) return checkIn(run, known + 1);
     try {
       const left = await reader.lose(run.key, run.fence);
@@ -178,7 +179,7 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
         // What is queued from now on is kept until the log was read.
         emptyQueue(follower);
         const page = await reader.page(run.key, after, 256);
-        if (page?.fence !== run.fence) return yield [lostEntry(after + 1, clock.now())];
+        if (page?.fence !== run.fence) return yield [lostEntry(after + 1, dateOf(clock))];
         if (page.entries.length > 0) {
           after = page.entries.at(-1)!.to;
           yield page.entries;

@@ -1,5 +1,6 @@
 // Longer than our usual file: the tools that all cases of both store suites share.
 import { EventType, isAgentError, systemClock } from "@holodeck/agui-core";
+import { dateOf } from "@holodeck/agui-core/internal";
 import type {
   Awaitable,
   BaseEvent,
@@ -81,7 +82,7 @@ export interface StoreBench {
   /** Waits, while time advances, for a promise that must settle. */
   within<T>(promise: PromiseLike<T>): Promise<T>;
   hang(): HungClock;
-  /** A clock that can be set while its timers go on. */
+  /** A clock whose date can be set, while its moments and timers go on. */
   jumpingClock(): { readonly clock: Clock; by(ms: number): void };
   /** Runs a case; with a real clock again where it failed because time went by that it did not ask for. */
   play(body: () => Promise<void>): Promise<void>;
@@ -150,7 +151,8 @@ export function createStoreBench(create: CreateStore, options: TestStoreOptions)
       let shift = 0;
       return {
         clock: {
-          now: () => base().now() + shift,
+          now: () => base().now(),
+          date: () => dateOf(base()) + shift,
           setTimeout: (callback, ms) => base().setTimeout(callback, ms),
           clearTimeout: (handle) => base().clearTimeout(handle),
         },
@@ -172,7 +174,7 @@ function hangReal(): HungClock {
   let awake = false;
   return {
     clock: {
-      now: () => Date.now(),
+      ...systemClock,
       setTimeout(callback, ms) {
         if (awake) return systemClock.setTimeout(callback, ms);
         const handle = {};
