@@ -12,12 +12,15 @@ import { createAgentHandler } from "../src/index.ts";
 
 interface Setup {
   readonly leaseMs?: number;
+  readonly runLogMs?: number;
   readonly schema?: string;
   readonly handler?: object;
 }
 
 const [kind = "", place = "", json = "{}"] = process.argv.slice(2);
-const { leaseMs = 15_000, schema = "", handler: options = {} } = JSON.parse(json) as Setup;
+const setup = JSON.parse(json) as Setup;
+const { leaseMs = 15_000, runLogMs = 300_000, schema = "", handler: options = {} } = setup;
+const times = { leaseMs, runLogMs };
 
 const RealDate = Date;
 let shift = 0;
@@ -43,19 +46,25 @@ async function* agent({ runId }: RunAgentInput, { signal }: RunContext): AsyncGe
 
 async function open(): Promise<SessionStore> {
   if (kind === "memory") return memorySessions();
-  if (kind === "SQLite") return sqliteSessions({ path: place, leaseMs });
+  if (kind === "SQLite") return sqliteSessions({ path: place, ...times });
   if (kind === "PostgreSQL") {
-    return postgresSessions({ client: openPool(Number(place)), schema, leaseMs });
+    return postgresSessions({ client: openPool(Number(place)), schema, ...times });
   }
   const client = await hostClients[kind as keyof typeof hostClients](Number(place));
-  return redisSessions({ client, leaseMs, commandMs: 10_000 });
+  return redisSessions({ client, ...times, commandMs: 10_000 });
 }
 
 const silent = (): void => undefined;
 const handler = createAgentHandler(agent as never, {
   sessions: await open(),
   history: "server",
-  logger: { debug: silent, info: silent, warn: silent, error: silent },
+  logger: {
+    debug: silent,
+    info: silent,
+    warn: (fields: object, message?: string) =>
+      say(`warn ${(fields as { threadId?: string }).threadId}: ${message}`),
+    error: silent,
+  },
   ...options,
 });
 const { port } = await serve(handler, { port: 0 });

@@ -41,6 +41,8 @@ export async function openPlace(kind: string): Promise<Place | undefined> {
 /** A process with a server, and what it prints. */
 export interface DatedServer {
   readonly url: string;
+  /** Everything it has printed. */
+  printed(): string;
   /** Resolves when it has printed such a line. */
   until(pattern: RegExp): Promise<RegExpMatchArray>;
   send(line: string): void;
@@ -51,7 +53,7 @@ export interface DatedServer {
 
 export async function startServer(
   { kind, at, schema }: Place,
-  options: { leaseMs?: number; handler?: object } = {},
+  options: { leaseMs?: number; runLogMs?: number; handler?: object } = {},
 ): Promise<DatedServer> {
   const script = fileURLToPath(new URL("_dated-child.ts", import.meta.url));
   const flags = ["--import", "tsx", "--conditions=@holodeck/source", script];
@@ -82,6 +84,7 @@ export async function startServer(
   const port = Number((await until(/port (\d+)\n/))[1]);
   return {
     url: `http://127.0.0.1:${port}`,
+    printed: () => printed,
     until,
     send,
     kill,
@@ -122,13 +125,31 @@ export async function read(url: string, init: RequestInit = {}): Promise<Reader>
   const left = new AbortController();
   onTestFinished(() => left.abort());
   const response = await fetch(url, { ...init, signal: left.signal });
-  const chunks = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   let seen = 0;
+  let failure: unknown;
+  let isOver = false;
+  let wake = (): void => undefined;
+  // Also while the test does not wait for it, so that `text` has what has arrived.
+  const pump = async (): Promise<void> => {
+    const chunks = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    try {
+      for (let step = await chunks.read(); !step.done; step = await chunks.read()) {
+        text += step.value;
+        wake();
+      }
+    } catch (error) {
+      failure = error;
+    }
+    isOver = true;
+    wake();
+  };
+  void pump();
+  /** False at the end. */
   const more = async (): Promise<boolean> => {
-    const { value, done } = await chunks.read();
-    text += value ?? "";
-    return !done;
+    if (!isOver) await new Promise<void>((resolve) => (wake = resolve));
+    if (failure !== undefined) throw failure;
+    return !isOver;
   };
   return {
     status: response.status,
@@ -138,7 +159,9 @@ export async function read(url: string, init: RequestInit = {}): Promise<Reader>
     async until(part, times = 1) {
       for (let found = 0; found < times; found++) {
         while (text.indexOf(part, seen) === -1) {
-          if (!(await more())) throw new Error(`It ended without ${part}: ${text}`);
+          if (!(await more()) && text.indexOf(part, seen) === -1) {
+            throw new Error(`It ended without ${part}: ${text}`);
+          }
         }
         seen = text.indexOf(part, seen) + part.length;
       }

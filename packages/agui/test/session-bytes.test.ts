@@ -149,6 +149,26 @@ describe("a limit of threads that was set", () => {
     await shared.close();
   });
 
+  test("holds for a store that does not know it", async () => {
+    const store = memorySessions();
+    const create0 = store.create.bind(store);
+    const unaware = {
+      ...store,
+      create: (key, { maxSessions: _, ...init }) => create0(key, init),
+    } satisfies SessionStore;
+    const handler = create(async () => "a", { sessions: unaware, limits: { maxSessions: 5 } });
+    expect(await full(handler, 8)).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
+    expect(await store.count!()).toBe(5);
+  });
+
+  test("is refused at once with a store that does not count", () => {
+    const { count: _, ...sessions } = memorySessions();
+    const options = { sessions, limits: { maxSessions: 5 } };
+    expect(() => create(async () => "a", options)).toThrow(
+      "limits.maxSessions needs a store with count()",
+    );
+  });
+
   test("holds for requests that come at once", async () => {
     const handler = create(async () => "a", {
       sessions: memorySessions(),

@@ -93,8 +93,7 @@ describe.for(["SQLite", "node-redis", "PostgreSQL"])(
         expect(endOf(await follower.rest())).toEqual(finished);
       }
 
-      const run = await startRun(owner, "dead");
-      run.leave();
+      await startRun(owner, "dead");
       await owner.kill();
       await other.set(-700 * second);
       const follower = await attach(other, "dead");

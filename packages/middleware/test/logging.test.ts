@@ -46,13 +46,13 @@ const request: AgentRequest = {
 describe("logging", () => {
   test("writes one record per run, at its end", async () => {
     const { logger, records } = recorder();
-    vi.useFakeTimers({ toFake: ["Date"], now: 1_000 });
+    vi.useFakeTimers({ toFake: ["Date", "performance"], now: 1_000 });
     try {
       await runAgent(
         scriptedAgent([
-          () => void vi.setSystemTime(1_200),
+          () => void vi.advanceTimersByTime(200),
           "Hello",
-          () => void vi.setSystemTime(1_500),
+          () => void vi.advanceTimersByTime(300),
         ]),
         { middleware: [logging({ logger })], threadId: "t", runId: "r" },
       );
@@ -94,14 +94,14 @@ describe("logging", () => {
     const { logger, records } = recorder();
     const middleware = logging({ logger });
     const stream = { attach: () => {}, discard: () => {}, done: new Promise<void>(() => {}) };
-    vi.useFakeTimers({ toFake: ["Date"], now: 1_000 });
+    vi.useFakeTimers({ toFake: ["Date", "performance"], now: 1_000 });
     try {
       const reply = await middleware.request!(request, async (): Promise<Reply> => ({
         status: 200,
         stream,
       }));
       expect(reply).toEqual({ status: 200, stream });
-      vi.setSystemTime(1_100);
+      vi.advanceTimersByTime(100);
       const context = runContext({ request: () => request, requestId: "q" });
       await collect(compose(answer, middleware.run)(runInput(), context));
     } finally {

@@ -138,7 +138,7 @@ describe.runIf(redis).each(clientKinds)("a stop, with %s", (kind) => {
       await until(() => stopped.has(runId));
       slowestMs = Math.max(slowestMs, performance.now() - began);
     }
-    // A read that is not woken waits 5 s.
+    // A read that is not woken waits half a second.
     expect(slowestMs).toBeLessThan(2_500);
   });
 });

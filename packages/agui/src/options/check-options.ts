@@ -125,6 +125,10 @@ export function checkOptions(options: AgentHandlerOptions): void {
     const value = options[name as keyof AgentHandlerOptions];
     if (value !== undefined) check(value, name);
   }
+  const { sessions, limits } = options;
+  if (sessions && limits?.maxSessions !== undefined && !sessions.count) {
+    throw new TypeError("limits.maxSessions needs a store with count(), which this one does not have.");
+  }
 }
 
 function oneOf(...allowed: readonly string[]): Check {

@@ -1,6 +1,7 @@
-import { isPromise } from "@holodeck/agui-core/internal";
+import { after, isPromise } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Awaitable, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
+import { tooManySessions } from "@holodeck/agui-sessions/kit";
 import { emptySession } from "./history/thread-record.ts";
 import type { Launch } from "./to-launch.ts";
 
@@ -27,11 +28,28 @@ export function createThread(
   const failed = (error: unknown): Promise<Session> => madeMeanwhile(asked, sessions, error);
   asked.isNew = true;
   try {
-    const made = sessions.create(key, init);
+    const created = sessions.create(key, init);
+    const made = maxSessions === undefined ? created : bounded(created, sessions, maxSessions);
     return isPromise(made) ? made.then(undefined, failed) : made;
   } catch (error) {
     return failed(error);
   }
+}
+
+// A store that was passed in may not know the limit: what it has made beyond it is removed.
+function bounded(
+  created: Awaitable<Session>,
+  sessions: SessionStore,
+  limit: number,
+): Awaitable<Session> {
+  return after(created, (session) =>
+    after(sessions.count!(), (count) => {
+      if (count <= limit) return session;
+      return after(sessions.delete(session), () => {
+        throw tooManySessions(limit);
+      });
+    }),
+  );
 }
 
 // Another request for the same new thread may have been quicker.

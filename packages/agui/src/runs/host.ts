@@ -167,18 +167,16 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
         ? await sessions.runs.find(principal, target.runId)
         : await sessions.runs.active({ principal, threadId: target.threadId });
     if (record) noteSubject(call, record);
+    // A thread without a run may have lost it.
+    else if ("threadId" in target) {
+      await readable.get({ principal, threadId: target.threadId });
+    }
     return record;
   }
 
   async function attach(call: Call, target: RunTarget): Promise<ActiveRun | undefined> {
     const record = await locate(call, target);
-    if (!record) {
-      // A thread without a run may have lost it.
-      if ("threadId" in target) {
-        await readable.get({ principal: call.principal?.id ?? "", threadId: target.threadId });
-      }
-      return undefined;
-    }
+    if (!record) return undefined;
     const run = runs.live.get(liveId(record));
     if (run) return toActive(record, run, call);
     // The session first, then the log: what the run has put into it by then is not folded again.
@@ -211,7 +209,8 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     async send(call, target, command) {
       const record = await locate(call, target);
       if (command.type === "tool-result") return answerQuestion(sessions, record, command);
-      if (record?.status === "running") return sessions.runs.send(record, command);
+      if (record?.status === "running") return readable.runs.send(record, command);
+      if (record?.status === "lost") await readable.get(record);
       return command.type === "stop" && stopEphemeral(call, target);
     },
   });

@@ -76,7 +76,7 @@ export interface Session extends ThreadKey {
 }
 
 /** A thread in a list, without anything that may be large. */
-export type ListedSession = Pick<
+export interface ListedSession extends Pick<
   Session,
   | "principal"
   | "threadId"
@@ -88,7 +88,10 @@ export type ListedSession = Pick<
   | "metadata"
   | "lastRunId"
   | "size"
->;
+> {
+  /** The run in `Session.active`: its end is not in the thread yet. */
+  readonly activeRunId?: string | undefined;
+}
 
 /** How far a run that has not ended is folded into the `messages` and `state` of its session. */
 export interface ActiveFold {

@@ -31,7 +31,7 @@ export function fromCursor(cursor: string): ListPlace {
 /** A session as a list shows it. */
 export function toListed(session: Session): ListedSession {
   const { principal, threadId, agentId, version, createdAt, lastActivity } = session;
-  const { messageCount, metadata, lastRunId, size } = session;
+  const { messageCount, metadata, lastRunId, size, active } = session;
   const place = { principal, threadId, agentId, version, createdAt, lastActivity };
-  return { ...place, messageCount, metadata, lastRunId, size };
+  return { ...place, messageCount, metadata, lastRunId, size, activeRunId: active?.runId };
 }

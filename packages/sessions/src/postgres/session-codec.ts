@@ -14,6 +14,8 @@ interface SessionHead {
   readonly metadata: Session["metadata"];
   readonly lastRunId: string | null;
   readonly size: Session["size"];
+  /** The last run that has no end, or was lost. */
+  readonly activeRunId: string | null;
 }
 
 interface SessionRest {
@@ -60,6 +62,7 @@ export function toListedSession(principal: string, head: SessionHead): ListedSes
     metadata: head.metadata,
     lastRunId: head.lastRunId === null ? undefined : fromText(head.lastRunId),
     size: head.size,
+    activeRunId: head.activeRunId === null ? undefined : fromText(head.activeRunId),
   };
 }
 
@@ -72,8 +75,9 @@ export function toFound(
   if (head === undefined || json === undefined) return undefined;
   const { now, state, data, places } = JSON.parse(json) as SessionRest;
   const { pending = [], active, times, historyOwner, pruned, pastRuns, claimed } = data;
+  const { activeRunId: _, ...listed } = toListedSession(principal, toHead(head));
   const session: Session = {
-    ...toListedSession(principal, toHead(head)),
+    ...listed,
     messages: values.map((value) => JSON.parse(value) as Message),
     state,
     pending,

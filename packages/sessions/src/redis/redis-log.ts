@@ -58,7 +58,8 @@ const bounded = (limit: number): number => Math.min(limit, Number.MAX_SAFE_INTEG
 /** Run logs on a Redis that several processes share. */
 export function createRedisLog(options: RedisLogOptions): RedisLog {
   const { connection, keys, clock, leaseMs, ttlMs, runLogMs } = options;
-  const keepMs = leaseMs + runLogMs;
+  // Unlike that of a run that has ended, the log of one whose process died is needed until its loss is noticed.
+  const keepMs = leaseMs + Math.max(runLogMs, ttlMs);
   const runLogEvents = bounded(options.runLogEvents);
   const runLogBytes = bounded(options.runLogBytes);
   const packBounds = {

@@ -23,17 +23,17 @@ export interface ListedRow {
   readonly metadata: string;
   readonly last_run_id: string | null;
   readonly size: string | null;
+  readonly active: string | null;
 }
 
 /** The columns of a `ListedRow`. */
 export const listedColumns = `id, principal, thread_id, agent_id, version, created_at, last_activity,
-  message_count, metadata, last_run_id, size`;
+  message_count, metadata, last_run_id, size, active`;
 
 /** A session without its messages, as the database has it. */
 export interface SessionRow extends ListedRow {
   readonly state: string | null;
   readonly pending: string;
-  readonly active: string | null;
   readonly times: string | null;
   readonly history_owner: HistoryOwner | null;
   readonly pruned: string | null;
@@ -53,12 +53,14 @@ export function toListedSession(row: ListedRow): ListedSession {
     metadata: JSON.parse(row.metadata) as Session["metadata"],
     lastRunId: row.last_run_id === null ? undefined : fromText(row.last_run_id),
     size: parsed<Session["size"]>(row.size),
+    activeRunId: parsed<ActiveFold>(row.active)?.runId,
   };
 }
 
 export function toSession(row: SessionRow, messages: readonly MessageRow[]): Session {
+  const { activeRunId: _, ...head } = toListedSession(row);
   return {
-    ...toListedSession(row),
+    ...head,
     messages: messages.map(({ value }) => JSON.parse(value) as Message),
     state: parsed<unknown>(row.state),
     pending: JSON.parse(row.pending) as Pending[],

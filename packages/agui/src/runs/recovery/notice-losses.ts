@@ -2,12 +2,14 @@ import { EventType, isAgentError } from "@holodeck/agui-core";
 import { isPromise } from "@holodeck/agui-core/internal";
 import type {
   Awaitable,
+  ListedSession,
   LogEntry,
   RunLog,
   Session,
   SessionStore,
   ThreadKey,
 } from "@holodeck/agui-core";
+import { toListed } from "@holodeck/agui-sessions/kit";
 import type { Agents } from "../agents.ts";
 import type { Settings } from "../../options/options.ts";
 import { recoverForReader } from "./recover-thread.ts";
@@ -100,6 +102,32 @@ export function noticeLosses(options: {
     return found && recovered(found);
   }
 
+  // A command that no process receives may be for a run that is lost.
+  async function delivered(key: ThreadKey, sent: Awaitable<boolean>): Promise<boolean> {
+    const isSent = await sent;
+    if (!isSent) await get(key);
+    return isSent;
+  }
+
+  async function list(...query: Parameters<SessionStore["list"]>): ReturnType<typeof sessions.list> {
+    const page = await sessions.list(...query);
+    return { ...page, items: await Promise.all(page.items.map(listed)) };
+  }
+
+  async function listed(item: ListedSession): Promise<ListedSession> {
+    const { principal, threadId, activeRunId: runId } = item;
+    if (runId === undefined || runs.live.get(liveId({ principal, runId }))) return item;
+    try {
+      const record = await log.find(principal, runId);
+      if (!record || record.status === "running") return item;
+      const session = await get(item);
+      return session ? toListed(session) : item;
+    } catch (error) {
+      logger.warn({ error, threadId, runId }, "An interrupted run could not be recovered.");
+      return item;
+    }
+  }
+
   async function* follow(
     ...[key, after, signal]: Parameters<RunLog["follow"]>
   ): AsyncGenerator<readonly LogEntry[]> {
@@ -120,16 +148,24 @@ export function noticeLosses(options: {
       if (record?.status === "lost") await get(record);
       return record;
     },
-    active: (key) => log.active(key),
-    read: (key, after, limit) => log.read(key, after, limit),
+    async active(key) {
+      const record = await log.active(key);
+      if (!record) await get(key);
+      return record;
+    },
+    async read(key, after, limit) {
+      const entries = await log.read(key, after, limit);
+      if (isLost(entries)) await get(key);
+      return entries;
+    },
     follow,
     watchers: (key) => log.watchers(key),
-    send: (key, command) => log.send(key, command),
-    requestStop: (key) => log.requestStop(key),
+    send: (key, command) => delivered(key, log.send(key, command)),
+    requestStop: (key) => delivered(key, log.requestStop(key)),
     commands: (lease, on) => log.commands(lease, on),
   };
 
-  return storeWith(sessions, { get, runs: noticing });
+  return storeWith(sessions, { get, list, runs: noticing });
 }
 
 function isLost(entries: readonly LogEntry[]): boolean {

@@ -31,9 +31,10 @@ interface Seen {
   readonly lasts: readonly (readonly [fence: number, last: number | null])[];
 }
 
-// Where notifications do not arrive, other processes are noticed so often.
+// Where notifications do not arrive, other processes are noticed so often; where they do, one that was lost.
 const pollMs = 100;
 const beatsPerLease = 3;
+const slowPollMs = 500;
 
 export function createPresence(options: PresenceOptions): Presence {
   const { connection, owned, followers, signals, clock, leaseMs, process } = options;
@@ -49,7 +50,7 @@ export function createPresence(options: PresenceOptions): Presence {
     if (!isBusy()) return;
     signals().start();
     beatTimer ??= clock.setTimeout(beat, leaseMs / beatsPerLease);
-    if (!signals().isListening) pollTimer ??= clock.setTimeout(poll, pollMs);
+    pollTimer ??= clock.setTimeout(poll, signals().isListening ? slowPollMs : pollMs);
   }
 
   function beat(): void {
@@ -63,8 +64,7 @@ export function createPresence(options: PresenceOptions): Presence {
 
   function poll(): void {
     pollTimer = undefined;
-    if (!isBusy() || signals().isListening) return;
-    void look().then(arm);
+    if (isBusy()) void look().then(arm);
   }
 
   async function look(): Promise<void> {

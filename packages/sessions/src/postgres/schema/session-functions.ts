@@ -17,7 +17,9 @@ CREATE FUNCTION agui.head_of(p_session agui.sessions) RETURNS text LANGUAGE sql 
     || ',"createdAt":' || p_session.created_at || ',"lastActivity":' || p_session.last_activity
     || ',"messageCount":' || p_session.message_count || ',"metadata":' || p_session.metadata
     || ',"lastRunId":' || coalesce(to_json(p_session.last_run_id)::text, 'null')
-    || ',"size":' || p_session.size || '}'
+    || ',"size":' || p_session.size || ',"activeRunId":' || coalesce((
+      SELECT to_json(run_id)::text FROM agui.runs
+        WHERE thread = p_session.key AND status IN ('running', 'lost') ORDER BY fence DESC LIMIT 1), 'null') || '}'
 $$;
 
 -- First the session, in two parts, then its messages: all of one moment.

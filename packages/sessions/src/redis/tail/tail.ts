@@ -33,8 +33,8 @@ interface Stream {
   readonly on: (row: TailRow) => void;
 }
 
-// A read that nothing answers ends after so long, so that a dead connection is noticed.
-const blockMs = 5_000;
+// A read that nothing answers ends after so long: a dead connection is noticed, and a key whose wake was lost is read.
+const blockMs = 500;
 const rowsPerRead = 32;
 
 export function createTail(options: TailOptions): Tail {
