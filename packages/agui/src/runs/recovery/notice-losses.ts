@@ -109,7 +109,9 @@ export function noticeLosses(options: {
     return isSent;
   }
 
-  async function list(...query: Parameters<SessionStore["list"]>): ReturnType<typeof sessions.list> {
+  async function list(
+    ...query: Parameters<SessionStore["list"]>
+  ): Promise<{ items: ListedSession[]; next?: string | undefined }> {
     const page = await sessions.list(...query);
     return { ...page, items: await Promise.all(page.items.map(listed)) };
   }
