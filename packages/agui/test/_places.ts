@@ -55,15 +55,22 @@ const openers: Readonly<Record<PlaceKind, (suite: string) => Promise<Place | und
     const server = await startPostgres(suite);
     if (!server) return undefined;
     await migrate({ client: await server.pg() });
+    const stores: SessionStore[] = [];
     let opened = 0;
     return {
       at: String(server.port),
       async open(options = {}, name = "agui") {
         const client = opened++ % 2 === 0 ? await server.pg() : await server.postgresJs();
         await migrate({ client, schema: name });
-        return postgresSessions({ client, schema: name, ...patient, ...options });
+        const store = postgresSessions({ client, schema: name, ...patient, ...options });
+        stores.push(store);
+        return store;
       },
-      close: () => server.stop(),
+      async close() {
+        // A pool does not end before the connection that listens is given back.
+        await Promise.all(stores.map(async (store) => store.close()));
+        await server.stop();
+      },
     };
   },
 };

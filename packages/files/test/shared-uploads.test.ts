@@ -8,6 +8,7 @@ import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
 import { fakeClock } from "@holodeck/agui-testing";
 import { createAgentHandler } from "@holodeck/agui";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openPlace } from "../../agui/test/_places.ts";
 import { startRedis } from "../../sessions/test/_redis.ts";
 import { extractFiles } from "../src/index.ts";
 import { makePdf } from "./_make.ts";
@@ -16,9 +17,11 @@ import type { Echo } from "./_serve.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "shared-uploads-"));
 const redis = await startRedis("uploads that several servers find");
+const postgres = await openPlace("PostgreSQL", "uploads that several servers find");
 const pdf = await makePdf("Found by the other one");
 afterAll(async () => {
   await redis?.stop();
+  await postgres?.close();
   await rm(folder, { recursive: true });
 });
 
@@ -49,6 +52,8 @@ if (redis) {
     },
   );
 }
+
+if (postgres) places.push({ name: "PostgreSQL", open: () => postgres.open() });
 
 describe.each(places)("an upload in $name", ({ open }) => {
   const clock = fakeClock();
