@@ -1,4 +1,4 @@
-import type { Message } from "@holodeck/agui-core";
+import type { AgentFunction, Message } from "@holodeck/agui-core";
 import { toExpressHandler } from "@holodeck/agui-express";
 import { toFastifyPlugin } from "@holodeck/agui-fastify";
 import { toNodeHandler } from "@holodeck/agui-node";
@@ -19,10 +19,11 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { listen } from "../../node/test/_listen.ts";
 import { createAgentHandler } from "../src/index.ts";
 import type { AgentHandler, AgentHandlerOptions } from "../src/index.ts";
-import { memoryLogger } from "./_helpers.ts";
+import { deferred, memoryLogger } from "./_helpers.ts";
 
 const MiB = 1024 * 1024;
-const text = "x".repeat(4 * MiB);
+// Pairs that a cut at a round number of units would tear apart.
+const text = "x🌍y".repeat(700_000);
 const route = "/agui/threads/heavy/messages";
 const stallMs = 30_000;
 // What a response holds while its client reads nothing: a portion, and what Node has of the next.
@@ -36,7 +37,10 @@ interface Heavy {
 }
 
 /** A handler with a thread of 4 MiB for every caller. */
-async function heavy(options: AgentHandlerOptions = {}): Promise<Heavy> {
+async function heavy(
+  options: AgentHandlerOptions = {},
+  agent: AgentFunction = async () => "ok",
+): Promise<Heavy> {
   const clock = fakeClock(1_000_000);
   const store = memorySessions();
   let made = 0;
@@ -56,7 +60,7 @@ async function heavy(options: AgentHandlerOptions = {}): Promise<Heavy> {
       };
     },
   });
-  const handler = createAgentHandler(async () => "ok", {
+  const handler = createAgentHandler(agent, {
     sessions: counted,
     clock,
     logger: memoryLogger(),
@@ -196,7 +200,7 @@ test("a client that reads slowly receives all of it, over every carrier", async 
   socket.resume();
   await once(socket, "close");
   const [head = "", body = ""] = received.split("\r\n\r\n");
-  expect(head).toContain(`content-length: ${body.length}`);
+  expect(head).toContain(`content-length: ${Buffer.byteLength(body)}`);
   expect((JSON.parse(body) as { messages: Message[] }).messages[0]!.content).toBe(text);
   const whole = await handler.fetch(new Request(`http://test.local${route}`));
   expect(await whole.text()).toBe(body);
@@ -242,6 +246,74 @@ describe("what all clients together leave unread", () => {
     expect(answer.status).toBe(200);
     expect(((await answer.json()) as { messages: Message[] }).messages).toHaveLength(1);
     await closed;
+  });
+});
+
+describe("the snapshots of a client that joins a run", () => {
+  /** A run on the heavy thread that goes on until `end` is called. */
+  async function joined(
+    limits: AgentHandlerOptions["limits"] = {},
+  ): Promise<Heavy & Served & { end: () => void }> {
+    const began = deferred();
+    const ended = deferred();
+    const made = await heavy({ limits, onDisconnect: "continue" }, async (_input, { emit }) => {
+      void emit.text("a");
+      began.resolve();
+      await ended.promise;
+    });
+    onTestFinished(() => ended.resolve());
+    const { handler } = made;
+    const messages = [
+      { id: "a", role: "assistant", content: text },
+      { id: "u", role: "user", content: "hi" },
+    ];
+    const body = JSON.stringify({ threadId: "heavy", runId: "live", messages });
+    const headers = { "content-type": "application/json" };
+    const request = new Request("http://test.local/agui", { method: "POST", headers, body });
+    await (await handler.fetch(request)).body!.cancel();
+    await began.promise;
+    return {
+      ...made,
+      end: () => ended.resolve(),
+      ...(await served(createServer(toNodeHandler(handler)))),
+    };
+  }
+
+  const join = get("/agui/runs/live/events");
+
+  test("are written as it reads, and cut after stallMs", async () => {
+    const { port, sockets, clock } = await joined();
+    ask(port, join);
+    await expect.poll(() => sockets.length).toBe(1);
+    await isStill(sockets);
+    expect(sockets[0]!.writableLength).toBeLessThan(held);
+    const closed = once(sockets[0]!, "close");
+    await clock.advance(stallMs + 10_000);
+    await closed;
+  });
+
+  test("count to what all clients leave unread", async () => {
+    const { port, sockets } = await joined({ unsentBytes: 6 * MiB });
+    for (let client = 0; client < 2; client++) ask(port, join);
+    await expect.poll(() => sockets.length).toBe(2);
+    await isStill(sockets);
+    const late = ask(port, join);
+    late.resume();
+    await once(late, "close");
+    expect(sockets.slice(0, 2).map(({ destroyed }) => destroyed)).toEqual([false, false]);
+    const url = `http://127.0.0.1:${port}`;
+    expect((await fetch(`${url}${route}`)).status).toBe(503);
+  });
+
+  test("arrive whole when it reads, with characters of two units", async () => {
+    const { port, end } = await joined();
+    const response = await fetch(`http://127.0.0.1:${port}/agui/runs/live/events`);
+    const reading = response.text();
+    end();
+    const frames = (await reading).split("\n").filter((line) => line.startsWith("data: "));
+    const events = frames.map((line) => JSON.parse(line.slice(6)) as Record<string, unknown>);
+    const snapshot = events.find(({ type }) => type === "MESSAGES_SNAPSHOT");
+    expect((snapshot!["messages"] as Message[])[0]!.content === text).toBe(true);
   });
 });
 

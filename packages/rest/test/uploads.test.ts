@@ -219,6 +219,8 @@ describe("the names of files", () => {
     ["a/", "file-1"],
     ["  ", "file-1"],
     ["Übersicht 👩‍🔬.txt", "Übersicht 👩‍🔬.txt"],
+    ["in\u200bvoice\u2060.p\u00addf", "invoice.pdf"],
+    ["a\u200db\u200c\u3164.txt\u{e0041}", "ab.txt"],
     ["🌦".repeat(300), "🌦".repeat(255)],
   ])("are made harmless: %j", async ([filename, name]) => {
     const server = shared();

@@ -13,13 +13,12 @@ export function assertOwnForm(call: Sent): void {
 }
 
 /**
- * The same for a request that changes something and has no body, or any body: what a page of another site can send
- * without asking is refused. Browsers ask before DELETE and PATCH, unless a host makes them of a form's POST.
+ * The same for a request that changes something, with any body or none. DELETE and PATCH are treated like POST: browsers
+ * ask before them, but a host may make them of a form's POST.
  */
-export function assertOwnRequest(request: Sent & Pick<Exchange, "method">): void {
+export function assertOwnRequest(request: Sent): void {
   if (isOwnPage(request) || isAskedFor(request) || hasJsonType(request)) return;
-  const isSimple = request.method === "POST" || isWithoutCors(request.header("sec-fetch-mode"));
-  if (isSimple) throw refusal("request");
+  throw refusal("request");
 }
 
 function refusal(what: string): AgentError {
@@ -55,8 +54,4 @@ export function isJsonType(contentType: string | undefined): boolean {
   if (contentType === "application/json") return true;
   const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return type === "application/json" || /^application\/[\w.+-]+\+json$/.test(type);
-}
-
-function isWithoutCors(mode: string | undefined): boolean {
-  return mode === "navigate" || mode === "no-cors";
 }

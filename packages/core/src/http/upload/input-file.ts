@@ -19,8 +19,10 @@ export function createInputFile(
   };
 }
 
-// Control characters, and those that make a name read differently from what it is.
-const misleading = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
+// Control characters, those that make a name read differently from what it is, and those that cannot be seen. A joiner
+// stays inside an emoji.
+const misleading =
+  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u115f\u1160\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]|(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d|\u200d(?!\p{Extended_Pictographic})/gu;
 const maxNameChars = 255;
 
 /** A client's file name, harmless: the last part of its path, without control characters. */
