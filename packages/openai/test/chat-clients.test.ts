@@ -234,7 +234,7 @@ describe("LangChain's ChatOpenAI", () => {
     const model = (await connect("forecaster")).bindTools([weather]);
     const first = await model.invoke(question);
     expect(first.tool_calls).toMatchObject([{ name: "get_weather", args: { city: "Oslo" } }]);
-    const result = await weather.invoke(first.tool_calls![0]);
+    const result = await weather.invoke(first.tool_calls![0]!);
     const second = await model.invoke([["human", question], first, result]);
     expect(second.text).toBe("It is wet in Oslo.");
   });
