@@ -64,7 +64,7 @@ const rooms = {
   sessions: { kit: [], memory: ["kit"], sqlite: ["kit"], redis: ["kit"], postgres: ["kit"] },
   protocol: { decode: [], encode: [] },
   vercel: { shared: [], decode: ["shared"], "ui-stream": ["shared"], "data-stream": ["shared"] },
-  openai: { shared: [], models: ["shared"], chat: ["shared"] },
+  openai: { shared: [], models: ["shared"], chat: ["shared"], responses: ["shared"] },
   rest: { shared: [], rest: ["shared"], threads: ["shared"] },
   files: {
     shared: [],

@@ -1,15 +1,25 @@
 import type { Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
-import { answerCompletion } from "./chat/chat.ts";
+import { completeChat } from "./chat/complete-chat.ts";
 import { getModel, listModels } from "./models/models.ts";
-import { completionOperation, listOperation, modelOperation } from "./operations.ts";
+import {
+  cancelOperation,
+  completionOperation,
+  createOperation,
+  getOperation,
+  inputItemsOperation,
+  listOperation,
+  modelOperation,
+} from "./operations.ts";
 import { resolveOpenAiOptions } from "./options.ts";
 import type { OpenAiOptions, OpenAiSettings } from "./options.ts";
+import { createResponse } from "./responses/create-response.ts";
+import { cancelResponse, getResponse, listInputItems } from "./responses/get-response.ts";
 import { errorReply } from "./shared/errors.ts";
 import { toSeconds } from "./shared/wire.ts";
 
 /**
  * Agents as models, for every client of OpenAI's API: `GET /v1/models` lists them, `POST /v1/chat/completions`
- * asks one.
+ * and `POST /v1/responses` ask one.
  *
  * @example
  * ```ts
@@ -33,7 +43,7 @@ function withErrors(route: Route): Route {
 function routesOf(settings: OpenAiSettings, host: ProtocolHost): Route[] {
   const { path } = settings;
   const mounted = { ...settings, host };
-  // The time since when they are served: agents have no date of their own.
+  // The time since when they are served: agents have no date.
   const created = toSeconds(Date.now());
   return [
     {
@@ -52,8 +62,34 @@ function routesOf(settings: OpenAiSettings, host: ProtocolHost): Route[] {
       method: "POST",
       path: `${path}/chat/completions`,
       body: "json",
-      handle: (call) => answerCompletion(call, mounted),
+      handle: (call) => completeChat(call, mounted),
       operation: completionOperation,
+    },
+    {
+      method: "POST",
+      path: `${path}/responses`,
+      body: "json",
+      handle: (call) => createResponse(call, mounted),
+      operation: createOperation,
+    },
+    {
+      method: "GET",
+      path: `${path}/responses/:id`,
+      handle: (call) => getResponse(call, host),
+      operation: getOperation,
+    },
+    {
+      method: "POST",
+      path: `${path}/responses/:id/cancel`,
+      body: "optional-json",
+      handle: (call) => cancelResponse(call, host),
+      operation: cancelOperation,
+    },
+    {
+      method: "GET",
+      path: `${path}/responses/:id/input_items`,
+      handle: (call) => listInputItems(call, host),
+      operation: inputItemsOperation,
     },
   ];
 }

@@ -106,6 +106,77 @@ export function completionOperation(): Json {
   };
 }
 
+const responseBody: Json = {
+  type: "object",
+  description: "A response. Further parameters reach the agent as forwardedProps.",
+  properties: {
+    model: { ...text, description: "The id of an agent; by default the default agent." },
+    input: { description: "A text, or a list of items.", type: ["string", "array", "null"] },
+    instructions: { type: ["string", "null"] },
+    previous_response_id: { type: ["string", "null"] },
+    conversation: { description: "The id of a thread, or an object with it." },
+    tools: { type: ["array", "null"], items: open },
+    stream: { type: ["boolean", "null"] },
+    background: { type: ["boolean", "null"] },
+    store: { type: ["boolean", "null"] },
+  },
+};
+
+const responseOrStream: Json = {
+  description: "The response, or its events and [DONE].",
+  content: { "application/json": { schema: open }, "text/event-stream": { schema: text } },
+};
+
+/** The OpenAPI operation of `POST {path}/responses`. */
+export function createOperation(): Json {
+  return {
+    operationId: "openaiCreateResponse",
+    summary: "Asks an agent for a response, as one object, as a stream, or in the background.",
+    tags,
+    requestBody: { required: true, content: { "application/json": { schema: responseBody } } },
+    responses: { "200": responseOrStream, default: failure },
+  };
+}
+
+/** The OpenAPI operation of `GET {path}/responses/{id}`. */
+export function getOperation(): Json {
+  return {
+    operationId: "openaiGetResponse",
+    summary: "Returns a stored response, or its stream after an event.",
+    tags,
+    parameters: [
+      { name: "stream", in: "query", schema: { type: "boolean" } },
+      { name: "starting_after", in: "query", schema: { type: "integer" } },
+    ],
+    responses: { "200": responseOrStream, default: failure },
+  };
+}
+
+/** The OpenAPI operation of `POST {path}/responses/{id}/cancel`. */
+export function cancelOperation(): Json {
+  return {
+    operationId: "openaiCancelResponse",
+    summary: "Stops a response.",
+    tags,
+    responses: { "200": json("The response.", open), default: failure },
+  };
+}
+
+/** The OpenAPI operation of `GET {path}/responses/{id}/input_items`. */
+export function inputItemsOperation(): Json {
+  return {
+    operationId: "openaiListInputItems",
+    summary: "Lists what the request of a response brought.",
+    tags,
+    parameters: [
+      { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 100 } },
+      { name: "order", in: "query", schema: { type: "string", enum: ["asc", "desc"] } },
+      { name: "after", in: "query", schema: text },
+    ],
+    responses: { "200": json("The items.", open), default: failure },
+  };
+}
+
 function json(description: string, schema: Json): Json {
   return { description, content: { "application/json": { schema } } };
 }

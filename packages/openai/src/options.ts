@@ -1,6 +1,7 @@
 import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { ProtocolHost } from "@holodeck/agui-core";
 import type { ServerToolDisplay } from "./shared/answer-reader.ts";
+import type { ApprovalDisplay } from "./responses/response-note.ts";
 import type { InstructionsTarget } from "./shared/instructions.ts";
 
 /** Where the models are served, and what their clients are shown. */
@@ -22,6 +23,12 @@ export interface OpenAiOptions {
    * @default "context"
    */
   instructions?: InstructionsTarget;
+  /**
+   * How the Responses API asks for approvals of server tools: by `mcp_approval_request` items, or by a call of the
+   * function `approve`, for clients that know only functions.
+   * @default "mcp"
+   */
+  approvals?: ApprovalDisplay;
 }
 
 /** Every option, with its default. */
@@ -35,16 +42,18 @@ export interface Mounted extends OpenAiSettings {
 const choices = {
   serverTools: ["reasoning", "hidden"],
   instructions: ["context", "messages"],
+  approvals: ["mcp", "function"],
 } as const;
 
 /** Checks the options and adds the defaults. */
 export function resolveOpenAiOptions(options: OpenAiOptions): OpenAiSettings {
   assertOptions("openai", options, ["path", ...Object.keys(choices)]);
-  const { path = "/v1", serverTools = "reasoning", instructions = "context" } = options;
+  const { path = "/v1", serverTools = "reasoning" } = options;
+  const { instructions = "context", approvals = "mcp" } = options;
   if (typeof path !== "string" || !path.startsWith("/")) {
     throw new TypeError(`openai({ path: ${describeValue(path)} }) must start with "/".`);
   }
-  const settings = { path: path.replace(/\/$/, ""), serverTools, instructions };
+  const settings = { path: path.replace(/\/$/, ""), serverTools, instructions, approvals };
   for (const [name, known] of Object.entries(choices)) {
     const value = settings[name as keyof typeof choices];
     if ((known as readonly string[]).includes(value)) continue;

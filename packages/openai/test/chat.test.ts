@@ -171,7 +171,7 @@ describe("what an agent receives", () => {
         { role: "assistant", toolCalls: [{ id: "c1", function: { name: "get_weather" } }] },
         { role: "tool", toolCallId: "c1", content: "wet" },
         { role: "assistant", content: "It is wet." },
-        { role: "user", content: [{ type: "text", text: "And tomorrow?" }] },
+        { role: "user", content: "And tomorrow?" },
       ],
       tools: [{ name: "get_weather", description: "The weather." }],
     });

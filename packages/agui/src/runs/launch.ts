@@ -6,6 +6,7 @@ import type {
   Lease,
   RunAgentInput,
   RunKey,
+  RunRequest,
   Session,
   TakenCall,
 } from "@holodeck/agui-core";
@@ -46,6 +47,14 @@ interface AcceptedRun {
 }
 
 const nothing: readonly never[] = Object.freeze([]);
+/** The client of a run in the background: it never leaves. */
+const stays = { onLeave(): void {} };
+
+// Nearly all runs have none.
+function toPrologue({ prologue = nothing }: RunRequest, exposed: unknown): readonly unknown[] {
+  if (exposed === undefined) return prologue;
+  return [...prologue, { type: "STATE_SNAPSHOT", snapshot: exposed }];
+}
 
 export interface Launcher {
   /**
@@ -181,7 +190,7 @@ export function createLauncher(options: HostOptions): Launcher {
           lost,
           claimed,
         },
-        prologue: exposed === undefined ? nothing : [{ type: "STATE_SNAPSHOT", snapshot: exposed }],
+        prologue: toPrologue(request, exposed),
         questions: request.clientTools === "inline" ? createQuestions(sessions, lease) : undefined,
         sentHistory,
         log: thread,
@@ -190,6 +199,7 @@ export function createLauncher(options: HostOptions): Launcher {
       thread,
     );
     thread.enter(run);
+    if (request.isBackground) run.clients.collect(stays);
     return admit(run);
   }
 
@@ -255,6 +265,7 @@ export function createLauncher(options: HostOptions): Launcher {
           history,
           middleware,
           context: { ...context, claimed: prepared.claimed },
+          prologue: request.prologue ?? nothing,
           onEnd: (ended) => {
             place = keepUntilDrained(runs, id, ended);
           },

@@ -1,4 +1,4 @@
-import type { Awaitable, Json } from "./agent.ts";
+import type { AgentEvent, Awaitable, Json } from "./agent.ts";
 import type { AgentRequest, Logger, Principal } from "./context.ts";
 import type { AgentError } from "./errors.ts";
 import type { Encoder, Reply } from "./exchange.ts";
@@ -104,6 +104,13 @@ export interface RunRequest {
   readonly isNewThread?: boolean;
   /** Messages the thread keeps at most; older ones are pruned. */
   readonly maxMessages?: number;
+  /**
+   * Once it was followed or collected, the run goes on without a client. It counts as followed until it ends: no other
+   * run takes its place because its clients have left.
+   */
+  readonly isBackground?: boolean;
+  /** Events that the log has before those of the agent, such as what a protocol needs to show the run again. */
+  readonly prologue?: readonly AgentEvent[];
 }
 
 export type RunTarget = { readonly runId: string } | { readonly threadId: string };

@@ -3,13 +3,13 @@ import type { AnswerEnd } from "../shared/answer-reader.ts";
 import type { TotalUsage } from "../shared/usage.ts";
 
 /** Why an answer ended, in the words of chat completions. */
-export type CompletionFinishReason = "stop" | "tool_calls" | "length";
+export type ChatFinishReason = "stop" | "tool_calls" | "length";
 
 /** Between two messages of one answer, which is a single message there. */
 export const betweenMessages = "\n\n";
 
 /** An answer that was stopped is not whole: `length` is the reason that clients know for it. */
-export function completionFinishReason(end: AnswerEnd, hasCalls: boolean): CompletionFinishReason {
+export function chatFinishReasonOf(end: AnswerEnd, hasCalls: boolean): ChatFinishReason {
   if (end.type === "cancelled") return "length";
   return hasCalls ? "tool_calls" : "stop";
 }

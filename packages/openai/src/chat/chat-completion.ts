@@ -2,7 +2,7 @@ import type { BaseEvent, Json } from "@holodeck/agui-core";
 import { AnswerReader } from "../shared/answer-reader.ts";
 import type { AnswerEnd, AnswerListener, AnswerReaderOptions } from "../shared/answer-reader.ts";
 import { toQuestionCall } from "../shared/question-call.ts";
-import { betweenMessages, completionFinishReason, toChatUsage } from "./chat-answer.ts";
+import { betweenMessages, chatFinishReasonOf, toChatUsage } from "./chat-answer.ts";
 
 interface ChatToolCall {
   readonly id: string;
@@ -85,7 +85,7 @@ export class ChatCompletion implements AnswerListener {
             ...(calls.length === 0 ? {} : { tool_calls: calls }),
           },
           logprobs: null,
-          finish_reason: completionFinishReason(end, calls.length > 0),
+          finish_reason: chatFinishReasonOf(end, calls.length > 0),
         },
       ],
       ...(end.usage && { usage: toChatUsage(end.usage) }),

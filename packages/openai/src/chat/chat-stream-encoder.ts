@@ -6,8 +6,8 @@ import { streamHeaders, toSeconds } from "../shared/wire.ts";
 import { zeroUsage } from "../shared/usage.ts";
 import { toRunFailure } from "../shared/errors.ts";
 import { toQuestionCall } from "../shared/question-call.ts";
-import { betweenMessages, completionFinishReason, toChatUsage } from "./chat-answer.ts";
-import type { CompletionFinishReason } from "./chat-answer.ts";
+import { betweenMessages, chatFinishReasonOf, toChatUsage } from "./chat-answer.ts";
+import type { ChatFinishReason } from "./chat-answer.ts";
 
 /** The request that a stream answers. */
 export interface ChatStreamEncoderOptions extends Partial<AnswerReaderOptions> {
@@ -123,7 +123,7 @@ class ChatChunks implements AnswerListener {
       return;
     }
     if (end.type === "asked") this.#ask(end.questions);
-    this.#delta({}, completionFinishReason(end, this.#indexes.size > 0));
+    this.#delta({}, chatFinishReasonOf(end, this.#indexes.size > 0));
     if (!this.#options.includeUsage) return;
     const usage = JSON.stringify(toChatUsage(end.usage ?? zeroUsage));
     this.#frames += `${this.#head}"choices":[],"usage":${usage}}\n\n`;
@@ -150,7 +150,7 @@ class ChatChunks implements AnswerListener {
     this.#delta({ role: "assistant", content: "" });
   }
 
-  #delta(delta: Json, reason: CompletionFinishReason | null = null): void {
+  #delta(delta: Json, reason: ChatFinishReason | null = null): void {
     const choice = { index: 0, delta, logprobs: null, finish_reason: reason };
     this.#frames += `${this.#head}"choices":[${JSON.stringify(choice)}]${this.#tail}}\n\n`;
   }

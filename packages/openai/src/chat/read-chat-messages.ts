@@ -1,8 +1,8 @@
 import { isMessageId, isRecord } from "@holodeck/agui-core/internal";
 import { ulid } from "@holodeck/agui-core";
 import type { Json, Limits, Message } from "@holodeck/agui-core";
-import { readContentText, readUserContent } from "../shared/content.ts";
-import { invalidField } from "../shared/errors.ts";
+import { readPlainText, readUserContent } from "../shared/content.ts";
+import { invalidParam } from "../shared/errors.ts";
 import type { InstructionsTarget } from "../shared/instructions.ts";
 
 type Assistant = Extract<Message, { role: "assistant" }>;
@@ -21,19 +21,19 @@ export function readChatMessages(
   target: InstructionsTarget,
 ): ChatMessages {
   if (!Array.isArray(value) || value.length === 0) {
-    throw invalidField("messages", "must be a list with at least one message.");
+    throw invalidParam("messages", "must be a list with at least one message.");
   }
   if (value.length > most) {
-    throw invalidField("messages", `must have at most ${most} entries; this has ${value.length}.`);
+    throw invalidParam("messages", `must have at most ${most} entries; this has ${value.length}.`);
   }
   const messages: Message[] = [];
   const instructions: string[] = [];
   (value as unknown[]).forEach((entry, index) => {
     const path = `messages.${index}`;
-    if (!isRecord(entry)) throw invalidField(path, "must be an object.");
+    if (!isRecord(entry)) throw invalidParam(path, "must be an object.");
     const { role, content } = entry;
     if ((role === "system" || role === "developer") && target === "context") {
-      instructions.push(readContentText(content, `${path}.content`));
+      instructions.push(readPlainText(content, `${path}.content`));
     } else messages.push(readMessage(entry, path));
   });
   return { messages, instructions };
@@ -47,7 +47,7 @@ function readMessage(entry: Json, path: string): Message {
     case "user":
       return { id, role, content: readUserContent(content, `${path}.content`), ...name };
     case "assistant": {
-      const text = readContentText(content, `${path}.content`);
+      const text = readPlainText(content, `${path}.content`);
       const toolCalls = readCalls(calls, `${path}.tool_calls`);
       return {
         id,
@@ -60,15 +60,15 @@ function readMessage(entry: Json, path: string): Message {
     case "tool": {
       const toolCallId = entry.tool_call_id;
       if (!isMessageId(toolCallId)) {
-        throw invalidField(`${path}.tool_call_id`, "must be the id of the call that it answers.");
+        throw invalidParam(`${path}.tool_call_id`, "must be the id of the call that it answers.");
       }
-      return { id, role, toolCallId, content: readContentText(content, `${path}.content`) };
+      return { id, role, toolCallId, content: readPlainText(content, `${path}.content`) };
     }
     case "system":
     case "developer":
-      return { id, role, content: readContentText(content, `${path}.content`), ...name };
+      return { id, role, content: readPlainText(content, `${path}.content`), ...name };
     default:
-      throw invalidField(
+      throw invalidParam(
         `${path}.role`,
         "must be one of system, developer, user, assistant and tool.",
       );
@@ -77,12 +77,12 @@ function readMessage(entry: Json, path: string): Message {
 
 function readCalls(value: unknown, path: string): ToolCalls {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw invalidField(path, "must be a list.");
+  if (!Array.isArray(value)) throw invalidParam(path, "must be a list.");
   return (value as unknown[]).map((call, index) => {
     const { id, function: made } = isRecord(call) ? call : {};
     const { name, arguments: args = "" } = isRecord(made) ? made : {};
     if (!isMessageId(id) || typeof name !== "string" || typeof args !== "string") {
-      throw invalidField(
+      throw invalidParam(
         `${path}.${index}`,
         "must be a function call with id, name and arguments.",
       );

@@ -1,7 +1,7 @@
 import { EventType } from "@holodeck/agui-core";
 import { asText, isRecord } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Message } from "@holodeck/agui-core";
-import { toTotalUsage } from "./usage.ts";
+import { addUsage } from "./usage.ts";
 import type { TotalUsage } from "./usage.ts";
 
 /** How the calls of server tools are shown: as a line of reasoning each, or not at all. */
@@ -103,7 +103,7 @@ export class AnswerReader {
       case EventType.RUN_ERROR:
         return this.#listener.end({
           type: "failed",
-          usage: toTotalUsage(event.usage),
+          usage: addUsage(event.usage),
           code: asText(event.code) ?? "agent-error",
           message: asText(event.message) ?? "",
         });
@@ -187,7 +187,7 @@ export class AnswerReader {
   }
 
   #finish({ outcome, usage: used }: BaseEvent): void {
-    const usage = toTotalUsage(used);
+    const usage = addUsage(used);
     const { type, interrupts } = isRecord(outcome) ? outcome : {};
     if (type === "cancelled") return this.#listener.end({ type, usage });
     const questions =

@@ -1,10 +1,10 @@
 import { AgentError } from "@holodeck/agui-core";
 import { isRecord } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
-import { invalidField } from "./errors.ts";
+import { invalidParam } from "./errors.ts";
 
 /** The body of a request as an object. */
-export function readRequestBody(body: unknown): Json {
+export function readObjectBody(body: unknown): Json {
   if (isRecord(body)) return body;
   throw new AgentError("invalid-request", "The body must be a JSON object.");
 }
@@ -13,5 +13,5 @@ export function readRequestBody(body: unknown): Json {
 export function readModel(model: unknown): string | undefined {
   if (model === undefined || model === null || model === "") return undefined;
   if (typeof model === "string") return model;
-  throw invalidField("model", "must be the id of an agent, as in GET /models.");
+  throw invalidParam("model", "must be the id of an agent, as in GET /models.");
 }

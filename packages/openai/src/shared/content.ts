@@ -1,6 +1,6 @@
 import { asText, isRecord, own, toBase64, typeOfUpload } from "@holodeck/agui-core/internal";
 import type { Json, Message } from "@holodeck/agui-core";
-import { invalidField } from "./errors.ts";
+import { invalidParam } from "./errors.ts";
 
 export type UserContent = Extract<Message, { role: "user" }>["content"];
 type ContentPart = Exclude<UserContent, string>[number];
@@ -9,15 +9,18 @@ type FileSource = Extract<ContentPart, { source: unknown }>["source"];
 /** The content of a user message of either API: a text, or parts with images, audio and files. */
 export function readUserContent(value: unknown, path: string): UserContent {
   if (typeof value === "string") return value;
-  if (!Array.isArray(value)) throw invalidField(path, "must be a string or a list of parts.");
-  return (value as unknown[]).map((part, index) => readPart(part, `${path}.${index}`));
+  if (!Array.isArray(value)) throw invalidParam(path, "must be a string or a list of parts.");
+  const parts = (value as unknown[]).map((part, index) => readPart(part, `${path}.${index}`));
+  // Many clients send a text as the only part of a list, and agents look for a string first.
+  const [first] = parts;
+  return parts.length === 1 && first?.type === "text" ? first.text : parts;
 }
 
 /** The text of a message that has nothing else: of an assistant, a tool, or instructions. */
-export function readContentText(value: unknown, path: string): string {
+export function readPlainText(value: unknown, path: string): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";
-  if (!Array.isArray(value)) throw invalidField(path, "must be a string or a list of parts.");
+  if (!Array.isArray(value)) throw invalidParam(path, "must be a string or a list of parts.");
   return (value as unknown[])
     .map((part) => (isRecord(part) ? (asText(part.text) ?? asText(part.refusal) ?? "") : ""))
     .join("");
@@ -30,7 +33,7 @@ function readPart(part: unknown, path: string): ContentPart {
     case "text":
     case "input_text":
     case "output_text":
-      if (typeof fields.text !== "string") throw invalidField(`${path}.text`, "must be a string.");
+      if (typeof fields.text !== "string") throw invalidParam(`${path}.text`, "must be a string.");
       return { type: "text", text: fields.text };
     case "image_url":
     case "input_image":
@@ -42,7 +45,7 @@ function readPart(part: unknown, path: string): ContentPart {
     case "input_file":
       return readFile(fields, path);
     default:
-      throw invalidField(
+      throw invalidParam(
         `${path}.type`,
         "must be one of text, image_url, input_audio, file, input_text, input_image, input_file.",
       );
@@ -53,13 +56,13 @@ function readImage({ image_url: image, file_id: fileId }: Json, path: string): C
   if (typeof fileId === "string") return { type: "image", source: stored(fileId) };
   const url = isRecord(image) ? image.url : image;
   const source = typeof url === "string" ? toSource(url) : undefined;
-  if (!source) throw invalidField(`${path}.image_url`, "must be an http, https or data URL.");
+  if (!source) throw invalidParam(`${path}.image_url`, "must be an http, https or data URL.");
   return { type: "image", source };
 }
 
 function readAudio(audio: unknown, path: string): ContentPart {
   const { data, format } = isRecord(audio) ? audio : {};
-  if (typeof data !== "string") throw invalidField(`${path}.data`, "must be base64.");
+  if (typeof data !== "string") throw invalidParam(`${path}.data`, "must be base64.");
   const mimeType = format === "mp3" ? "audio/mpeg" : `audio/${asText(format) ?? "wav"}`;
   return { type: "audio", source: { type: "data", value: data, mimeType } };
 }
@@ -76,7 +79,7 @@ function readFile(file: Json, path: string): ContentPart {
           ? toSource(url)
           : undefined;
   if (!source) {
-    throw invalidField(path, "needs file_data (base64 or a data URL), file_url (http) or file_id.");
+    throw invalidParam(path, "needs file_data (base64 or a data URL), file_url (http) or file_id.");
   }
   const kind = source.mimeType?.startsWith("image/") ? "image" : "document";
   return { type: kind, source, ...(filename !== undefined && { metadata: { filename } }) };

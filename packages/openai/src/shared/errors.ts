@@ -16,6 +16,7 @@ const codes: Readonly<Partial<Record<AgentErrorCode, string | null>>> = {
   "authentication-required": "invalid_api_key",
   forbidden: "insufficient_permissions",
   "agent-not-found": "model_not_found",
+  "run-not-found": "response_not_found",
   "rate-limited": "rate_limit_exceeded",
   "capacity-exceeded": "rate_limit_exceeded",
   "payload-too-large": "request_too_large",
@@ -61,7 +62,7 @@ export function errorReply(error: AgentError): Reply {
 }
 
 /** A refusal that names the wrong member of the request. */
-export function invalidField(path: string, text: string): AgentError {
+export function invalidParam(path: string, text: string): AgentError {
   const message = `${toParam(path)} ${text}`;
   return new AgentError("invalid-request", message, { errors: [{ path, message }] });
 }

@@ -1,6 +1,6 @@
 import { asText, isRecord } from "@holodeck/agui-core/internal";
 import type { Tool } from "@holodeck/agui-core";
-import { invalidField } from "./errors.ts";
+import { invalidParam } from "./errors.ts";
 
 /** The tools of a request. */
 export interface OfferedTools {
@@ -13,16 +13,16 @@ export interface OfferedTools {
 /** Reads `tools` of either API: a function is nested in chat completions and flat in Responses. */
 export function readTools(value: unknown): OfferedTools {
   if (value === undefined || value === null) return { tools: [], others: [] };
-  if (!Array.isArray(value)) throw invalidField("tools", "must be a list.");
+  if (!Array.isArray(value)) throw invalidParam("tools", "must be a list.");
   const tools: Tool[] = [];
   const others: unknown[] = [];
   (value as unknown[]).forEach((entry, index) => {
-    if (!isRecord(entry)) throw invalidField(`tools.${index}`, "must be an object.");
+    if (!isRecord(entry)) throw invalidParam(`tools.${index}`, "must be an object.");
     if (entry.type !== "function") return others.push(entry);
     const made = isRecord(entry.function) ? entry.function : entry;
     const { name, parameters } = made;
     if (typeof name !== "string" || name === "") {
-      throw invalidField(`tools.${index}.name`, "must be the name of a function.");
+      throw invalidParam(`tools.${index}.name`, "must be the name of a function.");
     }
     tools.push({
       name,

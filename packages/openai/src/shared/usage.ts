@@ -12,7 +12,7 @@ export interface TotalUsage {
 export const zeroUsage: TotalUsage = { input: 0, output: 0, total: 0, cached: 0, reasoning: 0 };
 
 /** Adds up the usage at the end of a run. Returns undefined when none was reported. */
-export function toTotalUsage(usage: unknown): TotalUsage | undefined {
+export function addUsage(usage: unknown): TotalUsage | undefined {
   if (!Array.isArray(usage) || usage.length === 0) return undefined;
   const sum: { -readonly [Name in keyof TotalUsage]: number } = { ...zeroUsage };
   for (const entry of usage.filter(isRecord)) {

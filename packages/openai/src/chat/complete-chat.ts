@@ -7,14 +7,14 @@ import { clientToolsOf } from "../shared/tools.ts";
 import { toSeconds } from "../shared/wire.ts";
 import { ChatCompletion } from "./chat-completion.ts";
 import { chatStreamEncoder } from "./chat-stream-encoder.ts";
-import { readChatRequest } from "./read-chat.ts";
-import type { CompletionRequest } from "./read-chat.ts";
+import { readCompletionRequest } from "./read-completion.ts";
+import type { CompletionRequest } from "./read-completion.ts";
 import { addedTo } from "./thread-input.ts";
 
 /** `POST {path}/chat/completions`: an answer as a stream or as one object. */
-export async function answerCompletion(call: Call, mounted: Mounted): Promise<Reply> {
+export async function completeChat(call: Call, mounted: Mounted): Promise<Reply> {
   const { host, instructions, serverTools } = mounted;
-  const asked = readChatRequest(call, { limits: host.limits, instructions });
+  const asked = readCompletionRequest(call, { limits: host.limits, instructions });
   const run = await start(call, asked, mounted);
   const { runId, threadId, agentId } = run.record;
   const model = asked.model ?? agentId;

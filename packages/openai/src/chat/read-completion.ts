@@ -1,8 +1,8 @@
 import { isOpaqueId } from "@holodeck/agui-core";
 import { asText, isRecord } from "@holodeck/agui-core/internal";
 import type { Call, Json, Limits, RunAgentInput } from "@holodeck/agui-core";
-import { readRequestBody, readModel } from "../shared/body.ts";
-import { invalidField } from "../shared/errors.ts";
+import { readObjectBody, readModel } from "../shared/body.ts";
+import { invalidParam } from "../shared/errors.ts";
 import { toContext } from "../shared/instructions.ts";
 import type { InstructionsTarget } from "../shared/instructions.ts";
 import { readTools } from "../shared/tools.ts";
@@ -22,11 +22,11 @@ export interface CompletionRequest extends Pick<
 }
 
 /** Reads the body of `POST /chat/completions`. What an agent has no use for is passed on in `forwardedProps`. */
-export function readChatRequest(
+export function readCompletionRequest(
   call: Call,
   { limits, instructions: target }: { limits: Limits; instructions: InstructionsTarget },
 ): CompletionRequest {
-  const body = readRequestBody(call.body);
+  const body = readObjectBody(call.body);
   const {
     model,
     messages: sent,
@@ -37,7 +37,7 @@ export function readChatRequest(
     ...rest
   } = body;
   if (n !== undefined && n !== null && n !== 1) {
-    throw invalidField("n", "must be 1: an agent gives one answer.");
+    throw invalidParam("n", "must be 1: an agent gives one answer.");
   }
   const { tools, others } = readTools(offered);
   const { messages, instructions } = readChatMessages(sent, limits, target);
@@ -59,5 +59,5 @@ function threadOf(call: Call, { metadata }: Json): string | undefined {
   const threadId = named ?? call.header("x-thread-id");
   if (threadId === undefined || threadId === null || threadId === "") return undefined;
   if (isOpaqueId(threadId)) return asText(threadId);
-  throw invalidField("metadata.thread_id", "must be 1 to 256 visible characters.");
+  throw invalidParam("metadata.thread_id", "must be 1 to 256 visible characters.");
 }

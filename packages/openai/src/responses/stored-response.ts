@@ -1,0 +1,61 @@
+import type { Call, Json, ProtocolHost, RunRecord } from "@holodeck/agui-core";
+import { ResponseBuilder } from "./response-builder.ts";
+import { placeOfItem, responseNotFound, runOfResponse, toResponseId } from "./response-ids.ts";
+import type { FindItem } from "./read-items.ts";
+
+/** A response of the caller, and its run. */
+export interface StoredResponse {
+  readonly record: RunRecord;
+  readonly builder: ResponseBuilder;
+}
+
+export function callerOf({ principal }: Call): string {
+  return principal?.id ?? "";
+}
+
+/** The run behind a response. Those of other principals are not found. */
+export async function findRecord(call: Call, id: string, host: ProtocolHost): Promise<RunRecord> {
+  const record = await host.sessions.runs.find(callerOf(call), runOfResponse(id));
+  if (!record) throw responseNotFound(id);
+  return record;
+}
+
+/** A response as far as its log goes, in any process of the store. */
+export async function loadResponse(
+  call: Call,
+  id: string,
+  host: ProtocolHost,
+): Promise<StoredResponse> {
+  const record = await findRecord(call, id, host);
+  const builder = new ResponseBuilder();
+  const { runs } = host.sessions;
+  let after = 0;
+  for (;;) {
+    const entries = await runs.read(record, after);
+    for (const { event, at } of entries) builder.read(event, at);
+    const last = entries.at(-1)?.to ?? after;
+    if (last <= after) break;
+    after = last;
+  }
+  // A run of another protocol is no response.
+  if (!builder.note) throw responseNotFound(id);
+  return { record, builder };
+}
+
+/** Finds items of earlier outputs by their ids, for `item_reference`. Each response is read once. */
+export function createItemFinder(call: Call, host: ProtocolHost): FindItem {
+  const outputs = new Map<string, Promise<readonly Json[]>>();
+  return async (id, path) => {
+    const place = placeOfItem(id);
+    if (!place) throw responseNotFound(id, path);
+    const { runId, index } = place;
+    let output = outputs.get(runId);
+    if (!output) {
+      output = loadResponse(call, toResponseId(runId), host).then(({ builder }) => builder.output);
+      outputs.set(runId, output);
+    }
+    const item = (await output)[index];
+    if (item?.id !== id) throw responseNotFound(id, path);
+    return item;
+  };
+}
