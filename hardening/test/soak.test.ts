@@ -18,7 +18,7 @@ function samples(
     heapBytes: heapAt(minute) + (minute % 3) * 0.2 * MB,
     resources: { Timeout: 3, TCPServerWrap: 1 },
     p99: 12,
-    idleP99: 1,
+    clientP99: 1,
     runs: 0,
     ...more(minute),
   }));
@@ -78,7 +78,7 @@ test.for([
 test("an event loop that is late on a machine where everything is late is no fault of the server", () => {
   const busy = samples(
     () => 40 * MB,
-    () => ({ p99: 400, idleP99: 300 }),
+    () => ({ p99: 400, clientP99: 300 }),
   );
   expect(judge(busy, {}).broken).toEqual([]);
 });
