@@ -152,8 +152,8 @@ BEGIN
     WHERE fence = p_fence RETURNING last INTO v_last;
   INSERT INTO agui.entries (fence, last, first, at, bytes, event)
     VALUES (p_fence, v_last, v_last, p_at, v_bytes, p_event);
+  -- Watchers stay until they have read the end: a thread that is deleted waits for them.
   DELETE FROM agui.commands WHERE fence = p_fence;
-  DELETE FROM agui.watchers WHERE fence = p_fence;
   PERFORM pg_notify('agui', p_fence || ' ' || v_last);
 END $$;
 
