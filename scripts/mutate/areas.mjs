@@ -69,7 +69,8 @@ export const areas = {
       ...tests("agui", "new-messages", "forged-for-agents", "waiting-calls", "thread-rules"),
       ...tests("agui", "waiting-for-a-result", "hostile-answer"),
       ...tests("core", "client-tools", "tools"),
-      ...tests("tools", "forged", "approvals", "waiting"),
+      ...tests("tools", "forged", "approvals", "waiting", "inline"),
+      ...tests("rest", "threads-tools"),
       ...tests("agui", "forged-results", "threads", "approved-calls", "forged-property"),
     ],
     // The rules are the same on every store.

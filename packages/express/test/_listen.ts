@@ -9,7 +9,8 @@ export interface Listening {
 
 /** Serves an app on a free port of the loopback; closing cuts what is still connected. */
 export async function listen(app: RequestListener): Promise<Listening> {
-  const server = createServer(app);
+  // A connection that is not used for long is not closed under a client that is about to use it.
+  const server = createServer({ keepAliveTimeout: 0 }, app);
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
   });

@@ -9,6 +9,8 @@ export interface Listening {
 
 /** Listens on a free port of the loopback; closing cuts what is still connected. */
 export async function listen(server: NetServer | Server): Promise<Listening> {
+  // A connection that is not used for long is not closed under a client that is about to use it.
+  if ("keepAliveTimeout" in server) server.keepAliveTimeout = 0;
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
