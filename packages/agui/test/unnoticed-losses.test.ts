@@ -62,7 +62,11 @@ describe.for(["SQLite", "node-redis", "PostgreSQL"])(
       for (const name of Object.keys(ways)) await recoveredBy(other, name);
       const next = await fetch(
         `${other.url}/agui`,
-        json({ threadId: "t-next", runId: "n", messages: [{ id: "n", role: "user", content: "?" }] }),
+        json({
+          threadId: "t-next",
+          runId: "n",
+          messages: [{ id: "n", role: "user", content: "?" }],
+        }),
       );
       other.send("go n");
       void next.body?.cancel().catch(() => undefined);

@@ -21,7 +21,7 @@ describe("chunks of a message that a subagent sends", () => {
     expect(kinds).toEqual([]);
   });
 
-  test("stay its own after their end, whoever sends more", () => {
+  test("stay its own after their end, whichever agent sends more", () => {
     const last = { ...end, ...theirs };
     const { events, kinds } = body({ ...start, ...theirs }, { ...content, ...theirs }, last, {
       ...chunk,
@@ -32,7 +32,7 @@ describe("chunks of a message that a subagent sends", () => {
     expect(kinds).toContain("wrong-owner");
   });
 
-  test("are told apart from a thought with the same id", () => {
+  test("are distinguished from a thought with the same id", () => {
     const thought = { type: "REASONING_MESSAGE_CHUNK", messageId: "m", delta: "hm" };
     const { events } = body({ ...chunk, ...theirs }, { ...thought, subagentRunId: "other" });
     const owners = events.map(({ type, subagentRunId }) => [type, subagentRunId]);

@@ -2,7 +2,7 @@ import type { Chunk, UnsentResponse } from "@holodeck/agui-core";
 import type { ServerResponse } from "node:http";
 import type { NodeRequest } from "./types.ts";
 
-export interface WholeAnswer {
+export interface WholeResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Chunk;
@@ -18,7 +18,7 @@ export interface WholeAnswer {
 export function respondWhole(
   res: ServerResponse,
   req: NodeRequest,
-  answer: WholeAnswer,
+  answer: WholeResponse,
 ): UnsentResponse | undefined {
   const { status, headers, body, isBodyless } = answer;
   const length = Buffer.byteLength(body);

@@ -1,7 +1,7 @@
 import type { Exchange, Reply } from "@holodeck/agui-core";
 import type { WholeAnswers } from "./whole-answers.ts";
 
-export interface SendOptions {
+export interface SendReplyOptions {
   readonly requestId: string;
   readonly answers: WholeAnswers;
   /** Whose reply it is. */
@@ -9,7 +9,7 @@ export interface SendOptions {
 }
 
 /** Writes a reply to the wire. Throws `capacity-exceeded` when there is no room for it; nothing was sent then. */
-export function sendReply(exchange: Exchange, reply: Reply, options: SendOptions): void {
+export function sendReply(exchange: Exchange, reply: Reply, options: SendReplyOptions): void {
   const { status, body, stream } = reply;
   const { requestId } = options;
   if (!stream && body !== undefined) return sendWhole(exchange, reply, options);
@@ -31,7 +31,7 @@ export function sendReply(exchange: Exchange, reply: Reply, options: SendOptions
 function sendWhole(
   exchange: Exchange,
   { status, headers: given, body }: Reply,
-  { requestId, answers, owner }: SendOptions,
+  { requestId, answers, owner }: SendReplyOptions,
 ): void {
   const isRaw = typeof body === "string" || body instanceof Uint8Array;
   // The spread last: what is added to a copy gets a new shape each time.

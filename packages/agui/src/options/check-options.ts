@@ -127,7 +127,9 @@ export function checkOptions(options: AgentHandlerOptions): void {
   }
   const { sessions, limits } = options;
   if (sessions && limits?.maxSessions !== undefined && !sessions.count) {
-    throw new TypeError("limits.maxSessions needs a store with count(), which this one does not have.");
+    throw new TypeError(
+      "limits.maxSessions needs a store with count(), which this one does not have.",
+    );
   }
 }
 

@@ -3,12 +3,12 @@ import type { Json } from "@holodeck/agui-core";
 
 /** A JSON object out of text; nothing when it is something else. */
 export function parseRecord(text: string | undefined): Json | undefined {
-  const value = parseJson(text);
+  const value = parseJsonText(text);
   return isRecord(value) ? value : undefined;
 }
 
 /** JSON out of text; nothing when it is none. */
-export function parseJson(text: string | undefined): unknown {
+export function parseJsonText(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text) as unknown;

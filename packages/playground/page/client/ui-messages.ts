@@ -1,5 +1,5 @@
 import type { Message } from "@ag-ui/core";
-import { parseJson } from "./json.ts";
+import { parseJsonText } from "./json.ts";
 import type { Json } from "@holodeck/agui-core";
 
 /** A message as `useChat` keeps and sends it. */
@@ -59,7 +59,7 @@ function toAssistantParts(message: Message, results: ReadonlyMap<string, ToolMes
       return {
         type: `tool-${name}`,
         toolCallId: call.id,
-        input: args.trim() === "" ? {} : (parseJson(args) ?? args),
+        input: args.trim() === "" ? {} : (parseJsonText(args) ?? args),
         callProviderMetadata: origin,
         ...toOutput(results.get(call.id)),
       };
@@ -71,6 +71,6 @@ function toOutput(result: ToolMessage | undefined): Json {
   if (!result) return { state: "input-available" };
   if (result.error !== undefined) return { state: "output-error", errorText: result.error };
   const { content } = result;
-  const output = typeof content === "string" ? (parseJson(content) ?? content) : content;
+  const output = typeof content === "string" ? (parseJsonText(content) ?? content) : content;
   return { state: "output-available", output };
 }

@@ -3,7 +3,7 @@ import { isOpaqueId, ulid } from "@holodeck/agui-core";
 import type { Json, Limits } from "@holodeck/agui-core";
 import { fault } from "./faults.ts";
 import { normaliseMessage } from "./normalise-message.ts";
-import { each, maxEntries, pick, tooMany, warn } from "./shape.ts";
+import { each, maxEntries, pick, tooManyEntries, warn } from "./shape.ts";
 import type { Notes, Shape } from "./shape.ts";
 
 /** The limits that concern the input. */
@@ -89,7 +89,7 @@ function normaliseContext(value: unknown, notes: Notes): unknown {
   if (!isRecord(value)) return pickEach(value, contextShape, { path: "context", notes });
   const descriptions = Object.keys(value);
   if (descriptions.length > maxEntries) {
-    notes.faults.push(tooMany("context", descriptions.length));
+    notes.faults.push(tooManyEntries("context", descriptions.length));
     return [];
   }
   return descriptions.map((description) => {

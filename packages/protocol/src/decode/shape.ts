@@ -54,7 +54,7 @@ export function each(
 ): unknown {
   if (!Array.isArray(value)) return value;
   if (value.length > maxEntries) {
-    list.notes.faults.push(tooMany(list.path, value.length));
+    list.notes.faults.push(tooManyEntries(list.path, value.length));
     return [];
   }
   return value.map((entry: unknown, index) =>
@@ -63,7 +63,7 @@ export function each(
 }
 
 /** The fault of a list with more entries than any real request has. */
-export function tooMany(path: string, count: number): Fault {
+export function tooManyEntries(path: string, count: number): Fault {
   return { path, message: `${path} has ${count} entries; at most ${maxEntries} are accepted.` };
 }
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { parseJson } from "../../client/json.ts";
+import { parseJsonText } from "../../client/json.ts";
 
 interface JsonFormProps {
   readonly label: string;
@@ -15,7 +15,7 @@ export function JsonForm({ label, onSubmit, onCancel }: JsonFormProps) {
       class="ask-form"
       onSubmit={(event) => {
         event.preventDefault();
-        onSubmit(parseJson(text) ?? text);
+        onSubmit(parseJsonText(text) ?? text);
       }}
     >
       <label>

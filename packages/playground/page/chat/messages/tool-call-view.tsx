@@ -1,6 +1,6 @@
 import { isRecord } from "@holodeck/agui-core/internal";
 import type { ToolCall } from "@ag-ui/core";
-import { parseJson } from "../../client/json.ts";
+import { parseJsonText } from "../../client/json.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { ApprovalView } from "./approval-view.tsx";
@@ -70,7 +70,7 @@ function statusOf({ result, isOpen, isAsked }: Facts): Status {
 
 function isFailure(result: ToolResult): boolean {
   if (result.error !== undefined || result.metadata?.error !== undefined) return true;
-  const parsed = parseJson(textOf(result));
+  const parsed = parseJsonText(textOf(result));
   return isRecord(parsed) && isRecord(parsed.error) && Object.keys(parsed).length === 1;
 }
 

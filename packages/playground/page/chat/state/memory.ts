@@ -1,6 +1,6 @@
 import { isRecord } from "@holodeck/agui-core/internal";
 import type { ThreadInfo } from "../../client/server.ts";
-import { parseJson, parseRecord } from "../../client/json.ts";
+import { parseJsonText, parseRecord } from "../../client/json.ts";
 
 /** Where the page stores what it has to restore: `localStorage` and `sessionStorage`, or a fake. */
 export interface Storage {
@@ -29,7 +29,7 @@ const maxThreads = 50;
 
 export function createMemory(lasting: Storage, tab: Storage): Memory {
   function threads(): ThreadInfo[] {
-    const all = parseJson(lasting.getItem(threadsKey) ?? undefined);
+    const all = parseJsonText(lasting.getItem(threadsKey) ?? undefined);
     return Array.isArray(all) ? all.filter(isThread) : [];
   }
 

@@ -19,7 +19,10 @@ export function testClockJumps({ bench, define }: SessionKit): void {
         const lease = await openBenchRun(store.runs, runKey);
         await store.runs.append(lease, [mark(1)]);
         jump.by(ms);
-        expect(await store.runs.active(threadKey)).toMatchObject({ runId: "r1", status: "running" });
+        expect(await store.runs.active(threadKey)).toMatchObject({
+          runId: "r1",
+          status: "running",
+        });
         await store.runs.append(lease, [mark(2)]);
         await store.update(threadKey, { append: [user("1")] }, { lease });
         await store.runs.close(lease, ending(3, runKey), "finished");
