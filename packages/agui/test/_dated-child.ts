@@ -58,6 +58,8 @@ const silent = (): void => undefined;
 const handler = createAgentHandler(agent as never, {
   sessions: await open(),
   history: "server",
+  // Only a caller with a name may list threads.
+  authenticate: () => ({ id: "ann" }),
   logger: {
     debug: silent,
     info: silent,
