@@ -35,7 +35,7 @@ beforeAll(async () => {
   await cp(here("_missing-child.ts"), join(folder, "child.ts"));
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   await mkdir(join(folder, "node_modules", "@holodeck"), { recursive: true });
-  for (const name of ["@holodeck/agui", "@holodeck/agui-core", "fflate"]) {
+  for (const name of ["@holodeck/agui", "@holodeck/agui-core"]) {
     await symlink(here(`../node_modules/${name}`), join(folder, "node_modules", name));
   }
   const sent = files.map(({ name, mimeType, bytes }) => ({
@@ -58,8 +58,6 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test.for([
   ["a.pdf", "unpdf"],
-  ["a.docx", "mammoth"],
-  ["a.xlsx", "read-excel-file"],
   ["a.png", "tesseract.js"],
 ] as const)("a reader of %s that is not installed is named in the log", ([name, missing]) => {
   const { status, body, logged } = answers[files.findIndex((file) => file.name === name)]!;
@@ -72,5 +70,8 @@ test.for([
 });
 
 test("what needs no reader is read all the same", () => {
-  expect(answers.at(-1)).toMatchObject({ status: 200, body: { content: "done" } });
+  for (const name of ["a.docx", "a.xlsx", "a.pptx"]) {
+    const answer = answers[files.findIndex((file) => file.name === name)];
+    expect(answer).toMatchObject({ status: 200, body: { content: "done" } });
+  }
 });

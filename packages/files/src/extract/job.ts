@@ -23,7 +23,7 @@ export interface OcrJob {
 /** What it answers. */
 export type ExtractAnswer =
   | { readonly text: string }
-  | { readonly fault: FileFault }
+  | { readonly fault: FileFault; readonly detail?: string | undefined }
   /** A package that is not installed. */
   | { readonly missing: string }
   /** Neither the file's fault nor the installation's. */

@@ -93,7 +93,7 @@ function describe(type: string | undefined): string {
 }
 
 function packageType(bytes: Uint8Array): string {
-  const names = new Set(listZip(bytes)?.map(({ name }) => name));
+  const names = new Set(listZip(bytes));
   return mainParts.find(([part]) => names.has(part))?.[1] ?? zip;
 }
 

@@ -17,9 +17,23 @@ function toCell(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (value instanceof Date) return value.toISOString().replace("T00:00:00.000Z", "");
   return (
-    (typeof value === "string" ? value : JSON.stringify(value))
-      // A backslash before it would be taken for the one that escapes it.
-      .replaceAll(/(\\*)\|/g, "$1$1\\|")
-      .replaceAll(/\s*[\n\r\u2028\u2029]\s*/g, " ")
+    joinLines(typeof value === "string" ? value : JSON.stringify(value))
+      // A backslash before it would be taken for the one that escapes it. All of them are matched at once, also
+      // where no bar follows: looking again from each of them would take the square of their number.
+      .replaceAll(/\\+\|?|\|/g, (found) => {
+        if (!found.endsWith("|")) return found;
+        const marks = found.slice(0, -1);
+        return `${marks}${marks}\\|`;
+      })
   );
+}
+
+// Line breaks with the space around them as one blank, without looking at any space twice.
+function joinLines(text: string): string {
+  const lines = text.split(/[\n\r\u2028\u2029]/);
+  if (lines.length === 1) return text;
+  const [first = "", ...more] = lines;
+  const last = more.pop() ?? "";
+  const inner = more.map((line) => line.trim()).filter((line) => line !== "");
+  return [first.trimEnd(), ...inner, last.trimStart()].join(" ");
 }

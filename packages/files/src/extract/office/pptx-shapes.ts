@@ -1,0 +1,92 @@
+import { readXml } from "./xml.ts";
+
+/** A shape of a slide, or a table on it. */
+export interface Shape {
+  /** What it is on its slide, such as `title` or `body`. */
+  kind: string | undefined;
+  readonly lines: string[];
+  rows: string[][] | undefined;
+}
+
+/** The shapes of a slide in their order, no further than can be kept. */
+export function readShapes(xml: string, maxChars: number): readonly Shape[] {
+  const shapes: Shape[] = [];
+  let shape: Shape | undefined;
+  let cell: string[] | undefined;
+  let line: string | undefined;
+  let isText = false;
+  let skips = 0;
+  let length = 0;
+
+  function endLine(): void {
+    const text = line?.trim() ?? "";
+    line = undefined;
+    if (text === "") return;
+    (cell ?? shape?.lines)?.push(text);
+    length += text.length;
+  }
+
+  function open(name: string, kind: string | undefined): void {
+    switch (name) {
+      case "p:sp":
+      case "p:graphicFrame":
+        shape = { kind: undefined, lines: [], rows: undefined };
+        shapes.push(shape);
+        return;
+      case "p:ph":
+        if (shape) shape.kind ??= kind;
+        return;
+      case "a:tbl":
+        if (shape) shape.rows ??= [];
+        return;
+      case "a:tr":
+        shape?.rows?.push([]);
+        return;
+      case "a:tc":
+        if (shape?.rows) cell = [];
+        return;
+      case "a:p":
+        line = "";
+        return;
+      case "a:t":
+        isText = true;
+        return;
+      case "a:br":
+        if (line !== undefined) line += " ";
+    }
+  }
+
+  function close(name: string): void {
+    switch (name) {
+      case "p:sp":
+      case "p:graphicFrame":
+        shape = undefined;
+        return;
+      case "a:tc":
+        if (cell) shape?.rows?.at(-1)?.push(cell.join(" "));
+        cell = undefined;
+        return;
+      case "a:p":
+        return endLine();
+      case "a:t":
+        isText = false;
+    }
+  }
+
+  readXml(xml, {
+    open({ name, get }) {
+      // The second form of what was there already.
+      if (name === "mc:Fallback") skips++;
+      if (skips === 0) open(name, name === "p:ph" ? get("type") : undefined);
+    },
+    text(text) {
+      if (skips === 0 && isText && line !== undefined) line += text;
+    },
+    close(name) {
+      if (skips === 0) close(name);
+      if (name === "mc:Fallback") skips--;
+    },
+    isDone: () => length > maxChars,
+  });
+  return shapes;
+}
