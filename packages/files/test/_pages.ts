@@ -75,3 +75,20 @@ export function makeReport(
   }
   return toPdf(objects);
 }
+
+/** A PDF that claims a million pages: the branches of its tree are all the same, six levels of ten. */
+export function millionPages(text = "page here"): Uint8Array {
+  const levels = 6;
+  const objects = [`<< /Type /Catalog /Pages 2 0 R >>`];
+  for (let level = 0; level < levels; level++) {
+    const kids = `${level + 3} 0 R `.repeat(10);
+    objects.push(`<< /Type /Pages /Count ${10 ** (levels - level)} /Kids [${kids}] >>`);
+  }
+  const words = text === "" ? " " : `BT /F1 12 Tf 10 100 Td (${text}) Tj ET`;
+  const font = "<< /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>";
+  objects.push(
+    `<< /Type /Page /MediaBox [0 0 200 200] /Resources ${font} /Contents ${levels + 3} 0 R >>`,
+    `<< /Length ${words.length} >>\nstream\n${words}\nendstream`,
+  );
+  return toPdf(objects.map((text) => Buffer.from(text)));
+}

@@ -6,7 +6,7 @@ import { zipSync } from "fflate";
 import { PDFDocument } from "pdf-lib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeDocx, makePdf, makePptx, makeXlsx } from "./_make.ts";
-import { toPdf, toStream } from "./_pages.ts";
+import { millionPages, toPdf, toStream } from "./_pages.ts";
 import { makePng } from "./_png.ts";
 import { serveEcho, textOf, types, ways, patience } from "./_serve.ts";
 import type { Echo, Sent } from "./_serve.ts";
@@ -268,23 +268,6 @@ function overlapping(zip: Uint8Array, times: number): Uint8Array {
   const whole = Buffer.concat([bytes.subarray(0, end), ...more, tail]);
   whole.writeUInt32LE(directory.byteLength + more.length * entry.byteLength, whole.length - 10);
   return new Uint8Array(whole);
-}
-
-// A page tree whose branches are all the same: six levels of ten.
-function millionPages(text = "page here"): Uint8Array {
-  const levels = 6;
-  const objects = [`<< /Type /Catalog /Pages 2 0 R >>`];
-  for (let level = 0; level < levels; level++) {
-    const kids = `${level + 3} 0 R `.repeat(10);
-    objects.push(`<< /Type /Pages /Count ${10 ** (levels - level)} /Kids [${kids}] >>`);
-  }
-  const words = text === "" ? " " : `BT /F1 12 Tf 10 100 Td (${text}) Tj ET`;
-  const font = "<< /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>";
-  objects.push(
-    `<< /Type /Page /MediaBox [0 0 200 200] /Resources ${font} /Contents ${levels + 3} 0 R >>`,
-    `<< /Length ${words.length} >>\nstream\n${words}\nendstream`,
-  );
-  return toPdf(objects.map((text) => Buffer.from(text)));
 }
 
 // A block that stands alone can be there as often as one likes.

@@ -1,190 +1,200 @@
-import { quoteText } from "@holodeck/agui-core/internal";
-import { Worker } from "node:worker_threads";
-import type { WorkerOptions } from "node:worker_threads";
-import { AgentError } from "@holodeck/agui-core";
-import { FileError } from "../shared/file-error.ts";
-import type { FileFault } from "../shared/file-error.ts";
-import type { ExtractAnswer, ExtractJob } from "./job.ts";
+import type { ExtractJob } from "./job.ts";
+import { closed, refuse, toError, tooMany } from "./pool/answers.ts";
+import { createFairQueue } from "./pool/fair-queue.ts";
+import { createMemoryWatch } from "./pool/memory-watch.ts";
+import { startReader } from "./pool/reader-thread.ts";
+import type { ReaderThread } from "./pool/reader-thread.ts";
 
 export interface ExtractorOptions {
   readonly timeoutMs: number;
   readonly memoryBytes: number;
+  /** How many files are read at the same time. */
+  readonly workers: number;
+  /** How many may wait. */
+  readonly queue: number;
+  /** How long a thread without work is kept. */
+  readonly idleMs?: number;
+}
+
+/** Whose file is read, and until when. */
+interface ExtractFor {
+  readonly owner: string;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Gets at the text of files away from the event loop. */
 export interface Extractor {
-  /** Rejects with a `FileError` that names the file, or when the signal is aborted. */
-  extract(name: string, job: ExtractJob, signal?: AbortSignal): Promise<string>;
+  /** Rejects with a `FileError` that names the file, when too many wait, or when the signal is aborted. */
+  extract(name: string, job: ExtractJob, by: ExtractFor): Promise<string>;
+  /** How many threads there are. */
+  countThreads(): number;
   close(): Promise<void>;
 }
 
 interface Task {
+  readonly owner: string;
+  readonly bytes: number;
   readonly name: string;
   readonly job: ExtractJob;
-  readonly signal: AbortSignal | undefined;
   resolve(text: string): void;
   reject(reason: unknown): void;
 }
 
-const MiB = 1024 * 1024;
+interface Seat {
+  readonly task: Task;
+  readonly thread: ReaderThread;
+  /** Why its thread was ended. */
+  ending: { readonly reason: unknown } | "again" | undefined;
+}
+
 const watchMs = 25;
-const idleMs = 30_000;
 
 /**
- * One worker thread, one file at a time: what the process grows by meanwhile is then that file's doing.
- * (A thread's own limits do not count what it holds outside its heap, which is where a bomb goes off.)
+ * Threads that read a file each. Owners take turns, and one of them never has all threads: a file waits for those
+ * of the same owner, and hardly for those of others. What the process grows by cannot be assigned to one of several
+ * threads; when it grows too much, the files that are being read are read again, one at a time.
  */
-export function createExtractor({ timeoutMs, memoryBytes }: ExtractorOptions): Extractor {
-  const waiting: Task[] = [];
-  let worker: Promise<Worker> | undefined;
-  let isBusy = false;
+export function createExtractor(options: ExtractorOptions): Extractor {
+  const { timeoutMs, memoryBytes, workers, queue: maxWaiting, idleMs = 30_000 } = options;
+  const share = Math.max(1, workers - 1);
+  // A thread that has grown is not kept for the next file.
+  const keepBytes = memoryBytes / 4;
+  const queue = createFairQueue<Task>({ items: maxWaiting, bytes: memoryBytes });
+  const watch = createMemoryWatch(memoryBytes);
+  const suspects: Task[] = [];
+  const seats = new Set<Seat>();
+  const idle = new Map<ReaderThread, NodeJS.Timeout>();
+  const ending = new Set<Promise<void>>();
+  let watching: NodeJS.Timeout | undefined;
+  let isAlone = false;
   let isClosed = false;
-  let idle: NodeJS.Timeout | undefined;
 
-  async function next(): Promise<void> {
-    if (isBusy) return;
-    const task = waiting.shift();
-    if (!task) return rest();
-    if (isClosed) {
-      task.reject(closed());
-      return next();
+  function startNext(): void {
+    for (;;) {
+      const task = takeNext();
+      if (!task) return;
+      void perform(task);
     }
-    if (task.signal?.aborted) {
-      task.reject(task.signal.reason);
-      return next();
-    }
-    isBusy = true;
-    clearTimeout(idle);
+  }
+
+  function takeNext(): Task | undefined {
+    if (isClosed || seats.size >= workers || (isAlone && seats.size > 0)) return undefined;
+    isAlone = suspects.length > 0;
+    // A file that has to be alone waits for the others to end.
+    if (isAlone) return seats.size === 0 ? suspects.shift() : undefined;
+    return queue.take((owner) => countOf(owner) < share);
+  }
+
+  function countOf(owner: string): number {
+    let count = 0;
+    for (const { task } of seats) if (task.owner === owner) count++;
+    return count;
+  }
+
+  async function perform(task: Task): Promise<void> {
+    if (seats.size === 0) watch.begin();
+    const seat: Seat = { task, thread: takeThread(), ending: undefined };
+    seats.add(seat);
+    watching ??= setInterval(look, watchMs);
+    let timer: NodeJS.Timeout | undefined;
     try {
-      const thread = await (worker ??= start());
-      thread.ref();
-      task.resolve(await perform(thread, task));
-      thread.unref();
+      await seat.thread.ready;
+      timer = setTimeout(() => end(seat, { reason: refuse(task.name, "too-slow") }), timeoutMs);
+      const { answer, held } = await seat.thread.read(task.job);
+      if (held > keepBytes || seat.ending || isClosed) stop(seat.thread);
+      else keep(seat.thread);
+      if ("text" in answer) task.resolve(answer.text);
+      else task.reject(toError(task.name, answer));
     } catch (error) {
-      task.reject(error);
-    }
-    isBusy = false;
-    await next();
-  }
-
-  function rest(): void {
-    if (!worker || isClosed) return;
-    idle = setTimeout(() => void stop(), idleMs).unref();
-  }
-
-  async function stop(): Promise<void> {
-    clearTimeout(idle);
-    const stopping = worker;
-    worker = undefined;
-    // One that could not start is gone already.
-    const thread = await stopping?.catch(() => undefined);
-    await thread?.terminate();
-  }
-
-  async function start(): Promise<Worker> {
-    const maxOldGenerationSizeMb = Math.ceil(memoryBytes / MiB);
-    const thread = startWorker({
-      // The readers' output about a file does not belong on the host's console.
-      stdout: true,
-      stderr: true,
-      resourceLimits: { maxOldGenerationSizeMb },
-    });
-    return new Promise((resolve, reject) => {
-      thread.once("message", () => resolve(thread));
-      thread.once("error", (error) => {
-        worker = undefined;
-        reject(error);
-      });
-    });
-  }
-
-  function perform(thread: Worker, { name, job, signal }: Task): Promise<string> {
-    const base = process.memoryUsage.rss();
-    return new Promise<string>((resolve, reject) => {
-      const onMessage = (answer: ExtractAnswer): void => {
-        settle();
-        if ("text" in answer) resolve(answer.text);
-        else reject(toError(name, answer));
-      };
-      // It has no more memory, or broke; either way it is gone.
-      const onError = (error: Error & { code?: string }): void => {
-        worker = undefined;
-        settle();
-        const isFull = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-        reject(isFull ? refuse(name, "too-large") : error);
-      };
-      // The handler was closed under it.
-      const onExit = (): void => {
-        settle();
-        reject(closed());
-      };
-      const kill = (reason: unknown): void => {
-        settle();
-        void stop().then(() => reject(reason));
-      };
-      const onAbort = (): void => kill(signal!.reason);
-      const timer = setTimeout(() => kill(refuse(name, "too-slow")), timeoutMs);
-      const watch = setInterval(() => {
-        if (process.memoryUsage.rss() - base > memoryBytes) kill(refuse(name, "too-large"));
-      }, watchMs);
-      function settle(): void {
-        clearTimeout(timer);
-        clearInterval(watch);
-        thread.off("message", onMessage).off("error", onError).off("exit", onExit);
-        signal?.removeEventListener("abort", onAbort);
+      // It has ended: by us, for want of memory, or because it could not start.
+      if (seat.ending === "again") suspects.push(task);
+      else task.reject(seat.ending ? seat.ending.reason : toFailure(task.name, error));
+    } finally {
+      clearTimeout(timer);
+      seats.delete(seat);
+      if (seats.size === 0) {
+        clearInterval(watching);
+        watching = undefined;
       }
-      thread.on("message", onMessage).on("error", onError).on("exit", onExit);
-      signal?.addEventListener("abort", onAbort);
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A thread has no origin.
-      thread.postMessage(job);
-    });
+      startNext();
+    }
+  }
+
+  function look(): void {
+    if (!watch.isExceeded()) return;
+    const [first, ...others] = seats;
+    if (first && others.length === 0) end(first, { reason: refuse(first.task.name, "too-large") });
+    else for (const seat of seats) end(seat, "again");
+  }
+
+  function end(seat: Seat, why: NonNullable<Seat["ending"]>): void {
+    if (seat.ending) return;
+    seat.ending = why;
+    stop(seat.thread);
+  }
+
+  function takeThread(): ReaderThread {
+    const [kept] = [...idle].at(-1) ?? [];
+    if (!kept) return startReader(memoryBytes);
+    clearTimeout(idle.get(kept));
+    idle.delete(kept);
+    return kept;
+  }
+
+  function keep(thread: ReaderThread): void {
+    thread.rest();
+    idle.set(thread, setTimeout(() => stop(thread), idleMs).unref());
+  }
+
+  function stop(thread: ReaderThread): void {
+    clearTimeout(idle.get(thread));
+    idle.delete(thread);
+    const stopping = thread.stop().finally(() => ending.delete(stopping));
+    ending.add(stopping);
+  }
+
+  function cancel(task: Task, reason: unknown): void {
+    const at = suspects.indexOf(task);
+    if (at >= 0) suspects.splice(at, 1);
+    if (queue.remove(task) || at >= 0) return task.reject(reason);
+    for (const seat of seats) if (seat.task === task) end(seat, { reason });
   }
 
   return {
-    extract(name, job, signal) {
+    extract(name, job, { owner, signal }) {
       if (isClosed) return Promise.reject(closed());
-      return new Promise((resolve, reject) => {
-        waiting.push({ name, job, signal, resolve, reject });
-        void next();
-      });
+      if (signal?.aborted) return Promise.reject(signal.reason);
+      const { promise, resolve, reject } = withResolvers();
+      const bytes = typeof job.from === "string" ? 0 : job.from.byteLength;
+      const task: Task = { owner, bytes, name, job, resolve, reject };
+      const onAbort = (): void => cancel(task, signal!.reason);
+      signal?.addEventListener("abort", onAbort);
+      queue.add(task);
+      // What can be read at once does not wait.
+      startNext();
+      for (const dropped of queue.trim()) dropped.reject(tooMany(maxWaiting));
+      return promise.finally(() => signal?.removeEventListener("abort", onAbort));
     },
+    countThreads: () => idle.size + seats.size + ending.size,
     async close() {
       isClosed = true;
-      await stop();
+      for (const task of [...queue.clear(), ...suspects.splice(0)]) task.reject(closed());
+      for (const seat of seats) end(seat, { reason: closed() });
+      for (const thread of idle.keys()) stop(thread);
+      await Promise.all(ending);
     },
   };
 }
 
-function closed(): AgentError {
-  return new AgentError("shutting-down", "The server is shutting down.");
+function toFailure(name: string, error: unknown): unknown {
+  const isFull = (error as { code?: unknown }).code === "ERR_WORKER_OUT_OF_MEMORY";
+  return isFull ? refuse(name, "too-large") : error;
 }
 
-function startWorker(options: WorkerOptions): Worker {
-  const here = import.meta.url;
-  if (!here.endsWith(".ts")) return new Worker(new URL("./worker.js", here), options);
-  // From its sources, as our own tests run it: not every Node reads TypeScript, so a loader goes first.
-  const url = JSON.stringify(new URL("./worker.ts", here).href);
-  const boot = `import("tsx/esm/api").then(({ tsImport }) => tsImport(${url}, ${url}))`;
-  return new Worker(boot, { ...options, eval: true });
-}
-
-const words: Partial<Record<FileFault, string>> = {
-  damaged: "is damaged and cannot be read",
-  encrypted: "is protected by a password",
-  "too-large": "takes too much memory to read",
-  "too-slow": "takes too long to read",
-};
-
-function refuse(name: string, fault: FileFault): FileError {
-  return new FileError(name, fault, `${quoteText(name, 100)} ${words[fault] ?? "cannot be read"}.`);
-}
-
-function toError(name: string, answer: Exclude<ExtractAnswer, { text: string }>): Error {
-  if ("fault" in answer) return refuse(name, answer.fault);
-  if ("error" in answer)
-    return new Error(`${quoteText(name, 100)} could not be read: ${answer.error}`);
-  const { missing } = answer;
-  return new Error(
-    `Reading ${quoteText(name, 100)} requires the package ${missing}, which is not installed: npm install ${missing}.`,
-  );
+function withResolvers(): { promise: Promise<string> } & Pick<Task, "resolve" | "reject"> {
+  let settle!: Pick<Task, "resolve" | "reject">;
+  const promise = new Promise<string>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return { promise, ...settle };
 }

@@ -1,41 +1,32 @@
 import { readFile } from "node:fs/promises";
 import { parentPort } from "node:worker_threads";
-import { extractDocx } from "./extract-docx.ts";
-import { extractImage } from "./extract-image.ts";
-import { extractPdf } from "./extract-pdf.ts";
-import { extractPptx } from "./extract-pptx.ts";
-import { extractXlsx } from "./extract-xlsx.ts";
+import { extractText } from "./extract-text.ts";
 import { Faulty } from "./job.ts";
-import type { ExtractAnswer, ExtractJob, ExtractKind } from "./job.ts";
+import type { ExtractAnswer, ExtractJob } from "./job.ts";
+import type { ReaderAnswer } from "./pool/reader-thread.ts";
 import { ZipError } from "./zip.ts";
-
-const extractors: Record<
-  ExtractKind,
-  (bytes: Uint8Array, job: ExtractJob) => string | Promise<string>
-> = {
-  pdf: extractPdf,
-  docx: extractDocx,
-  xlsx: extractXlsx,
-  pptx: extractPptx,
-  ocr: extractImage,
-};
 
 const port = parentPort!;
 port.on("message", (job: ExtractJob) => {
-  void answer(job).then(say);
+  void answer(job).then((found) => send({ answer: found, held: heldNow() }));
 });
-say("ready");
+send("ready");
 
-function say(word: ExtractAnswer | "ready"): void {
+function send(message: ReaderAnswer | "ready"): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A thread has no origin.
-  port.postMessage(word);
+  port.postMessage(message);
+}
+
+function heldNow(): number {
+  const { heapTotal, external } = process.memoryUsage();
+  return heapTotal + external;
 }
 
 async function answer(job: ExtractJob): Promise<ExtractAnswer> {
   try {
-    const { kind, from, maxChars } = job;
+    const { from, maxChars } = job;
     const bytes = typeof from === "string" ? new Uint8Array(await readFile(from)) : from;
-    const text = await extractors[kind](bytes, job);
+    const text = await extractText(bytes, job);
     // One more than fits, so that the other side sees that it has to be cut.
     return { text: text.slice(0, maxChars + 1) };
   } catch (error) {
@@ -45,7 +36,7 @@ async function answer(job: ExtractJob): Promise<ExtractAnswer> {
 
 function explain(error: unknown): ExtractAnswer {
   if (error instanceof Faulty) return { fault: error.fault };
-  if (error instanceof ZipError) return { fault: error.reason };
+  if (error instanceof ZipError) return { fault: error.reason, detail: error.detail };
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
     const missing = /Cannot find (?:package|module) '([^']+)'/.exec(String(message))?.[1];

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { SUPPORTED_MIME_TYPES, systemClock } from "@holodeck/agui-core";
 import { assertOptions, describeValue, essenceOf } from "@holodeck/agui-core/internal";
 import type { Awaitable, Clock, InputFile, Principal } from "@holodeck/agui-core";
@@ -56,10 +57,21 @@ export interface ExtractFilesOptions {
    */
   timeoutMs?: number;
   /**
-   * What the process may grow by while one file is read.
+   * What the process may grow by while files are read.
    * @default 512 MiB
    */
   memoryBytes?: number;
+  /**
+   * How many files are read at the same time, each in a thread. One principal uses at most one thread less, so that its
+   * files do not hold up those of others.
+   * @default one less than the machine has cores, 2 to 4
+   */
+  workers?: number;
+  /**
+   * How many files may wait to be read; past it, the principal who has most waiting gets a 503.
+   * @default 100
+   */
+  queue?: number;
   /**
    * What an Office file may have in it, unpacked.
    * @default 100 MiB
@@ -92,6 +104,8 @@ const optionNames = [
   "extractors",
   "timeoutMs",
   "memoryBytes",
+  "workers",
+  "queue",
   "inflatedBytes",
   "spoolBytes",
   "tempDir",
@@ -101,6 +115,8 @@ const optionNames = [
   "clock",
 ];
 
+const uploadNames = ["path", "ttlMs", "store", "dir", "maxBytes", "maxFiles"];
+
 /** Options with their defaults. */
 export interface FilesSettings {
   readonly ocr: OcrJob | undefined;
@@ -108,6 +124,8 @@ export interface FilesSettings {
   readonly extractors: ReadonlyMap<string, TextExtractor>;
   readonly timeoutMs: number;
   readonly memoryBytes: number;
+  readonly workers: number;
+  readonly queue: number;
   readonly inflatedBytes: number;
   readonly spoolBytes: number;
   readonly tempDir: string | undefined;
@@ -136,6 +154,8 @@ export function resolveFilesOptions(options: ExtractFilesOptions): FilesSettings
     extractors: new Map(own.map(([type, extractor]) => [essenceOf(type), extractor])),
     timeoutMs: positive("timeoutMs", options.timeoutMs ?? 30_000),
     memoryBytes: positive("memoryBytes", options.memoryBytes ?? 512 * MiB),
+    workers: count("workers", options.workers ?? defaultWorkers()),
+    queue: count("queue", options.queue ?? 100),
     inflatedBytes: positive("inflatedBytes", options.inflatedBytes ?? 100 * MiB),
     spoolBytes: positive("spoolBytes", options.spoolBytes ?? MiB),
     tempDir: folder("tempDir", options.tempDir),
@@ -159,8 +179,8 @@ function toOcr(given: boolean | OcrOptions): OcrJob | undefined {
 function toUploads(given: boolean | UploadsOptions): UploadsOptions | undefined {
   if (given === false) return undefined;
   if (given === true) return {};
-  assertOptions("extractFiles({ uploads })", given, ["path", "ttlMs", "store", "dir", "maxBytes"]);
-  const { path, ttlMs, store, dir, maxBytes } = given;
+  assertOptions("extractFiles({ uploads })", given, uploadNames);
+  const { path, ttlMs, store, dir, maxBytes, maxFiles } = given;
   if (store !== undefined && store !== "disk" && store !== "sessions") {
     throw wrong("uploads.store", '"disk" or "sessions"', store);
   }
@@ -168,11 +188,15 @@ function toUploads(given: boolean | UploadsOptions): UploadsOptions | undefined 
   if (dir !== undefined && store === "sessions") {
     throw wrong("uploads.dir", 'left out with store: "sessions"', dir);
   }
+  if (maxFiles !== undefined && store === "sessions") {
+    throw wrong("uploads.maxFiles", 'left out with store: "sessions"', maxFiles);
+  }
   if (path !== undefined && !/^\/[^?#]*$/.test(path)) {
     throw wrong("uploads.path", 'a path that starts with "/"', path);
   }
   if (ttlMs !== undefined) positive("uploads.ttlMs", ttlMs);
   if (maxBytes !== undefined) positive("uploads.maxBytes", maxBytes);
+  if (maxFiles !== undefined) count("uploads.maxFiles", maxFiles);
   return given;
 }
 
@@ -213,6 +237,15 @@ function folder(name: string, value: string | undefined): string | undefined {
 function positive(name: string, value: number): number {
   if (typeof value === "number" && value > 0) return value;
   throw wrong(name, "a number above 0", value);
+}
+
+function count(name: string, value: number): number {
+  if (Number.isInteger(value) && value > 0) return value;
+  throw wrong(name, "a whole number above 0", value);
+}
+
+function defaultWorkers(): number {
+  return Math.max(2, Math.min(4, availableParallelism() - 1));
 }
 
 function wrong(name: string, expected: string, value: unknown): TypeError {
