@@ -5,6 +5,7 @@ export interface Limits {
   readonly jsonDepth: number;
   readonly jsonNodes: number;
   readonly files: number;
+  readonly requestFiles: number;
   readonly fileBytes: number;
   readonly uploadBytes: number;
   readonly inlineFileBytes: number;
@@ -39,6 +40,7 @@ export const defaultLimits: Limits = {
   jsonDepth: 64,
   jsonNodes: 100_000,
   files: 10,
+  requestFiles: 100,
   fileBytes: 50 * MiB,
   uploadBytes: 100 * MiB,
   inlineFileBytes: 10 * MiB,

@@ -13,12 +13,13 @@ import { composeUserMessage } from "./compose.ts";
 import type { ReadFile, UserMessage } from "./compose.ts";
 import { decodeText } from "../extract/decode-text.ts";
 import { createExtractor } from "../extract/extractor.ts";
+import { assertFileCounts, createFileBudget } from "./file-budget.ts";
 import { FileError } from "../shared/file-error.ts";
 import type { ExtractKind } from "../extract/job.ts";
 import { resolveFilesOptions } from "./options.ts";
 import type { ExtractFilesOptions } from "./options.ts";
 import { isFilePart, resolvePart } from "./resolve.ts";
-import type { Resolver } from "./resolve.ts";
+import type { FilePart, Resolver } from "./resolve.ts";
 import { isContainer, typeOf } from "../extract/sniff.ts";
 import { createSpool, diskPathOf, readHead, withType } from "../uploads/spool.ts";
 import { createTextCache } from "../extract/text-cache.ts";
@@ -88,7 +89,7 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
     const text = await extractor.extract(
       name,
       { kind, from, maxChars, inflatedBytes, ocr },
-      signal,
+      { owner: job.principal?.id ?? "", signal },
     );
     // Silence would look like a file that was lost.
     const shown = text.trim() === "" ? `[${mimeType}, ${size} bytes, without text]` : text;
@@ -100,7 +101,13 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
     const spool = newSpool();
     const release = (): Awaitable<void> => spool.release();
     try {
-      const resolver = { settings, uploads: uploads?.of(job.sessions), spool };
+      const resolver: Resolver = {
+        settings,
+        uploads: uploads?.of(job.sessions),
+        spool,
+        budget: createFileBudget(job.limits),
+        found: new Map(),
+      };
       return { ...(await processWith(resolver, job)), release };
     } catch (error) {
       await release();
@@ -121,24 +128,26 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
     let room = limits.inlineFileBytes;
 
     async function readMessage(message: UserMessage): Promise<ReadFile[]> {
-      const parts = typeof message.content === "string" ? [] : message.content.filter(isFilePart);
+      const parts = filePartsOf(message);
       const beside = message === last ? sent : [];
-      if (parts.length + beside.length > limits.files) {
-        const detail = `A message has ${parts.length + beside.length} files; this server accepts at most ${limits.files}.`;
-        throw new AgentError("invalid-request", detail);
-      }
       const found: ReadFile[] = [];
       for (const part of parts) {
         const fallback = `file-${files.length + 1}`;
         const file = await resolvePart(part, resolver, { ...job, fallback });
-        if (part.source.type === "data") room -= file.size;
+        if (part.source.type === "data") {
+          room -= file.size;
+          resolver.budget.take(file.size);
+        }
         if (room < 0) {
           const detail = `The files in the messages are larger than ${limits.inlineFileBytes} bytes.`;
           throw new AgentError("payload-too-large", detail);
         }
         found.push(await readOne(file, part));
       }
-      for (const file of beside) found.push(await readOne(file, undefined));
+      for (const file of beside) {
+        resolver.budget.take(file.size);
+        found.push(await readOne(file, undefined));
+      }
       return found;
     }
 
@@ -153,8 +162,12 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
       return { file: known, part, text: await read(known, job) };
     }
 
-    for (const message of job.input.messages) {
-      if (!isUser(message)) continue;
+    const users = job.input.messages.filter(isUser);
+    const counts = users.map(
+      (message) => filePartsOf(message).length + (message === last ? sent.length : 0),
+    );
+    assertFileCounts(counts, limits);
+    for (const message of users) {
       const found = await readMessage(message);
       if (found.length === 0) continue;
       const composed = await composeUserMessage(message, found, {
@@ -181,6 +194,10 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
       await uploads?.close();
     },
   };
+}
+
+function filePartsOf({ content }: UserMessage): readonly FilePart[] {
+  return typeof content === "string" ? [] : content.filter(isFilePart);
 }
 
 function isUser(message: Message): message is UserMessage {

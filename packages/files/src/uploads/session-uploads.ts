@@ -39,11 +39,12 @@ export function createSessionUploads(
         await waiting.release();
       }
     },
-    async get(principal, id, here) {
+    async get(principal, id, { spool: here, admit }) {
       const blob = await blobs.get({ principal, id });
       const stored = blob?.metadata as unknown as StoredUpload | undefined;
       // The store's own clock may be another one.
       if (!blob || !stored || stored.expiresAt <= dateOf(clock)) return undefined;
+      admit(stored.size);
       const writer = here.open();
       for await (const piece of blob.read()) await writer.write(piece);
       const { name, mimeType } = stored;

@@ -15,10 +15,16 @@ export interface UploadsOptions {
   /** A folder that outlives the process, or is shared by several. By default one that goes with the handler. */
   readonly dir?: string;
   /**
-   * All uploads together.
+   * All uploads together. When it is reached, a principal that has less than an equal share takes the place of the
+   * oldest upload of the principal that has most; others get a 429.
    * @default 1 GiB
    */
   readonly maxBytes?: number;
+  /**
+   * How many uploads there may be on disk, shared in the same way.
+   * @default 10_000
+   */
+  readonly maxFiles?: number;
 }
 
 /** An upload as described to its sender. */
@@ -35,12 +41,18 @@ export interface UploadStore {
   /** Keeps what arrives, no more than `maxBytes` of it, if `check` lets it pass. */
   put(principal: string, upload: NewUpload): Promise<StoredUpload>;
   /**
-   * Returns undefined when it was deleted, or belongs to another principal. Content that has to be
-   * fetched is kept in the spool.
+   * Returns undefined when it was deleted, or belongs to another principal. Content that has to be fetched is kept in
+   * the spool, once `admit` has let its size pass.
    */
-  get(principal: string, id: string, spool: FileSpool): Promise<InputFile | undefined>;
+  get(principal: string, id: string, place: UploadPlace): Promise<InputFile | undefined>;
   /** Resolves to false when it was deleted, or belongs to another principal. */
   delete(principal: string, id: string): Promise<boolean>;
+}
+
+interface UploadPlace {
+  readonly spool: FileSpool;
+  /** Throws when so many bytes are too many. */
+  admit(size: number): void;
 }
 
 interface NewUpload {
@@ -54,9 +66,10 @@ interface NewUpload {
 const GiB = 1024 ** 3;
 const hour = 3_600_000;
 
-export const uploadDefaults: Required<Pick<UploadsOptions, "ttlMs" | "maxBytes">> = {
+export const uploadDefaults: Required<Pick<UploadsOptions, "ttlMs" | "maxBytes" | "maxFiles">> = {
   ttlMs: hour,
   maxBytes: GiB,
+  maxFiles: 10_000,
 };
 
 /** Counts the bytes of uploads as they arrive. */
@@ -79,7 +92,7 @@ export function createUploadCounter(): UploadCounter {
           own += more;
           arriving += more;
           if (own > fileBytes) throw uploadTooLarge(fileBytes);
-          if (used + arriving > maxBytes) throw full();
+          if (used + arriving > maxBytes) throw uploadsFull(`${maxBytes} bytes`);
         },
         end() {
           arriving -= own;
@@ -94,7 +107,8 @@ export function uploadTooLarge(maxBytes: number): AgentError {
   return new AgentError("payload-too-large", `A file is larger than ${maxBytes} bytes.`);
 }
 
-function full(): AgentError {
-  const message = "The upload store is full.";
+/** There is no room for another upload. */
+export function uploadsFull(limit: string): AgentError {
+  const message = `The upload store is full: this server keeps at most ${limit}.`;
   return new AgentError("capacity-exceeded", message, { retryAfter: 60 });
 }

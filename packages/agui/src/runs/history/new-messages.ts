@@ -43,7 +43,7 @@ function findRefused(
   rules: NewMessageRules,
   known: readonly Message[] | undefined,
 ): AgentError | undefined {
-  let inlineBytes = 0;
+  let [inlineBytes, count] = [0, 0];
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at]!;
     if (message.role !== "user") break;
@@ -53,8 +53,15 @@ function findRefused(
     const refused = checkMessage(message, `messages.${at}`, rules);
     if (refused) return refused;
     inlineBytes += rules.hasProcessor ? 0 : inlineBytesOf(message);
+    count += split(message.content).files.length;
   }
-  const { inlineFileBytes } = rules.limits;
+  const { inlineFileBytes, requestFiles } = rules.limits;
+  if (count > requestFiles) {
+    return invalid(
+      "messages",
+      `have ${count} files; this server accepts at most ${requestFiles} (limits.requestFiles).`,
+    );
+  }
   if (inlineBytes <= inlineFileBytes) return undefined;
   return new AgentError(
     "payload-too-large",
