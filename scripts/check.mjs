@@ -30,6 +30,7 @@ const checks = [
   command("unused", [...bin("knip", "bin/knip.js"), "--no-progress", "--no-config-hints"]),
   command("workspace", [...bin("sherif")]),
   command("engines", [node, "scripts/engines.mjs"]),
+  command("dependencies", [node, "scripts/dependencies.mjs"]),
   command("strings", [node, "scripts/strings.mjs"]),
   command("words", [node, "scripts/words.mjs"]),
   { name: "changesets", run: changesets },
@@ -41,6 +42,7 @@ const checks = [
     run: () => checkPackage(manifest),
   })),
   { ...command("tarballs", [node, "scripts/tarballs.mjs"]), needs: ["pack"] },
+  { ...command("sbom", [node, "scripts/sbom.mjs"]), needs: ["pack"] },
   { ...command("init", [node, "scripts/init.mjs"]), needs: ["pack"] },
   // Last and alone, one after the other: they measure.
   {

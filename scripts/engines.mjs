@@ -1,7 +1,8 @@
 // Every package that a user of ours installs must accept the oldest Node we promise.
-import { existsSync, realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
 import semver from "semver";
+import { findPackage } from "./lib/dependency-tree.mjs";
 import { publicPackages, readJson, root } from "./lib/workspace.mjs";
 
 const oldest = "20.19.0";
@@ -29,16 +30,8 @@ function visit(dir, trail) {
     faults.push(`${name}@${version} needs Node ${range} (through ${trail.join(" > ")}).`);
   }
   for (const dependency of Object.keys(dependencies)) {
-    const found = find(dir, dependency);
+    const found = findPackage(dir, dependency);
     if (found) visit(found, [...trail, dependency]);
     else faults.push(`${dependency}, a dependency of ${name}, is not installed.`);
-  }
-}
-
-function find(from, name) {
-  for (let dir = from; ; dir = dirname(dir)) {
-    const candidate = join(dir, "node_modules", name);
-    if (existsSync(join(candidate, "package.json"))) return realpathSync(candidate);
-    if (dir === dirname(dir)) return undefined;
   }
 }

@@ -71,7 +71,13 @@ export function createDiskUploads(
           const size = await receive(path, bounded(bytes, fileBytes), arrival.take);
           const file = createDiskFile({ name, mimeType: "application/octet-stream", size }, path);
           const mimeType = await check(file);
-          const stored: StoredUpload = { id, name, mimeType, size, expiresAt: dateOf(clock) + ttlMs };
+          const stored: StoredUpload = {
+            id,
+            name,
+            mimeType,
+            size,
+            expiresAt: dateOf(clock) + ttlMs,
+          };
           await writeFile(`${path}.json`, JSON.stringify({ ...stored, owner }), { mode: 0o600 });
           arrival.end();
           shares.add({ key, owner, size, expiresAt: stored.expiresAt });
