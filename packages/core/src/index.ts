@@ -1,7 +1,7 @@
 export { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 export type { BaseEvent, Interrupt, Message, RunAgentInput, Tool } from "@ag-ui/core";
 export { assertHandler } from "./base/options.ts";
-export { systemClock } from "./base/clock.ts";
+export { systemClock } from "./base/time/clock.ts";
 export { deriveCall } from "./http/call.ts";
 export { lastUserText } from "./agent/last-user-text.ts";
 export { compose } from "./middleware/compose.ts";

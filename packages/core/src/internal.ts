@@ -7,8 +7,8 @@ export { after, isPromise } from "./base/awaitable.ts";
 export { clip, concatBytes, flattenText, quoteText } from "./base/text-and-bytes.ts";
 export { ByteBudget } from "./base/byte-budget.ts";
 export type { ByteShare } from "./base/byte-budget.ts";
-export { withDeadline } from "./base/deadline.ts";
-export { dateOf } from "./base/clock.ts";
+export { withDeadline } from "./base/time/deadline.ts";
+export { dateOf } from "./base/time/clock.ts";
 export { createHandleSet } from "./base/handle-set.ts";
 export type { HandleSet } from "./base/handle-set.ts";
 export { describeCall, withCalls, withoutClaims } from "./tools/claims.ts";
@@ -19,8 +19,8 @@ export type {
   Questions,
   ToolResultCommand,
 } from "./tools/client-tools.ts";
-export { createTicker } from "./base/ticker.ts";
-export type { Tickable, Ticker } from "./base/ticker.ts";
+export { createTicker } from "./base/time/ticker.ts";
+export type { Tickable, Ticker } from "./base/time/ticker.ts";
 export { chain } from "./middleware/compose.ts";
 export { createRunContext, waitsForClient } from "./agent/context.ts";
 export type { RunContextInit } from "./agent/context.ts";

@@ -6,7 +6,7 @@ import type { CallingRun } from "./calls/begun-calls.ts";
 import { createEmit } from "./emit.ts";
 import { isHalted } from "../contract/errors.ts";
 import type { RunEnding } from "../guard/guard.ts";
-import { nextTurn } from "../base/turns.ts";
+import { nextTurn } from "../base/time/turns.ts";
 import { LateCalls } from "./calls/late-calls.ts";
 import type { CallKind, EndedRun, RunCalls } from "./calls/late-calls.ts";
 import type { PumpTarget } from "./pump.ts";

@@ -1,6 +1,6 @@
 import { isPromise } from "../base/awaitable.ts";
 import { awaiter } from "../base/find-awaiter.ts";
-import { nextTurn } from "../base/turns.ts";
+import { nextTurn } from "../base/time/turns.ts";
 import type { Subscribable } from "../contract/agent.ts";
 
 /** Receives what a pump reads from an agent. None of the methods throws. */

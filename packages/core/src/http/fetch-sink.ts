@@ -1,5 +1,5 @@
-import { atTurnEnd } from "../base/turns.ts";
-import type { TurnMember } from "../base/turns.ts";
+import { atTurnEnd } from "../base/time/turns.ts";
+import type { TurnMember } from "../base/time/turns.ts";
 import type { Chunk, Sink } from "../contract/exchange.ts";
 
 const highWaterMark = 64 * 1024;

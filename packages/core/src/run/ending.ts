@@ -1,7 +1,7 @@
 import type { BaseEvent } from "@ag-ui/core";
 import { changesOf } from "../agent/context.ts";
 import { after, isPromise } from "../base/awaitable.ts";
-import { dateOf } from "../base/clock.ts";
+import { dateOf } from "../base/time/clock.ts";
 import { SafeLogger } from "../base/logger.ts";
 import type { Logger, RunContext } from "../contract/context.ts";
 import { AgentError, isAgentError } from "../contract/errors.ts";

@@ -9,7 +9,7 @@ import { pump } from "../agent/pump.ts";
 import type { Pumping } from "../agent/pump.ts";
 import { LazyAbortController } from "../base/lazy-abort-controller.ts";
 import { SafeLogger } from "../base/logger.ts";
-import { nextMacrotask } from "../base/turns.ts";
+import { nextMacrotask } from "../base/time/turns.ts";
 import type { RunContext } from "../contract/context.ts";
 import type { AgentError } from "../contract/errors.ts";
 import { EarlierCalls } from "../guard/calls/earlier-calls.ts";

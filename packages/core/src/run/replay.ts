@@ -1,14 +1,14 @@
 import type { BaseEvent } from "@ag-ui/core";
 import { endReplay } from "./clients/end-replay.ts";
 import { AgentError } from "../contract/errors.ts";
-import { Follower } from "./clients/follower.ts";
-import type { FollowerHost } from "./clients/follower.ts";
+import { Follower } from "./clients/follower-host.ts";
+import type { FollowerHost } from "./clients/follower-host.ts";
 import type { SizedEntry } from "../delta/merged-entry.ts";
 import { foldRun, foldStart } from "../view/fold-run.ts";
 import { isTerminal } from "../view/is-terminal.ts";
 import { toPrelude } from "../view/prelude.ts";
 import { createRunView } from "../view/run-view.ts";
-import { dateOf } from "../base/clock.ts";
+import { dateOf } from "../base/time/clock.ts";
 import { SafeLogger } from "../base/logger.ts";
 import type { RunSettings } from "./types.ts";
 import { sizeOfEvent } from "../delta/event-size.ts";

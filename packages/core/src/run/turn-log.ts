@@ -1,7 +1,7 @@
 import type { BaseEvent } from "@ag-ui/core";
-import { dateOf } from "../base/clock.ts";
-import { atTurnEnd } from "../base/turns.ts";
-import type { TurnMember } from "../base/turns.ts";
+import { dateOf } from "../base/time/clock.ts";
+import { atTurnEnd } from "../base/time/turns.ts";
+import type { TurnMember } from "../base/time/turns.ts";
 import { AgentError } from "../contract/errors.ts";
 import { appendDelta, sealDeltas } from "../delta/merged-entry.ts";
 import type { OpenEntry, SizedEntry } from "../delta/merged-entry.ts";

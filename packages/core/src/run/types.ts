@@ -1,7 +1,7 @@
 import type { BaseEvent, Message, RunAgentInput } from "@ag-ui/core";
 import type { Questions } from "../tools/client-tools.ts";
 import type { ByteBudget } from "../base/byte-budget.ts";
-import type { Ticker } from "../base/ticker.ts";
+import type { Ticker } from "../base/time/ticker.ts";
 import type { RunContextInit } from "../agent/context.ts";
 import type { SentHistory } from "../guard/history/history-budget.ts";
 import type { RunView } from "../view/run-view.ts";

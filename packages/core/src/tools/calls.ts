@@ -1,7 +1,7 @@
 import type { BaseEvent, RunAgentInput } from "@ag-ui/core";
 import type { ClientToolCall } from "./client-tools.ts";
 import { AgentError, isAgentError } from "../contract/errors.ts";
-import { nextTurn } from "../base/turns.ts";
+import { nextTurn } from "../base/time/turns.ts";
 import { toSentId, ulid } from "../base/ids.ts";
 import { inParallel } from "../base/awaitable.ts";
 import { cloneJson } from "../json/copy.ts";

@@ -1,6 +1,6 @@
 import type { Message } from "@ag-ui/core";
 import type { ClientTools } from "./client-tools.ts";
-import { systemClock } from "../base/clock.ts";
+import { systemClock } from "../base/time/clock.ts";
 import { defaultLimits } from "../contract/limits.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { SettledCall, SettledCalls, UsedAnswers } from "./answers.ts";

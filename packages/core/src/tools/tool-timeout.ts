@@ -1,5 +1,5 @@
 import { awaiter } from "../base/find-awaiter.ts";
-import { withDeadline } from "../base/deadline.ts";
+import { withDeadline } from "../base/time/deadline.ts";
 import { AgentError } from "../contract/errors.ts";
 import type { Clock } from "../contract/context.ts";
 

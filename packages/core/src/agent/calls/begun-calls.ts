@@ -1,6 +1,6 @@
 import { findAwaiter, isAwaited } from "../../base/find-awaiter.ts";
 import { isHalted } from "../../contract/errors.ts";
-import { nextTurn } from "../../base/turns.ts";
+import { nextTurn } from "../../base/time/turns.ts";
 import type { CallKind, EndedRun } from "./late-calls.ts";
 import { SafeLogger } from "../../base/logger.ts";
 

@@ -1,6 +1,6 @@
 import { isAwaited } from "../../base/find-awaiter.ts";
 import { AgentError } from "../../contract/errors.ts";
-import { nextTurn } from "../../base/turns.ts";
+import { nextTurn } from "../../base/time/turns.ts";
 import { SafeLogger } from "../../base/logger.ts";
 import type { RunContext } from "../../contract/context.ts";
 

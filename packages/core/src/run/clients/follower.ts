@@ -1,35 +1,9 @@
-import type { ByteBudget } from "../../base/byte-budget.ts";
 import { concatBytes } from "../../base/text-and-bytes.ts";
 import { cutUpTo, noOffset, restAfter, entryOfDelta } from "../../delta/merged-entry.ts";
 import type { SizedEntry } from "../../delta/merged-entry.ts";
 import type { Chunk, Encoder, Sink } from "../../contract/exchange.ts";
+import type { FollowerHost, FollowerInit } from "./follower-host.ts";
 import { UnsentChunk } from "./unsent-chunk.ts";
-
-export interface FollowerInit {
-  readonly encoder: Encoder;
-  readonly sink: Sink;
-  /** What the client has seen already; entries up to here are not sent again. */
-  readonly after: number;
-}
-
-/** What a follower needs from the run, or from the replay of one. */
-export interface FollowerHost {
-  /** Blocked and behind by more than this: the follower is cut. */
-  readonly maxBytes: number;
-  readonly stallMs: number;
-  readonly heartbeatMs: number;
-  /** What all clients together may leave unread of large chunks. Absent: not bounded. */
-  readonly unsent?: ByteBudget | undefined;
-  /** Whose client it is, in that budget. */
-  readonly owner?: string | undefined;
-  now(): number;
-  /** The client left, was cut, or has everything. Called once. */
-  left(follower: Follower, complete: boolean): void;
-  /** Whether the client keeps up has changed. */
-  paceChanged(): void;
-  /** The encoder or the sink threw; the client is cut. */
-  failed(error: unknown): void;
-}
 
 // Encoding a long backlog stops at about this many bytes to ask whether the client still reads.
 const portion = 64 * 1024;

@@ -1,6 +1,6 @@
 import type { BaseEvent } from "@ag-ui/core";
 import type { ByteBudget } from "../../base/byte-budget.ts";
-import { dateOf } from "../../base/clock.ts";
+import { dateOf } from "../../base/time/clock.ts";
 import { SafeLogger } from "../../base/logger.ts";
 import type { Logger, RunContext } from "../../contract/context.ts";
 import { AgentError } from "../../contract/errors.ts";
@@ -15,7 +15,7 @@ import { Collector } from "./collector.ts";
 import type { ClientPresence, CollectorHost } from "./collector.ts";
 import { endReplay } from "./end-replay.ts";
 import { Follower, encodeAll } from "./follower.ts";
-import type { FollowerHost } from "./follower.ts";
+import type { FollowerHost } from "./follower-host.ts";
 
 /** What the clients of a run need from the run. */
 export interface FollowersHost extends RunAhead {

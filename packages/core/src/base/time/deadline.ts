@@ -1,5 +1,5 @@
-import type { Awaitable } from "../contract/agent.ts";
-import type { Clock } from "../contract/context.ts";
+import type { Awaitable } from "../../contract/agent.ts";
+import type { Clock } from "../../contract/context.ts";
 
 export interface DeadlineOptions {
   readonly ms: number;

@@ -1,5 +1,5 @@
-import { createHandleSet } from "./handle-set.ts";
-import type { Clock } from "../contract/context.ts";
+import { createHandleSet } from "../handle-set.ts";
+import type { Clock } from "../../contract/context.ts";
 
 export interface Tickable {
   tick(now: number): void;

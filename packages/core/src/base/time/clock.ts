@@ -1,4 +1,4 @@
-import type { Clock } from "../contract/context.ts";
+import type { Clock } from "../../contract/context.ts";
 
 const longest = 2 ** 31 - 1;
 
