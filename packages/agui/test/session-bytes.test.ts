@@ -154,7 +154,7 @@ describe("a limit of threads that was set", () => {
     const create0 = store.create.bind(store);
     const unaware = {
       ...store,
-      create: (key, { maxSessions: _, ...init }) => create0(key, init),
+      create: (key, init) => create0(key, { ...init, maxSessions: undefined }),
     } satisfies SessionStore;
     const handler = create(async () => "a", { sessions: unaware, limits: { maxSessions: 5 } });
     expect(await full(handler, 8)).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);

@@ -24,7 +24,7 @@ function send({ handler }: Pick<Echo, "handler">, file: Sent, who: string): Send
   const sent = new Headers(headers);
   sent.set("authorization", who);
   const init = { method, headers: sent, body, signal: aborter.signal, duplex: "half" };
-  const response = handler.fetch(new Request(url, init as RequestInit));
+  const response = handler.fetch(new Request(url, init));
   response.catch(() => undefined);
   return { response, leave: () => aborter.abort() };
 }

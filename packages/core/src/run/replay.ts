@@ -1,7 +1,7 @@
 import type { BaseEvent } from "@ag-ui/core";
 import { endReplay } from "./clients/end-replay.ts";
 import { AgentError } from "../contract/errors.ts";
-import { Follower } from "./clients/follower-host.ts";
+import { Follower } from "./clients/follower.ts";
 import type { FollowerHost } from "./clients/follower-host.ts";
 import type { SizedEntry } from "../delta/merged-entry.ts";
 import { foldRun, foldStart } from "../view/fold-run.ts";

@@ -76,9 +76,9 @@ export function readStory(xml: string, parts: DocxParts, maxChars: number): Docx
       paragraphs.push({ block, spans: [], outerRun, style: "", list: undefined, level: undefined });
       run = undefined;
     },
-    "w:pStyle": ({ get }) => void set({ style: get("w:val") ?? "" }),
-    "w:numId": ({ get }) => void set({ list: get("w:val") }),
-    "w:ilvl": ({ get }) => void set({ level: get("w:val") }),
+    "w:pStyle": ({ get }) => set({ style: get("w:val") ?? "" }),
+    "w:numId": ({ get }) => set({ list: get("w:val") }),
+    "w:ilvl": ({ get }) => set({ level: get("w:val") }),
     "w:r": () => {
       runs.push(run);
       run = { isBold: false, isItalic: false };
@@ -88,7 +88,7 @@ export function readStory(xml: string, parts: DocxParts, maxChars: number): Docx
     "w:t": () => void (isText = true),
     "m:t": () => void (isText = true),
     "w:instrText": () => void (isCode = true),
-    "w:tab": () => void (run && add("\t")),
+    "w:tab": () => run && add("\t"),
     "w:cr": () => add("\n"),
     "w:br": ({ get }) => {
       if ((get("w:type") ?? "textWrapping") === "textWrapping") add("\n");
