@@ -95,6 +95,8 @@ export async function answerRequest(asked: AskedRequest, options: AnswerOptions)
 function isOpenToForms({ exchange, routes }: AskedRequest): boolean {
   const { method } = exchange;
   if (method === "GET" || method === "HEAD") return false;
+  // No form can send it.
+  if (exchange.header("content-type") === "application/json") return false;
   for (const { route } of routes) if (route.body !== "json") return true;
   return exchange.header("content-type") === undefined && exchange.parsedBody !== undefined;
 }

@@ -69,7 +69,7 @@ function tooLarge(limit: number): AgentError {
 
 // A page of another site can post forms and plain text without asking; JSON it cannot.
 function assertJsonType(contentType: string | undefined): void {
-  if (isJsonType(contentType)) return;
+  if (contentType === plainType || isJsonType(contentType)) return;
   const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   throw new AgentError(
     "unsupported-media-type",

@@ -1,5 +1,5 @@
 import type { ExtractJob } from "./job.ts";
-import { closed, refuse, toError, tooMany } from "./pool/answers.ts";
+import { closed, refuse, toError, queueFull } from "./pool/answers.ts";
 import { createFairQueue } from "./pool/fair-queue.ts";
 import { createMemoryWatch } from "./pool/memory-watch.ts";
 import { startReader } from "./pool/reader-thread.ts";
@@ -172,7 +172,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       queue.add(task);
       // What can be read at once does not wait.
       startNext();
-      for (const dropped of queue.trim()) dropped.reject(tooMany(maxWaiting));
+      for (const dropped of queue.trim()) dropped.reject(queueFull(maxWaiting));
       return promise.finally(() => signal?.removeEventListener("abort", onAbort));
     },
     countThreads: () => idle.size + seats.size + ending.size,

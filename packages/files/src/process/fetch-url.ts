@@ -24,7 +24,7 @@ export interface FetchedFile {
 }
 
 /** Thrown for a file that has more bytes than were asked for. */
-export class TooLarge extends Error {}
+export class FileTooLarge extends Error {}
 
 const maxHops = 3;
 
@@ -151,7 +151,7 @@ async function readAll(response: IncomingMessage, maxBytes: number): Promise<Uin
   for await (const chunk of response as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
     // Leaving the loop ends the connection.
-    if (size > maxBytes) throw new TooLarge(`it is larger than ${maxBytes} bytes`);
+    if (size > maxBytes) throw new FileTooLarge(`it is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return new Uint8Array(Buffer.concat(chunks));

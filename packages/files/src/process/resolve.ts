@@ -3,7 +3,7 @@ import { quoteText, sanitiseName, sizeOfBase64 } from "@holodeck/agui-core/inter
 import type { FileJob, FileSpool, InputFile } from "@holodeck/agui-core";
 import type { ComposedPart } from "./compose.ts";
 import type { FileBudget } from "./file-budget.ts";
-import { fetchUrl, TooLarge } from "./fetch-url.ts";
+import { fetchUrl, FileTooLarge } from "./fetch-url.ts";
 import type { FetchedFile } from "./fetch-url.ts";
 import { FileError } from "../shared/file-error.ts";
 import type { FilesSettings, ResolveContext } from "./options.ts";
@@ -88,7 +88,7 @@ export async function resolvePart(
     } catch (error) {
       if (context.signal?.aborted) throw context.signal.reason;
       if (isAgentError(error)) throw error;
-      if (error instanceof TooLarge && context.maxBytes < job.limits.fileBytes)
+      if (error instanceof FileTooLarge && context.maxBytes < job.limits.fileBytes)
         throw budget.error();
       // The reason is for the host's log: details of a network error would reveal the network to a
       // client.

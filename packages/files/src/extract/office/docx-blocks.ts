@@ -1,7 +1,7 @@
 import { toTable } from "../table.ts";
 
 /** A paragraph or a table; without text it is left out. */
-export interface Block {
+export interface DocxBlock {
   text: string;
   /** Items of a list follow each other without a blank line. */
   isItem: boolean;
@@ -10,7 +10,7 @@ export interface Block {
 /** The blocks of a document, of a cell, or of a note: where the next one belongs depends on what is open. */
 export interface DocxBlocks {
   /** A block at this place, to be filled when its end is reached. */
-  add(): Block;
+  add(): DocxBlock;
   openTable(): void;
   closeTable(): void;
   openRow(): void;
@@ -24,7 +24,7 @@ export interface DocxBlocks {
 /** A table inside of a table is text of the outer cell: repeating it at every level would take too long. */
 export function createDocxBlocks(maxChars: number): DocxBlocks {
   const notes = new Map<string, string>();
-  const body: Block[] = [];
+  const body: DocxBlock[] = [];
   let flow = body;
   let blocks = body;
   let rows: string[][] = [];
@@ -84,9 +84,9 @@ export function createDocxBlocks(maxChars: number): DocxBlocks {
   };
 }
 
-function join(blocks: readonly Block[]): string {
+function join(blocks: readonly DocxBlock[]): string {
   let text = "";
-  let last: Block | undefined;
+  let last: DocxBlock | undefined;
   for (const block of blocks) {
     if (block.text === "") continue;
     if (last) text += last.isItem && block.isItem ? "\n" : "\n\n";

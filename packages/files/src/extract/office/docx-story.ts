@@ -1,5 +1,5 @@
 import { createDocxBlocks } from "./docx-blocks.ts";
-import type { Block } from "./docx-blocks.ts";
+import type { DocxBlock } from "./docx-blocks.ts";
 import { toInline } from "./docx-inline.ts";
 import type { Span } from "./docx-inline.ts";
 import { toHeading, toLevel } from "./docx-styles.ts";
@@ -25,7 +25,7 @@ export interface DocxStory {
 }
 
 interface Paragraph {
-  readonly block: Block;
+  readonly block: DocxBlock;
   readonly spans: Span[];
   /** What it is inside of, as a text box is. */
   readonly outerRun: Run | undefined;

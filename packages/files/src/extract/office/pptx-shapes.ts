@@ -1,7 +1,7 @@
 import { readXml } from "./xml.ts";
 
 /** A shape of a slide, or a table on it. */
-export interface Shape {
+export interface PptxShape {
   /** What it is on its slide, such as `title` or `body`. */
   kind: string | undefined;
   readonly lines: string[];
@@ -9,9 +9,9 @@ export interface Shape {
 }
 
 /** The shapes of a slide in their order, no further than can be kept. */
-export function readShapes(xml: string, maxChars: number): readonly Shape[] {
-  const shapes: Shape[] = [];
-  let shape: Shape | undefined;
+export function readShapes(xml: string, maxChars: number): readonly PptxShape[] {
+  const shapes: PptxShape[] = [];
+  let shape: PptxShape | undefined;
   let cell: string[] | undefined;
   let line: string | undefined;
   let isText = false;

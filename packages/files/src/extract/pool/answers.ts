@@ -34,7 +34,7 @@ export function closed(): AgentError {
 }
 
 /** The queue is full. */
-export function tooMany(queue: number): AgentError {
+export function queueFull(queue: number): AgentError {
   const message = `Too many files wait to be read: this server keeps at most ${queue} (\`queue\` of extractFiles).`;
   return new AgentError("capacity-exceeded", message, { status: 503, retryAfter: 5 });
 }
