@@ -10,4 +10,6 @@ export default defineConfig({
   clean: true,
   // Deno and Workers know Node's modules only by their full name.
   removeNodeProtocol: false,
+  // An optional dependency, which tsup would bundle.
+  external: ["pg"],
 });
