@@ -109,6 +109,7 @@ export function createAgentHandler(
     ticker,
     unsent,
     admit: lifecycle.admit,
+    isClosing: () => lifecycle.isClosing,
   });
   let document: Promise<Json> | undefined;
 

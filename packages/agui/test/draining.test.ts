@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { parseSse, say } from "./_helpers.ts";
 import { openPlace } from "./_places.ts";
 
-const timeout = 30_000;
+const timeout = 120_000;
 
 /** A server process, and what it has printed. */
 async function start(kind: string, place: string, options: object = {}) {

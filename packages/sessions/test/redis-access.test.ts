@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,7 +5,7 @@ import { join } from "node:path";
 import type { SessionStore } from "@holodeck/agui-core";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
-import { findService } from "../../../scripts/test-support/services.ts";
+import { makeCertificate } from "../../../scripts/test-support/certificate.ts";
 import { afterEach, describe, expect, test } from "vitest";
 import { redisSessions } from "../src/redis/index.ts";
 import type { RedisClient } from "../src/redis/index.ts";
@@ -160,7 +159,7 @@ describe.runIf(probe).each(clientKinds)("over TLS, with %s", (kind) => {
   test("a store does all that it does", async ({ skip }) => {
     const dir = await mkdtemp(join(tmpdir(), "agui-tls-"));
     closers.push(() => rm(dir, { recursive: true }));
-    const files = makeCertificate(dir);
+    const files = makeCertificate(dir, "redisSessions over TLS");
     if (!files) return skip();
     const flags = ["--tls-cert-file", files.cert, "--tls-key-file", files.key];
     const { port, server } = await onFreePort(async (port) => {
@@ -185,15 +184,3 @@ describe.runIf(probe).each(clientKinds)("over TLS, with %s", (kind) => {
     });
   });
 });
-
-/** A certificate for localhost that is its own authority. Nothing: there is no `openssl`. */
-function makeCertificate(dir: string): { cert: string; key: string } | undefined {
-  const [cert, key] = [join(dir, "cert.pem"), join(dir, "key.pem")];
-  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
-  const files = ["-keyout", key, "-out", cert];
-  const make = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"];
-  const openssl = findService("openssl", "redisSessions over TLS");
-  if (openssl === undefined) return undefined;
-  execFileSync(openssl, [...make, ...subject, ...files], { stdio: "ignore" });
-  return { cert, key };
-}

@@ -123,17 +123,9 @@ export function healthRoutes(parts: {
     return lifecycle.readyAgents.has(agentId) && lifecycle.state !== "stopped";
   }
 
-  // The connection ends with the server: the next request on it would be lost.
-  function reply(isFine: boolean, body: Json): Reply {
-    const { state } = lifecycle;
-    const made = toReply(isFine, body);
-    if (state !== "shutting_down" && state !== "stopped") return made;
-    return { ...made, headers: { ...headers, connection: "close" } };
-  }
-
   async function tellHealth(): Promise<Reply> {
     const body = await tell();
-    return reply(body.status !== "unhealthy", body);
+    return toReply(body.status !== "unhealthy", body);
   }
 
   async function tellReady(): Promise<Reply> {
@@ -144,7 +136,7 @@ export function healthRoutes(parts: {
     );
     const isFine = hasStore && statusOf(results) !== "unhealthy";
     const ready = isFine && (state === "ready" || state === "running");
-    return reply(ready, { ready, state });
+    return toReply(ready, { ready, state });
   }
 
   async function tellAgents(): Promise<Reply> {
@@ -153,7 +145,7 @@ export function healthRoutes(parts: {
       id,
       { id, name: info.name, ready: isReady(id) },
     ]);
-    return reply(body.status !== "unhealthy", { ...body, agents: Object.fromEntries(each) });
+    return toReply(body.status !== "unhealthy", { ...body, agents: Object.fromEntries(each) });
   }
 
   return [

@@ -21,6 +21,7 @@ interface HandleOptions {
   readonly unsent: ByteBudget;
   /** Lets a request in, or throws why not. */
   admit(): Promise<void> | void;
+  isClosing(): boolean;
 }
 
 type Asked = Pick<AskedRequest, "exchange" | "requestId" | "principal">;
@@ -30,6 +31,7 @@ export function createHandle({
   settings,
   router,
   admit,
+  isClosing,
   ticker,
   unsent,
 }: HandleOptions): ExchangeHandler["handle"] {
@@ -61,7 +63,9 @@ export function createHandle({
 
   function send(asked: Asked, reply: Reply): void {
     const { exchange, requestId } = asked;
-    const options = { requestId, answers, owner: () => ownerOf(asked) };
+    // No connection outlives the handler: the next request on it would be lost. HTTP/2 leaves the header out.
+    const isLast = isClosing();
+    const options = { requestId, answers, isLast, owner: () => ownerOf(asked) };
     try {
       sendReply(exchange, reply, options);
     } catch (error) {

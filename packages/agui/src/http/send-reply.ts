@@ -4,6 +4,8 @@ import type { WholeAnswers } from "./whole-answers.ts";
 export interface SendReplyOptions {
   readonly requestId: string;
   readonly answers: WholeAnswers;
+  /** Whether the connection ends with this reply. */
+  readonly isLast: boolean;
   /** Whose reply it is. */
   owner(): string;
 }
@@ -11,10 +13,11 @@ export interface SendReplyOptions {
 /** Writes a reply to the wire. Throws `capacity-exceeded` when there is no room for it; nothing was sent then. */
 export function sendReply(exchange: Exchange, reply: Reply, options: SendReplyOptions): void {
   const { status, body, stream } = reply;
-  const { requestId } = options;
+  const { requestId, isLast } = options;
   if (!stream && body !== undefined) return sendWhole(exchange, reply, options);
   const headers: Record<string, string> = { "x-request-id": requestId, ...reply.headers };
   headers["x-request-id"] = requestId;
+  if (isLast) headers["connection"] = "close";
   const sink = exchange.reply(status, headers);
   if (!stream) sink.end();
   else if (exchange.method === "HEAD") {
@@ -31,7 +34,7 @@ export function sendReply(exchange: Exchange, reply: Reply, options: SendReplyOp
 function sendWhole(
   exchange: Exchange,
   { status, headers: given, body }: Reply,
-  { requestId, answers, owner }: SendReplyOptions,
+  { requestId, answers, isLast, owner }: SendReplyOptions,
 ): void {
   const isRaw = typeof body === "string" || body instanceof Uint8Array;
   // The spread last: what is added to a copy gets a new shape each time.
@@ -39,5 +42,6 @@ function sendWhole(
     ? { "x-request-id": requestId, ...given }
     : { "x-request-id": requestId, "content-type": "application/json", ...given };
   headers["x-request-id"] = requestId;
+  if (isLast) headers["connection"] = "close";
   answers.send(exchange, { status, headers, body: isRaw ? body : JSON.stringify(body), owner });
 }

@@ -12,6 +12,8 @@ export type HandlerState = "initializing" | "ready" | "running" | "shutting_down
 
 export interface Lifecycle {
   readonly state: HandlerState;
+  /** Whether `close` was called. */
+  readonly isClosing: boolean;
   start(): Promise<void>;
   close(options?: { timeoutMs?: number }): Promise<void>;
   /** Lets a request in, or throws why not. The first request makes the agents ready. */
@@ -167,6 +169,9 @@ export function createLifecycle(options: {
     get state() {
       return state;
     },
+    get isClosing() {
+      return closing !== undefined;
+    },
     start() {
       if (state !== "initializing") return Promise.resolve();
       startedByHost = true;
@@ -179,10 +184,7 @@ export function createLifecycle(options: {
     admit() {
       if (state === "ready" || state === "running") return undefined;
       if (state !== "initializing") {
-        throw new AgentError("shutting-down", "This server is shutting down.", {
-          retryAfter: 5,
-          headers: { connection: "close" },
-        });
+        throw new AgentError("shutting-down", "This server is shutting down.", { retryAfter: 5 });
       }
       if (startedByHost && starting) {
         throw new AgentError("not-ready", "This server is still starting.", { retryAfter: 1 });
