@@ -11,7 +11,7 @@ import { failureIn, maskedFailure } from "../shared/run-failure.ts";
 import { finishReasonOf, totalUsage } from "../shared/run-ending.ts";
 import { UnsentMessages } from "../shared/unsent-messages.ts";
 
-/** What each event becomes in data stream v1. A class for the reason that `UiTeller` is one. */
+/** What each event becomes in data stream v1. A class for the reason that `UiChunks` is one. */
 export class DataStreamLines {
   readonly #options: DataStreamEncoderOptions;
   readonly #unsaid: UnsentMessages;
