@@ -1,12 +1,11 @@
 import { assertHandler } from "@holodeck/agui-core";
 import { assertOptions } from "@holodeck/agui-core/internal";
 import type { ExchangeHandler, Logger } from "@holodeck/agui-core";
-import { createServer } from "node:http";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { drain } from "./_drain.ts";
 import type { DrainTimes } from "./_drain.ts";
 import { closeOnSignals } from "./_signals.ts";
+import { isWildcard, listen } from "./listen.ts";
+import type { Listening } from "./listen.ts";
 import { toNodeHandler } from "./to-node-handler.ts";
 
 export interface ServeOptions {
@@ -33,24 +32,14 @@ export interface ServeOptions {
   logger?: Pick<Logger, "warn" | "error">;
 }
 
-/** A server that listens. */
-export interface Serving {
-  readonly url: string;
-  readonly port: number;
-  readonly server: Server;
+/** A server that listens, and how it is closed. */
+export interface Serving extends Listening {
   /**
    * Answers new requests with 503 and `Connection: close`, lets the runs end, then closes what is left. `drainMs` is
    * that of `serve` unless given.
    */
   readonly close: (options?: { drainMs?: number }) => Promise<void>;
 }
-
-// Against clients that send slowly on purpose; Node's own limits are 60 s, 300 s and 30 s.
-const timeouts = {
-  headersTimeout: 10_000,
-  requestTimeout: 60_000,
-  connectionsCheckingInterval: 5_000,
-};
 
 const optionNames = ["port", "host", "signals", "drainMs", "noticeMs", "logger"] as const;
 
@@ -80,19 +69,23 @@ export async function serve(
   const onError = (error: unknown): void => logger?.error({ err: error }, "The handler failed.");
   const listener = toNodeHandler(handler, { onError });
   let closing: Promise<void> | undefined;
-  const server = createServer(timeouts, (req, res) => {
-    // No connection outlives the drain: the next request on it would be lost.
-    if (closing) res.setHeader("connection", "close");
-    listener(req, res);
+  const listening = await listen(
+    (req, res) => {
+      // No connection outlives the drain: the next request on it would be lost.
+      if (closing) res.setHeader("connection", "close");
+      listener(req, res);
+    },
+    { port, host },
+  ).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "EADDRINUSE" ? portInUse(port, host, error) : error;
   });
-  await listen(server, port, host);
   if (isWildcard(host)) {
     logger?.warn({ host }, "Listening on every interface: the whole network can reach the agent.");
   }
 
   let forget: (() => void) | undefined;
   const begin = (times: DrainTimes): Promise<void> =>
-    (closing ??= drain(server, handler, times).finally(() => forget?.()));
+    (closing ??= drain(listening.server, handler, times).finally(() => forget?.()));
   const close: Serving["close"] = ({ drainMs: given = drainMs } = {}) => {
     assertMs("drainMs", given);
     return begin({ drainMs: given, noticeMs: 0 });
@@ -109,8 +102,7 @@ export async function serve(
       begin({ drainMs, noticeMs: signal === "SIGTERM" ? noticeMs : 0 });
     forget = closeOnSignals(onSignal, onError);
   }
-  const bound = (server.address() as AddressInfo).port;
-  return { url: `http://${urlHost(host)}:${bound}`, port: bound, server, close };
+  return { ...listening, close };
 }
 
 function assertMs(name: string, value: number): void {
@@ -125,32 +117,10 @@ function shown(value: unknown): string {
   return typeof value === "string" ? `the string ${JSON.stringify(value)}` : String(value);
 }
 
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException): void => {
-      reject(error.code === "EADDRINUSE" ? portInUse(port, host, error) : error);
-    };
-    server.once("error", onError);
-    server.listen(port, host, () => {
-      server.off("error", onError);
-      resolve();
-    });
-  });
-}
-
 function portInUse(port: number, host: string, cause: Error): Error {
   const next = port < 65_535 ? port + 1 : 0;
   return new Error(
     `Port ${port} on ${host} is in use. Try the next one: serve(handler, { port: ${next} }).`,
     { cause },
   );
-}
-
-function isWildcard(host: string): boolean {
-  return host === "0.0.0.0" || host === "::";
-}
-
-function urlHost(host: string): string {
-  if (isWildcard(host)) return "localhost";
-  return host.includes(":") ? `[${host}]` : host;
 }

@@ -13,10 +13,10 @@ import { createFailureBook } from "./print/failure-book.ts";
 import type { ServeFlags } from "./flags.ts";
 import { createGenerations } from "./agent/generations.ts";
 import type { Generations } from "./agent/generations.ts";
-import { createHostGuard, isLoopback, isWildcard, urlHost } from "./http/host-guard.ts";
+import { createHostGuard, isLoopback, isWildcard } from "./http/host-guard.ts";
 import { toHandlerOptions } from "./http/handler-options.ts";
-import { listen } from "./http/listen.ts";
-import type { Listening } from "./http/listen.ts";
+import { openPort } from "./http/open-port.ts";
+import type { OpenPort } from "./http/open-port.ts";
 import { loadAgent } from "./agent/load-agent.ts";
 import { openBrowser } from "./open-browser.ts";
 import { hasPage } from "./http/page.ts";
@@ -32,7 +32,7 @@ const drainMs = 5_000;
 /** What is there while an agent is served. */
 interface Site {
   readonly agents: Generations;
-  readonly server: Listening;
+  readonly server: OpenPort;
   readonly stores: StoreChoice;
   readonly url: string;
   readonly withPage: boolean;
@@ -92,9 +92,8 @@ async function open(loaded: AgentModule, { flags, settings, io }: Given): Promis
     // Where an agent's code is, and why it fails, is shown only on this machine.
     const shown = isLoopback(host) ? failures : undefined;
     const app = createApp({ guard, repairs, failures: shown, hasPage: withPage, agents, logger });
-    const server: Listening = await listen(app, { host, port: settings.port, logger });
-    const url = `http://${isWildcard(host) ? "localhost" : urlHost(host)}:${server.port}`;
-    return { agents, server, stores, url, withPage };
+    const server: OpenPort = await openPort(app, { host, port: settings.port, logger });
+    return { agents, server, stores, url: server.url, withPage };
   } catch (error) {
     for (const close of closers) await close();
     throw error;

@@ -81,6 +81,6 @@ export function isLoopback(host: string): boolean {
 }
 
 /** The host as written in a URL. */
-export function urlHost(host: string): string {
+function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }

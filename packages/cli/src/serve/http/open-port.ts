@@ -1,48 +1,41 @@
-import { createServer } from "node:http";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Logger } from "@holodeck/agui";
 import type { Exchange } from "@holodeck/agui-core";
-import { toNodeHandler } from "@holodeck/agui-node";
+import { listen, toNodeHandler } from "@holodeck/agui-node";
+import type { Listening, ListenOptions } from "@holodeck/agui-node";
 import { CliError } from "../../shared/cli-error.ts";
 
-export interface Listening {
-  readonly port: number;
+export interface OpenPort extends Listening {
   /** Takes no new connections; what is open may end. */
   stopAccepting(): void;
   /** Ends what is still open, after a moment for answers on their way. */
   close(): Promise<void>;
 }
 
-// Against clients that send slowly on purpose; Node's own limits are 60 s, 300 s and 30 s.
-const timeouts = {
-  headersTimeout: 10_000,
-  requestTimeout: 60_000,
-  connectionsCheckingInterval: 5_000,
-};
 const flushMs = 500;
 
 /** Listens on a port of this machine. Throws a sentence with another port when it is taken. */
-export async function listen(
+export async function openPort(
   app: { handle(exchange: Exchange): Promise<boolean> },
-  { host, port, logger }: { host: string; port: number; logger: Logger },
-): Promise<Listening> {
+  { logger, ...place }: ListenOptions & { logger: Logger },
+): Promise<OpenPort> {
   const handler = toNodeHandler(app, {
     // What the agent has no route for may be a file of the page.
     describe: () => ({ isLast: false }),
     onError: (error) => logger.error({ error }, "A request failed."),
   });
-  const server = createServer(timeouts, (req, res) => {
+  const listening = await listen((req, res) => {
     res.setHeader("x-content-type-options", "nosniff");
     handler(req, res);
+  }, place).catch(async (error: NodeJS.ErrnoException) => {
+    throw await explain(error, place);
   });
-  await bind(server, port, host);
+  const { server } = listening;
   let closed: Promise<void> | undefined;
   const stopAccepting = (): void => {
     closed ??= new Promise((resolve) => server.close(() => resolve()));
   };
   return {
-    port: (server.address() as AddressInfo).port,
+    ...listening,
     stopAccepting,
     async close() {
       stopAccepting();
@@ -56,28 +49,9 @@ export async function listen(
   };
 }
 
-async function bind(server: Server, port: number, host: string): Promise<void> {
-  try {
-    await tryToBind(server, port, host);
-  } catch (error) {
-    throw await explain(error as NodeJS.ErrnoException, port, host);
-  }
-}
-
-function tryToBind(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
 async function explain(
   error: NodeJS.ErrnoException,
-  port: number,
-  host: string,
+  { port, host }: ListenOptions,
 ): Promise<CliError> {
   const options = { cause: error };
   if (error.code === "EADDRINUSE") {
@@ -99,15 +73,13 @@ async function explain(
 
 async function nextFree(port: number, host: string): Promise<number | undefined> {
   for (let next = port + 1; next <= Math.min(port + 100, 65_535); next++) {
-    const probe = createServer();
     try {
-      await tryToBind(probe, next, host);
+      const { server } = await listen(() => {}, { port: next, host });
+      await new Promise((resolve) => server.close(resolve));
+      return next;
     } catch {
       // Taken as well.
-      continue;
     }
-    await new Promise((resolve) => probe.close(resolve));
-    return next;
   }
   return undefined;
 }
