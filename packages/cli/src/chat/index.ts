@@ -1,14 +1,15 @@
-import { parseArgs } from "node:util";
 import { isOpaqueId } from "@holodeck/agui-core";
+import { usageError } from "../shared/cli-error.ts";
 import type { Command, Io } from "../shared/io.ts";
 import { toCommand } from "../shared/to-command.ts";
+import type { FlagValues } from "../shared/to-command.ts";
 import { createConversation } from "./conversation.ts";
 import { createLineReader } from "./line-reader.ts";
 import type { LineReader } from "./line-reader.ts";
 import { createPrinter } from "./printer.ts";
 import { promptLoop } from "./prompt-loop.ts";
 import type { Interrupts } from "./prompt-loop.ts";
-import { readHeaders, readUrl, UsageError } from "./target.ts";
+import { readHeaders, readUrl } from "./target.ts";
 import type { ChatTarget } from "./run-client.ts";
 import { takeTurn } from "./turn.ts";
 import type { TurnContext } from "./turn.ts";
@@ -27,8 +28,14 @@ Exit code of a turn: 0 if the agent answered, 1 if not, 2 for usage errors.
 `;
 const short = "Try: holodeck chat http://127.0.0.1:8000/agui";
 
+const flags = {
+  thread: { type: "string" },
+  header: { type: "string", multiple: true },
+  json: { type: "boolean" },
+} as const;
+
 /** `holodeck chat <url>`: an AG-UI client for the terminal. */
-export const chatCommand: Command = toCommand({ usage, read: readOptions, run: talk });
+export const chatCommand: Command = toCommand({ usage, flags, read: readOptions, run: talk });
 
 interface ChatOptions {
   readonly target: ChatTarget;
@@ -37,45 +44,22 @@ interface ChatOptions {
   readonly message: string;
 }
 
-function readOptions(args: readonly string[]): ChatOptions | undefined {
-  const { values, positionals } = parse(args);
-  if (values.help) return undefined;
-  const [url, ...words] = positionals;
-  const { thread: threadId } = values;
+function readOptions(
+  { thread: threadId, header, json: isJson = false }: FlagValues<typeof flags>,
+  [url, ...words]: readonly string[],
+): ChatOptions {
   if (threadId !== undefined) checkThread(threadId);
   const message = words.join(" ");
-  if (values.json && message === "") {
-    throw new UsageError("--json is for one turn: holodeck chat <url> --json 'Hello'.");
+  if (isJson && message === "") {
+    throw usageError("--json is for one turn: holodeck chat <url> --json 'Hello'.");
   }
-  const headers = readHeaders(values.header);
-  return {
-    target: { url: readUrl(url, short), headers },
-    threadId,
-    isJson: !!values.json,
-    message,
-  };
+  const headers = readHeaders(header);
+  return { target: { url: readUrl(url, short), headers }, threadId, isJson, message };
 }
 
 function checkThread(id: string): void {
   if (isOpaqueId(id)) return;
-  throw new UsageError(`"${String(id)}" is not a thread id: use 1 to 256 visible characters.`);
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        thread: { type: "string" },
-        header: { type: "string", multiple: true },
-        json: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${usage}`);
-  }
+  throw usageError(`"${String(id)}" is not a thread id: use 1 to 256 visible characters.`);
 }
 
 async function talk({ target, threadId, isJson, message }: ChatOptions, io: Io): Promise<number> {

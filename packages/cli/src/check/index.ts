@@ -1,7 +1,8 @@
-import { parseArgs } from "node:util";
-import { readHeaders, readUrl, UsageError } from "../chat/target.ts";
+import { readHeaders, readUrl } from "../chat/target.ts";
+import { usageError } from "../shared/cli-error.ts";
 import type { Command, Io } from "../shared/io.ts";
 import { toCommand } from "../shared/to-command.ts";
+import type { FlagValues } from "../shared/to-command.ts";
 import type { NoAnswer } from "./read/ask.ts";
 import type { CheckResult } from "./report/findings.ts";
 import type { CheckTarget } from "./probes.ts";
@@ -22,50 +23,37 @@ Exit code: 0 if no rule fails, 1 if one does, 2 for usage errors or no server.
 const short = "Try: holodeck check http://127.0.0.1:8000/agui";
 const defaultPrompt = "Hello! Please answer in one short sentence. (Grüße, 漢字, 🙂)";
 
+const flags = {
+  "agent-prompt": { type: "string", multiple: true },
+  header: { type: "string", multiple: true },
+  timeout: { type: "string" },
+  json: { type: "boolean" },
+} as const;
+
 /** `holodeck check <url>`: what holds and what breaks at an AG-UI endpoint. */
-export const checkCommand: Command = toCommand({ usage, read: readOptions, run: run });
+export const checkCommand: Command = toCommand({ usage, flags, read: readOptions, run });
 
 interface CheckOptions {
   readonly target: CheckTarget;
   readonly isJson: boolean;
 }
 
-function readOptions(args: readonly string[]): CheckOptions | undefined {
-  const { values, positionals } = parse(args);
-  if (values.help) return undefined;
-  if (positionals.length > 1) throw new UsageError(`One URL at a time, not ${positionals.length}.`);
+function readOptions(values: FlagValues<typeof flags>, words: readonly string[]): CheckOptions {
+  if (words.length > 1) throw usageError(`One URL at a time, not ${words.length}.`);
   const seconds = Number(values.timeout ?? "30");
   if (!(seconds > 0 && seconds <= 3_600)) {
     const given = String(values.timeout);
-    throw new UsageError(`"${given}" is not a time: use seconds from 1 to 3600, as --timeout 30.`);
+    throw usageError(`"${given}" is not a time: use seconds from 1 to 3600, as --timeout 30.`);
   }
   return {
     isJson: values.json ?? false,
     target: {
-      url: readUrl(positionals[0], short),
+      url: readUrl(words[0], short),
       headers: readHeaders(values.header),
       timeoutMs: seconds * 1_000,
       prompts: values["agent-prompt"] ?? [defaultPrompt],
     },
   };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        "agent-prompt": { type: "string", multiple: true },
-        header: { type: "string", multiple: true },
-        timeout: { type: "string" },
-        json: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${usage}`);
-  }
 }
 
 async function run({ target, isJson }: CheckOptions, io: Io): Promise<number> {
@@ -74,7 +62,7 @@ async function run({ target, isJson }: CheckOptions, io: Io): Promise<number> {
   const results = await checkEndpoint(target).catch((error: Error) => error as NoAnswer);
   if (!Array.isArray(results)) {
     if (results.name !== "NoAnswer") throw results;
-    throw new UsageError(`No server responded at ${target.url.href}: ${results.message}.`);
+    throw usageError(`No server responded at ${target.url.href}: ${results.message}.`);
   }
   await print(results, { target, isJson }, io);
   return results.some(({ verdict }) => verdict === "breaks") ? 1 : 0;

@@ -1,8 +1,9 @@
 import { relative, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { createLineReader } from "../chat/line-reader.ts";
-import { UsageError } from "../chat/target.ts";
+import { usageError } from "../shared/cli-error.ts";
 import type { Command, Io } from "../shared/io.ts";
+import { toCommand } from "../shared/to-command.ts";
+import type { FlagValues } from "../shared/to-command.ts";
 import { filesInTheWay, templates, writeProject } from "./write-project.ts";
 import type { Template } from "./write-project.ts";
 
@@ -17,51 +18,45 @@ Writes a small working project: an agent, a server and a test.
 The folder must be empty; nothing is ever overwritten.
 `;
 
-/** `holodeck init [dir]`: a project to start from. */
-export const initCommand: Command = async (args, io) => {
-  try {
-    const { values, positionals } = parse(args);
-    if (values.help) {
-      io.out.write(usage);
-      return 0;
-    }
-    if (positionals.length > 1) throw new UsageError(`One folder, not ${positionals.length}.`);
-    const folder = resolve(io.cwd, positionals[0] ?? ".");
-    const inTheWay = filesInTheWay(folder);
-    if (inTheWay.length > 0) {
-      throw new UsageError(`${folder} is not empty. Existing files: ${inTheWay.join(", ")}.`);
-    }
-    const template = toTemplate(values.template) ?? (await ask(io, values.yes ?? false));
-    report(io, { folder, files: writeProject(folder, template) });
-    return 0;
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    io.err.write(`${error.message}\n`);
-    return 2;
-  }
-};
+const flags = {
+  template: { type: "string" },
+  yes: { type: "boolean", short: "y" },
+} as const;
 
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        template: { type: "string" },
-        yes: { type: "boolean", short: "y" },
-        help: { type: "boolean", short: "h" },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${usage}`);
+/** `holodeck init [dir]`: a project to start from. */
+export const initCommand: Command = toCommand({ usage, flags, read: readOptions, run: init });
+
+interface InitOptions {
+  /** As given, relative to the current folder. */
+  readonly folder: string;
+  readonly template: Template | undefined;
+  readonly isDecided: boolean;
+}
+
+function readOptions(
+  { template, yes: isDecided = false }: FlagValues<typeof flags>,
+  words: readonly string[],
+): InitOptions {
+  if (words.length > 1) throw usageError(`One folder, not ${words.length}.`);
+  return { folder: words[0] ?? ".", template: toTemplate(template), isDecided };
+}
+
+async function init({ folder: given, template, isDecided }: InitOptions, io: Io): Promise<number> {
+  const folder = resolve(io.cwd, given);
+  const inTheWay = filesInTheWay(folder);
+  if (inTheWay.length > 0) {
+    throw usageError(`${folder} is not empty. Existing files: ${inTheWay.join(", ")}.`);
   }
+  const files = writeProject(folder, template ?? (await ask(io, isDecided)));
+  report(io, { folder, files });
+  return 0;
 }
 
 function toTemplate(name: string | undefined): Template | undefined {
   if (name === undefined) return undefined;
   const found = templates.find((template) => template === name);
   if (found) return found;
-  throw new UsageError(`Unknown template "${name}". Choose --template ${templates.join("|")}.`);
+  throw usageError(`Unknown template "${name}". Choose --template ${templates.join("|")}.`);
 }
 
 // Asks only at a terminal.

@@ -1,5 +1,5 @@
-import { parseArgs } from "node:util";
 import { usageError } from "../shared/cli-error.ts";
+import type { FlagValues } from "../shared/to-command.ts";
 
 /** The flags of the command line; those not given are absent. */
 export interface ServeFlags {
@@ -14,7 +14,6 @@ export interface ServeFlags {
   readonly open: boolean;
   readonly watch: boolean;
   readonly playground: boolean;
-  readonly help: boolean;
   readonly version: boolean;
 }
 
@@ -29,7 +28,7 @@ const protocolNames: readonly ProtocolName[] = [
   "threads",
 ];
 
-const options = {
+export const serveFlags = {
   port: { type: "string", short: "p" },
   host: { type: "string" },
   protocol: { type: "string", multiple: true },
@@ -39,25 +38,26 @@ const options = {
   open: { type: "boolean" },
   watch: { type: "boolean" },
   "no-playground": { type: "boolean" },
-  help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const;
 
 /**
  * Reads the arguments after `serve`. Throws one sentence that names what is wrong and what is expected.
  */
-export function readFlags(args: readonly string[]): ServeFlags {
-  const { values, positionals } = parse(args);
-  if (positionals.length > 1) {
+export function readFlags(
+  values: FlagValues<typeof serveFlags>,
+  files: readonly string[],
+): ServeFlags {
+  if (files.length > 1) {
     throw usageError(
-      `One agent file is served at a time, not ${positionals.length}: holodeck serve ${positionals[0]}.`,
+      `One agent file is served at a time, not ${files.length}: holodeck serve ${files[0]}.`,
     );
   }
   if (values.open && values["no-playground"]) {
     throw usageError("--open opens the page, which --no-playground leaves out; give one of them.");
   }
   return {
-    file: positionals[0],
+    file: files[0],
     port: values.port === undefined ? undefined : readPort(values.port),
     host: values.host === undefined ? undefined : readHost(values.host),
     protocols: values.protocol && readProtocols(values.protocol),
@@ -67,36 +67,23 @@ export function readFlags(args: readonly string[]): ServeFlags {
     open: values.open ?? false,
     watch: values.watch ?? false,
     playground: !values["no-playground"],
-    help: values.help ?? false,
     version: values.version ?? false,
   };
 }
 
-function parse(args: readonly string[]): ReturnType<typeof parseWords> {
-  try {
-    return parseWords(args);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined || !code.startsWith("ERR_PARSE_ARGS_")) throw error;
-    throw usageError(explain(code, message));
-  }
-}
-
-function parseWords(
-  args: readonly string[],
-): ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>> {
-  return parseArgs({ args: [...args], options, allowPositionals: true });
-}
-
-// Node's message names the flag and then gives advice that does not apply here.
-function explain(code: string, message: string): string {
+/** A sentence for Node's error, which names the flag and then gives advice that does not apply here. */
+export function explainFlag({ code, message }: NodeJS.ErrnoException): string {
   const flag = /'(-[^' ]+)/.exec(message)?.[1] ?? "";
   if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
     return `holodeck serve has no flag "${flag}"; \`holodeck serve --help\` lists them.`;
   }
   const name = /--([\w-]+)/.exec(message)?.[1] ?? "";
-  const known = Object.hasOwn(options, name) ? options[name as keyof typeof options] : undefined;
-  if (known?.type === "boolean") return `--${name} takes no value; use it alone: --${name}.`;
+  const known: Readonly<Record<string, { readonly type: string }>> = {
+    ...serveFlags,
+    help: { type: "boolean" },
+  };
+  if (Object.hasOwn(known, name) && known[name]?.type === "boolean")
+    return `--${name} takes no value; use it alone: --${name}.`;
   return `--${name} needs a value, like ${examples[name] ?? `--${name}=value`}.`;
 }
 
