@@ -3,16 +3,15 @@ import { parseSse } from "./_helpers.ts";
 import { openPlace, startRun, startServer } from "./_dated-server.ts";
 
 const timeout = 90_000;
-// Half of what a blocking read or a renewal of leases takes by itself. It is measured by the process that receives the
-// stop, so a busy machine delays both.
-const handler = { heartbeatMs: 2_500 };
+// The second is measured in heartbeats of the process that has the run, so a busy machine delays both.
+const handler = { heartbeatMs: 500 };
 const heartbeat = "\n:";
 
 describe.for(["SQLite", "node-redis", "ioredis", "PostgreSQL"])(
   "with %s, a stop that another process receives",
   { timeout },
   (kind) => {
-    test("reaches the run before its next heartbeat", async ({ skip }) => {
+    test("reaches the run within a second", async ({ skip }) => {
       const place = await openPlace(kind);
       if (!place) return skip();
       const [owner, other] = await Promise.all([
@@ -32,8 +31,8 @@ describe.for(["SQLite", "node-redis", "ioredis", "PostgreSQL"])(
             type: "RUN_FINISHED",
             outcome: { type: "cancelled" },
           });
-          // One may have been on its way.
-          expect(text.slice(before).split(heartbeat).length - 1).toBeLessThanOrEqual(1);
+          const heartbeats = text.slice(before).split(heartbeat).length - 1;
+          expect(heartbeats).toBeLessThanOrEqual(2);
         }
       }
     });
