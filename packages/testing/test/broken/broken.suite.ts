@@ -298,7 +298,7 @@ testBrokenStore(
   breakStore(sharedStores(), (store, { clock }) => ({
     async update(key, change, options) {
       const session = await store.update(key, change, options);
-      return { ...session, lastActivity: clock?.now() ?? session.lastActivity };
+      return { ...session, lastActivity: clock?.date?.() ?? session.lastActivity };
     },
   })),
 );
