@@ -5,15 +5,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { memorySessions } from "@holodeck/agui-sessions";
+import { postgresSessions } from "@holodeck/agui-sessions/postgres";
 import { redisSessions } from "@holodeck/agui-sessions/redis";
 import { fakeClock } from "@holodeck/agui-testing";
 import { expect, onTestFinished, test } from "vitest";
+import { clientKinds, connectAs, startPostgres } from "../../sessions/test/_postgres.ts";
 import { startRedis } from "../../sessions/test/_redis.ts";
 import { createAgentHandler } from "../src/index.ts";
 import { memoryLogger, post, say } from "./_helpers.ts";
 
 type Redis = NonNullable<Awaited<ReturnType<typeof startRedis>>>;
 type Configure = (name: string, ...rest: string[]) => Promise<unknown>;
+
+const patience = { interval: 200, timeout: 30_000 };
 
 const faults = {
   async "that is full"(config: Configure) {
@@ -56,7 +60,7 @@ test.for(Object.keys(faults) as (keyof typeof faults)[])(
     await expect.poll(() => config("KEYS", "*")).toEqual([]);
 
     const repair = await faults[fault](config, primary);
-    await expect.poll(isReady, { interval: 200 }).toBe(503);
+    await expect.poll(isReady, patience).toBe(503);
     expect(await ask("/health")).toMatchObject([
       200,
       { status: "degraded", checks: [{ name: "sessions", status: "degraded" }] },
@@ -69,7 +73,7 @@ test.for(Object.keys(faults) as (keyof typeof faults)[])(
     expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(503);
 
     await repair();
-    await expect.poll(isReady, { interval: 200 }).toBe(200);
+    await expect.poll(isReady, patience).toBe(200);
     expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(200);
   },
 );
@@ -94,10 +98,46 @@ test("a SQLite file that cannot grow is not ready", async ({ skip }) => {
   const limit = (size: string): unknown =>
     spawnSync("prlimit", ["--pid", String(child.pid), `--fsize=${size}:unlimited`]);
   limit("1");
-  await expect.poll(isReady, { interval: 200 }).toBe(503);
+  await expect.poll(isReady, patience).toBe(503);
   limit("unlimited");
-  await expect.poll(isReady, { interval: 200 }).toBe(200);
+  await expect.poll(isReady, patience).toBe(200);
 });
+
+test.for(clientKinds)(
+  "a PostgreSQL that is read-only is not ready, with %s",
+  { timeout: 60_000 },
+  async (kind, { skip }) => {
+    const server = await startPostgres("stores that refuse writes");
+    if (!server) return skip();
+    onTestFinished(() => server.stop());
+    const schema = await server.schema();
+    const client = await connectAs(server, kind);
+    const sessions = postgresSessions({ client, schema });
+    const logger = memoryLogger();
+    const handler = createAgentHandler(async () => "hello", { sessions, logger });
+    onTestFinished(() => handler.close({ timeoutMs: 1_000 }));
+    const ask = async (path: string): Promise<number> =>
+      (await handler.fetch(new Request(`http://test.local${path}`))).status;
+    expect(await ask("/ready")).toBe(200);
+    // As after a fail-over to a server that may not write yet, and with connections that stay.
+    const allow = async (writes: boolean): Promise<void> => {
+      await server.sql(`ALTER SYSTEM SET default_transaction_read_only = ${writes ? "off" : "on"}`);
+      await server.sql("SELECT pg_reload_conf()");
+    };
+
+    await allow(false);
+    await expect.poll(() => ask("/ready"), patience).toBe(503);
+    expect(await ask("/health")).toBe(200);
+    expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(503);
+    expect(logger.records.find(({ message }) => message === "A request failed.")).toMatchObject({
+      error: { cause: { message: expect.stringContaining("read-only transaction") } },
+    });
+
+    await allow(true);
+    await expect.poll(() => ask("/ready"), patience).toBe(200);
+    expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(200);
+  },
+);
 
 test("is written to once in two seconds, however often health is asked for", async () => {
   const clock = fakeClock();

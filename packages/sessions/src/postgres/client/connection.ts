@@ -40,17 +40,21 @@ export function createConnection(options: ConnectionOptions): Connection {
   async function call(name: string, ...values: SqlValue[]): Promise<(string | null)[]> {
     const text = textOf(name, values.length);
     const deadline = createDeadline(clock, commandMs);
+    // Why the database did not answer in time, if it answered at all.
+    let passing: unknown;
     try {
       for (;;) {
         try {
           return await Promise.race([database.query(text, values), deadline.passed]);
         } catch (error) {
           if (deadline.isOver() || !isPassing(error)) throw error;
+          passing = error;
           await Promise.race([breath(clock), deadline.passed]);
         }
       }
     } catch (error) {
-      throw isUnprepared(error) ? unprepared(schema, error) : storeUnavailable(error);
+      if (isUnprepared(error)) throw unprepared(schema, error);
+      throw storeUnavailable(deadline.isOver() ? (passing ?? error) : error);
     } finally {
       deadline.clear();
     }
