@@ -1,5 +1,7 @@
 export { assertFollows } from "./assert-follows.ts";
 export { blobGone, blobTaken, inPieces } from "./blob-pieces.ts";
+export { createCommandInbox } from "./command-inbox.ts";
+export type { CommandInbox, CommandListener } from "./command-inbox.ts";
 export { dateOf } from "@holodeck/agui-core/internal";
 export { answerWithin, createDeadline } from "./deadline.ts";
 export type { Deadline } from "./deadline.ts";

@@ -11,9 +11,8 @@ import type {
 } from "@holodeck/agui-core";
 import type { StoredEntry } from "@holodeck/agui-core/internal";
 import { assertFollows } from "../kit/assert-follows.ts";
+import type { CommandListener } from "../kit/command-inbox.ts";
 import { both } from "../kit/own-lease.ts";
-
-export type CommandListener = (command: RunCommand) => void;
 
 /** An entry with what it was counted as. */
 interface KeptEntry extends StoredEntry {

@@ -1,4 +1,6 @@
 import type { AgentError, Clock, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
+import { createCommandInbox } from "../kit/command-inbox.ts";
+import type { CommandInbox, CommandListener } from "../kit/command-inbox.ts";
 import { createOwnLease } from "../kit/own-lease.ts";
 import { runLost } from "../kit/store-errors.ts";
 import type { RedisConnection } from "./client/connection.ts";
@@ -13,9 +15,8 @@ interface OwnedRun {
   readonly lease: Lease;
   /** Calls the listeners of the lease. */
   readonly lose: () => void;
-  readonly listeners: Set<(command: RunCommand) => void>;
-  /** Commands that arrived before a listener was added. */
-  early: RunCommand[];
+  readonly inbox: CommandInbox;
+  /** The ids of the commands that were delivered: one may be in the stream twice. */
   readonly seen: Set<string>;
   readonly onRow: (row: TailRow) => void;
   /** A write failed: until one succeeds the lease is left to run out. */
@@ -47,7 +48,7 @@ export interface Leases {
   /** Another process has ended the run. */
   lose(lease: Lease): AgentError;
   release(lease: Lease): void;
-  listen(lease: Lease, on: (command: RunCommand) => void): () => void;
+  listen(lease: Lease, on: CommandListener): () => void;
   renew(): void;
   close(): void;
 }
@@ -105,17 +106,14 @@ export function createLeases(options: LeasesOptions): Leases {
     if (fence !== String(run.lease.fence) || run.seen.has(id)) return;
     if (json === "lost") return void lose(run.lease);
     run.seen.add(id);
-    const command = JSON.parse(json) as RunCommand;
-    if (run.listeners.size === 0) run.early.push(command);
-    for (const listener of run.listeners) listener(command);
+    run.inbox.deliver(JSON.parse(json) as RunCommand);
   }
 
   return {
     add(key, fence) {
       const run: OwnedRun = {
         ...createOwnLease(key, fence),
-        listeners: new Set(),
-        early: [],
+        inbox: createCommandInbox(),
         seen: new Set(),
         onRow: (row) => hear(run, row),
         isSuspended: false,
@@ -135,15 +133,7 @@ export function createLeases(options: LeasesOptions): Leases {
     },
     lose,
     release,
-    listen(lease, on) {
-      const run = find(lease);
-      if (!run) return () => undefined;
-      run.listeners.add(on);
-      const { early } = run;
-      run.early = [];
-      for (const command of early) on(command);
-      return () => void run.listeners.delete(on);
-    },
+    listen: (lease, on) => find(lease)?.inbox.listen(on) ?? (() => {}),
     renew,
     close() {
       if (timer !== undefined) clock.clearTimeout(timer);

@@ -1,4 +1,6 @@
 import type { Clock, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
+import { createCommandInbox } from "../kit/command-inbox.ts";
+import type { CommandInbox, CommandListener } from "../kit/command-inbox.ts";
 import { createOwnLease } from "../kit/own-lease.ts";
 import type { Database } from "./database.ts";
 
@@ -8,9 +10,7 @@ const pollMs = 100;
 interface Owned {
   /** Calls the listeners of the lease. */
   readonly lose: () => void;
-  readonly listeners: Set<(command: RunCommand) => void>;
-  /** Commands that arrived before a listener was added; absent afterwards. */
-  early: RunCommand[] | undefined;
+  readonly inbox: CommandInbox;
 }
 
 interface CommandRow {
@@ -37,7 +37,7 @@ export interface Presence {
   /** The run was taken over: its owner is notified. */
   lose(fence: number): void;
   deliver(fence: number, command: RunCommand): void;
-  listen(fence: number, on: (command: RunCommand) => void): () => void;
+  listen(fence: number, on: CommandListener): () => void;
   watch(fence: number): () => void;
   watchers(fence: number): number;
   wait(fence: number, waiter: Waiter): () => void;
@@ -138,9 +138,7 @@ export function createPresence(
   }
 
   function deliver(fence: number, command: RunCommand): void {
-    const run = owned.get(fence);
-    run?.early?.push(command);
-    for (const listener of run?.listeners ?? []) listener(command);
+    owned.get(fence)?.inbox.deliver(command);
   }
 
   function saveWatchers(fence: number, expiresAt: number): void {
@@ -177,7 +175,7 @@ export function createPresence(
     },
     own(key, fence) {
       const { lease, lose: loseLease } = createOwnLease(key, fence);
-      owned.set(fence, { lose: loseLease, listeners: new Set(), early: [] });
+      owned.set(fence, { lose: loseLease, inbox: createCommandInbox() });
       arm();
       return lease;
     },
@@ -185,18 +183,7 @@ export function createPresence(
     disown: (fence) => void owned.delete(fence),
     lose,
     deliver,
-    listen(fence, on) {
-      const run = owned.get(fence);
-      if (!run) return () => {};
-      run.listeners.add(on);
-      const { early = [] } = run;
-      run.early = undefined;
-      // Deferred, so that the caller can unsubscribe after the first one.
-      queueMicrotask(() => {
-        for (const command of early) if (run.listeners.has(on)) on(command);
-      });
-      return () => void run.listeners.delete(on);
-    },
+    listen: (fence, on) => owned.get(fence)?.inbox.listen(on) ?? (() => {}),
     watch(fence) {
       count(fence, 1);
       return () => count(fence, -1);

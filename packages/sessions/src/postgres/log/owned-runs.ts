@@ -1,13 +1,13 @@
 import type { AgentError, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
+import { createCommandInbox } from "../../kit/command-inbox.ts";
+import type { CommandInbox, CommandListener } from "../../kit/command-inbox.ts";
 import { createOwnLease } from "../../kit/own-lease.ts";
 import { runLost } from "../../kit/store-errors.ts";
 
 interface OwnedRun {
   /** Calls the listeners of the lease. */
   readonly lose: () => void;
-  readonly listeners: Set<(command: RunCommand) => void>;
-  /** Commands that arrived before a listener was added; absent afterwards. */
-  early: RunCommand[] | undefined;
+  readonly inbox: CommandInbox;
   /** The number of the last command that was delivered. */
   seen: number;
   /** A write failed: until one succeeds the lease is left to run out. */
@@ -28,7 +28,7 @@ export interface OwnedRuns {
   /** The fences to renew, and the number of the last command of each. */
   list(): { fences: number[]; seen: number[] };
   deliver(fence: number, number: number, command: RunCommand): void;
-  listen(lease: Lease, on: (command: RunCommand) => void): () => void;
+  listen(lease: Lease, on: CommandListener): () => void;
   /** The leases are renewed: a run that was left out for as long as a lease lasts is lost. */
   beat(beatsPerLease: number): void;
   /** The outcome of a write. `silent`: unknown. */
@@ -69,8 +69,7 @@ export function createOwnedRuns(onGone: (fence: number) => void): OwnedRuns {
       const { lease, lose: loseLease } = createOwnLease(key, fence);
       owned.set(fence, {
         lose: loseLease,
-        listeners: new Set(),
-        early: [],
+        inbox: createCommandInbox(),
         seen: 0,
         isSuspended: false,
         missed: 0,
@@ -88,21 +87,9 @@ export function createOwnedRuns(onGone: (fence: number) => void): OwnedRuns {
       const run = owned.get(fence);
       if (!run || number <= run.seen) return;
       run.seen = number;
-      run.early?.push(command);
-      for (const listener of run.listeners) listener(command);
+      run.inbox.deliver(command);
     },
-    listen({ fence }, on) {
-      const run = owned.get(fence);
-      if (!run) return () => {};
-      run.listeners.add(on);
-      const { early = [] } = run;
-      run.early = undefined;
-      // Deferred, so that the caller can unsubscribe after the first one.
-      queueMicrotask(() => {
-        for (const command of early) if (run.listeners.has(on)) on(command);
-      });
-      return () => void run.listeners.delete(on);
-    },
+    listen: ({ fence }, on) => owned.get(fence)?.inbox.listen(on) ?? (() => {}),
     beat(beatsPerLease) {
       for (const [fence, run] of owned) {
         if (run.isSuspended && ++run.missed > beatsPerLease) lose(fence);
