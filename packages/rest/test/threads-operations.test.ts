@@ -1,6 +1,3 @@
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import type { Json } from "@holodeck/agui-core";
 import { describe, expect, test } from "vitest";
 import { threads } from "../src/index.ts";
@@ -79,33 +76,4 @@ describe("an operation of OpenAPI", () => {
       ],
     });
   });
-});
-
-test("zod is loaded by warm(), not by the import", async () => {
-  const entry = new URL("../src/threads/threads.ts", import.meta.url).href;
-  const hook = `
-    import { writeSync } from "node:fs";
-    export async function resolve(specifier, context, next) {
-      if (specifier === "zod") writeSync(1, "zod\\n");
-      return next(specifier, context);
-    }`;
-  const register = `
-    import { register } from "node:module";
-    register("data:text/javascript," + encodeURIComponent(${JSON.stringify(hook)}));`;
-  const code = `
-    const { threads } = await import(${JSON.stringify(entry)});
-    const protocol = threads();
-    protocol.routes({});
-    console.log("mounted");
-    await protocol.warm();`;
-  const flags = [
-    "--conditions=@holodeck/source",
-    "--import=tsx",
-    `--import=data:text/javascript,${encodeURIComponent(register)}`,
-    "--input-type=module",
-    `--eval=${code}`,
-  ];
-  const cwd = fileURLToPath(new URL("../../..", import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd });
-  expect(stdout.split("\n").slice(0, 2)).toEqual(["mounted", "zod"]);
 });

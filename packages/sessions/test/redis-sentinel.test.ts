@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { redisSessions } from "../src/redis/index.ts";
 import { clientKinds } from "./_redis.ts";
-import { codeOf, ending, follow, mark, offsets, open, until } from "./_redis-runs.ts";
+import { expectFailover } from "./_redis-failover.ts";
+import { ending, follow, mark, offsets, open, until } from "./_redis-runs.ts";
 import { startSentinel } from "./_redis-sentinel.ts";
 
 const closers: (() => unknown)[] = [];
@@ -43,33 +44,9 @@ describe.for(clientKinds)("a server that sentinels name, with %s", (kind) => {
       expect(offsets(follower.entries)).toEqual([1, 2, 3, 4]);
 
       const during = { ...key, runId: "r2" };
-      const second = await open(owner.runs, during);
-      await owner.runs.append(second, [mark(1)]);
-      const cut = follow(view.runs, during);
-      await until(() => cut.entries.length === 1);
-      await redis.failOver();
-      // The run goes on when the clients found the new server in time; else it has one end.
-      const appended = await codeOf(() => owner.runs.append(second, [mark(2)]));
-      if (appended === undefined) await owner.runs.close(second, ending(3), "finished");
-      const end = await codeOf(() => cut.ended);
-      expect(["store-unavailable", undefined]).toContain(end);
-      if (end === undefined) {
-        expect(cut.entries.at(-1)!.event.type).toMatch(/^RUN_(FINISHED|ERROR)$/);
-        expect(offsets(cut.entries)).toEqual(cut.entries.map((_, index) => index + 1));
-      }
-
-      const third = { ...key, threadId: "t3", runId: "r3" };
-      await until(async () => (await codeOf(() => owner.get(third))) === undefined);
-      await owner.create(third, { agentId: "a" });
-      const again = await open(owner.runs, third);
-      const last = follow(view.runs, third);
-      await owner.runs.append(again, [mark(1)]);
-      await until(() => last.entries.length === 1);
-      await owner.runs.close(again, ending(2), "finished");
-      await last.ended;
-      expect(offsets(last.entries)).toEqual([1, 2]);
-      // What was stored before has been copied to the replica.
-      expect(await view.get(key)).toMatchObject({ threadId: "t1" });
+      const after = { ...key, threadId: "t3", runId: "r3" };
+      const failOver = (): Promise<unknown> => redis.failOver();
+      await expectFailover({ owner, view, during, after, failOver });
     },
   );
 });
