@@ -1,5 +1,6 @@
 import type { Json, Message, RunAgentInput } from "@holodeck/agui-core";
 import { ulid } from "@holodeck/agui-core";
+import { userMessage } from "./_helpers.ts";
 
 type Resume = NonNullable<RunAgentInput["resume"]>;
 
@@ -33,7 +34,6 @@ async function post(url: string, body: unknown): Promise<string> {
   return response.text();
 }
 
-const userMessage = (content: string): Message => ({ id: ulid(), role: "user", content });
 const lastText = (messages: readonly Message[]): string =>
   textOf(messages.findLast(({ role }) => role === "user")) || "go";
 

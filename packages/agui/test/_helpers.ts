@@ -1,4 +1,10 @@
-import type { BaseEvent, Logger } from "@holodeck/agui-core";
+import { ulid } from "@holodeck/agui-core";
+import type { BaseEvent, Logger, Message } from "@holodeck/agui-core";
+
+/** A message of a user, with a new id. */
+export function userMessage(content: string): Extract<Message, { role: "user" }> {
+  return { id: ulid(), role: "user", content };
+}
 
 /** A POST to the handler, with a JSON body unless told otherwise. */
 export function post(body: unknown, init: RequestInit & { path?: string } = {}): Request {

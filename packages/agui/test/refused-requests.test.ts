@@ -3,7 +3,7 @@ import { ulid } from "@holodeck/agui-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AgentError, createAgentHandler } from "../src/index.ts";
 import type { AgentHandler, AgentHandlerOptions } from "../src/index.ts";
-import { memoryLogger } from "./_helpers.ts";
+import { memoryLogger, userMessage } from "./_helpers.ts";
 import { storeKinds } from "./_shared-stores.ts";
 import type { SharedStore } from "./_shared-stores.ts";
 
@@ -16,7 +16,6 @@ interface Wire {
   body(threadId: string, text: string): Json;
 }
 
-const user = (content: string): Json => ({ id: ulid(), role: "user", content });
 const toInput = (threadId: string, text: string): Json => ({
   threadId,
   runId: `run-${threadId}`,
@@ -24,7 +23,7 @@ const toInput = (threadId: string, text: string): Json => ({
   tools: [],
   context: [],
   forwardedProps: {},
-  messages: [user(text)],
+  messages: [userMessage(text)],
 });
 
 const wires: readonly Wire[] = [
