@@ -108,8 +108,7 @@ export function createAgentHandler(
     router,
     ticker,
     unsent,
-    admit: lifecycle.admit,
-    isClosing: () => lifecycle.isClosing,
+    lifecycle,
   });
   let document: Promise<Json> | undefined;
 

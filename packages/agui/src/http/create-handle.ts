@@ -12,6 +12,7 @@ import type { Router } from "./router.ts";
 import { sendReply } from "./send-reply.ts";
 import { WholeAnswers } from "./whole-answers.ts";
 import type { Settings } from "../options/options.ts";
+import type { Lifecycle } from "../runs/lifecycle.ts";
 
 interface HandleOptions {
   readonly settings: Settings;
@@ -19,9 +20,7 @@ interface HandleOptions {
   readonly ticker: Ticker;
   /** What all clients together may leave unread. */
   readonly unsent: ByteBudget;
-  /** Lets a request in, or throws why not. */
-  admit(): Promise<void> | void;
-  isClosing(): boolean;
+  readonly lifecycle: Pick<Lifecycle, "admit" | "isClosing">;
 }
 
 type Asked = Pick<AskedRequest, "exchange" | "requestId" | "principal">;
@@ -30,8 +29,7 @@ type Asked = Pick<AskedRequest, "exchange" | "requestId" | "principal">;
 export function createHandle({
   settings,
   router,
-  admit,
-  isClosing,
+  lifecycle,
   ticker,
   unsent,
 }: HandleOptions): ExchangeHandler["handle"] {
@@ -39,7 +37,7 @@ export function createHandle({
   const bodies = new ByteBudget({ maxBytes: limits.bodiesBytes, clock, what: "bodies" });
   const answers = new WholeAnswers({ ticker, clock, limits, unsent });
   const layers = new RequestLayers({ middleware: settings.handlerMiddleware, explain });
-  const answering = { settings, bodies, admit, explain };
+  const answering = { settings, bodies, admit: lifecycle.admit, explain };
 
   function explain(exchange: Exchange, requestId: string, error: unknown): Reply {
     return problemReply(toAgentError(error, { logger, requestId, debug }), {
@@ -64,7 +62,7 @@ export function createHandle({
   function send(asked: Asked, reply: Reply): void {
     const { exchange, requestId } = asked;
     // No connection outlives the handler: the next request on it would be lost. HTTP/2 leaves the header out.
-    const isLast = isClosing();
+    const isLast = lifecycle.isClosing;
     const options = { requestId, answers, isLast, owner: () => ownerOf(asked) };
     try {
       sendReply(exchange, reply, options);

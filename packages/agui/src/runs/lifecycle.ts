@@ -165,19 +165,19 @@ export function createLifecycle(options: {
     }
   }
 
-  return {
+  const lifecycle = {
     get state() {
       return state;
     },
-    get isClosing() {
-      return closing !== undefined;
-    },
+    // No getter: every reply looks at it.
+    isClosing: false as boolean,
     start() {
       if (state !== "initializing") return Promise.resolve();
       startedByHost = true;
       return begin();
     },
     close({ timeoutMs = 5_000 } = {}) {
+      lifecycle.isClosing = true;
       closing ??= hold(finish(timeoutMs));
       return closing;
     },
@@ -209,5 +209,6 @@ export function createLifecycle(options: {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-  };
+  } satisfies Lifecycle;
+  return lifecycle;
 }

@@ -13,7 +13,7 @@ import { createFailureBook } from "./print/failure-book.ts";
 import type { ServeFlags } from "./flags.ts";
 import { createGenerations } from "./agent/generations.ts";
 import type { Generations } from "./agent/generations.ts";
-import { createHostGuard, isLoopback, isWildcard } from "./http/host-guard.ts";
+import { createHostGuard, isLoopback, isAnyAddress } from "./http/host-guard.ts";
 import { toHandlerOptions } from "./http/handler-options.ts";
 import { openPort } from "./http/open-port.ts";
 import type { OpenPort } from "./http/open-port.ts";
@@ -124,7 +124,7 @@ async function announce(
     pid: process.pid,
   });
   io.out.write(banner);
-  if (isWildcard(settings.host)) {
+  if (isAnyAddress(settings.host)) {
     io.err.write(
       `Warning: listening on ${settings.host}. Anyone on the network can use the agent; --host 127.0.0.1 keeps it to this machine.\n`,
     );

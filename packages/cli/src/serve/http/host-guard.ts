@@ -49,7 +49,7 @@ function foreignPage(origin: string | undefined): string {
 }
 
 function createHostCheck({ host, port }: HostGuardOptions): (header: string) => boolean {
-  if (isWildcard(host)) {
+  if (isAnyAddress(host)) {
     // A page can give its own name any address, but it cannot be named by an address.
     const own = hostname().toLowerCase();
     const names = new Set(["localhost", own, `${own}.local`]);
@@ -71,7 +71,7 @@ function nameOf(header: string): string | undefined {
 }
 
 /** Whether the whole network can reach it. */
-export function isWildcard(host: string): boolean {
+export function isAnyAddress(host: string): boolean {
   return host === "0.0.0.0" || host === "::";
 }
 
