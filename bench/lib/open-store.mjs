@@ -25,8 +25,8 @@ export async function openAt(name, at) {
     ]);
     const client = await createClient({ url: at }).connect();
     const store = redisSessions({ client });
-    const close = () => {
-      store.close();
+    const close = async () => {
+      await Promise.resolve(store.close());
       client.destroy();
     };
     return { store, close };
