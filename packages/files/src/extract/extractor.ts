@@ -38,6 +38,8 @@ interface Task {
   readonly job: ExtractJob;
   resolve(text: string): void;
   reject(reason: unknown): void;
+  /** It is not read by a thread that has read other files. */
+  needsFresh?: boolean;
 }
 
 interface Seat {
@@ -93,7 +95,8 @@ export function createExtractor(options: ExtractorOptions): Extractor {
 
   async function perform(task: Task): Promise<void> {
     if (seats.size === 0) watch.begin();
-    const seat: Seat = { task, thread: takeThread(), ending: undefined };
+    const kept = task.needsFresh ? undefined : takeKept();
+    const seat: Seat = { task, thread: kept ?? startReader(memoryBytes), ending: undefined };
     seats.add(seat);
     watching ??= setInterval(look, watchMs);
     let timer: NodeJS.Timeout | undefined;
@@ -108,6 +111,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     } catch (error) {
       // It has ended: by us, for want of memory, or because it could not start.
       if (seat.ending === "again") suspects.push(task);
+      else if (!seat.ending && kept) again(task);
       else task.reject(seat.ending ? seat.ending.reason : toFailure(task.name, error));
     } finally {
       clearTimeout(timer);
@@ -133,9 +137,15 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     stop(seat.thread);
   }
 
-  function takeThread(): ReaderThread {
+  // What an earlier file left behind may have ended its thread: a new one shows whether it was this file.
+  function again(task: Task): void {
+    task.needsFresh = true;
+    suspects.push(task);
+  }
+
+  function takeKept(): ReaderThread | undefined {
     const [kept] = [...idle].at(-1) ?? [];
-    if (!kept) return startReader(memoryBytes);
+    if (!kept) return undefined;
     clearTimeout(idle.get(kept));
     idle.delete(kept);
     return kept;
