@@ -125,7 +125,7 @@ function content(type: EventType, messageId: string, delta: string): BaseEvent {
 
 function toResult(toolCallId: string, value: unknown, messageId: string = ulid()): BaseEvent {
   // A value without JSON, such as undefined, is not a result either.
-  const said = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   const type = EventType.TOOL_CALL_RESULT;
-  return { type, messageId, toolCallId, content: said, role: "tool" };
+  return { type, messageId, toolCallId, content: text, role: "tool" };
 }

@@ -94,10 +94,10 @@ export function createAgentHandler(
     onRun: lifecycle.ran,
   });
   const hosts = protocols.map((protocol) => host(protocol));
-  const spoken = routesOf(settings, hosts);
+  const protocolRoutes = routesOf(settings, hosts);
   const router = createRouter([
-    ...spoken,
-    ...yieldTo(spoken, [
+    ...protocolRoutes,
+    ...yieldTo(protocolRoutes, [
       ...healthRoutes({ agents, settings, runs, lifecycle }),
       ...openApiRoute(settings.openapi, openapi),
       ...(settings.files?.routes?.(settings) ?? []).map((route) => ({ owner: "files", route })),

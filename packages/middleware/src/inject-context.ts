@@ -124,9 +124,9 @@ function toItems(name: string, value: ProvidedContext): ContextItem[] {
   if (typeof value === "string") return [{ description: name, value }];
   const items = (Array.isArray(value) ? value : [value]) as readonly unknown[];
   return items.map((item) => {
-    const { description = name, value: said } = (item ?? {}) as Partial<ContextItem>;
-    if (typeof description === "string" && typeof said === "string") {
-      return { description, value: said };
+    const { description = name, value: text } = (item ?? {}) as Partial<ContextItem>;
+    if (typeof description === "string" && typeof text === "string") {
+      return { description, value: text };
     }
     throw new TypeError(
       "A context provider must return a string or { description, value } of strings.",

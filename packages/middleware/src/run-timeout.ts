@@ -33,7 +33,7 @@ export function runTimeout(options: RunTimeoutOptions): Middleware {
     subscribe(observer) {
       const total = typeof ms === "function" ? assertTime("ms", ms(input, context)) : ms;
       const endAt = clock.now() + (total ?? Number.POSITIVE_INFINITY);
-      let heardAt = clock.now();
+      let activeAt = clock.now();
       let timer: unknown;
       let isOver = false;
       let subscription: { unsubscribe(): void } | undefined;
@@ -48,7 +48,7 @@ export function runTimeout(options: RunTimeoutOptions): Middleware {
       // One timer that is set again when it was too early costs less than one per event.
       function watch(): void {
         const now = clock.now();
-        const silentAt = heardAt + (idleMs ?? Number.POSITIVE_INFINITY);
+        const silentAt = activeAt + (idleMs ?? Number.POSITIVE_INFINITY);
         if (now < endAt && now < silentAt) {
           timer = clock.setTimeout(watch, Math.min(endAt, silentAt) - now);
           return;
@@ -65,7 +65,7 @@ export function runTimeout(options: RunTimeoutOptions): Middleware {
       subscription = next(input, context).subscribe({
         next(event) {
           if (isOver) return;
-          heardAt = idleMs === undefined ? heardAt : clock.now();
+          activeAt = idleMs === undefined ? activeAt : clock.now();
           observer.next(event);
         },
         error: (reason) => over() && observer.error(reason),

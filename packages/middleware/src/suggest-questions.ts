@@ -64,14 +64,14 @@ export function suggestQuestions(
   return (input, context, next) => ({
     subscribe(observer) {
       const controller = new AbortController();
-      const told = createReducer(input.messages, { maxBytes });
+      const reducer = createReducer(input.messages, { maxBytes });
       let answer = "";
       let waiting: Promise<unknown> | undefined;
       /** What comes after the end that waits; the guard decides what becomes of it. */
       const later: (() => void)[] = [];
 
       async function ask(): Promise<void> {
-        const query = { messages: told.messages, answer, input, context };
+        const query = { messages: reducer.messages, answer, input, context };
         const outcome = await withRunTimeout((signal) => suggest({ ...query, signal }), {
           ms: timeoutMs,
           clock,
@@ -98,7 +98,7 @@ export function suggestQuestions(
 
       const subscription = next(input, context).subscribe({
         next(event) {
-          told.apply(event);
+          reducer.apply(event);
           if (isAnswer(event)) answer += String(event.delta);
           if (!waiting && answer !== "" && isDone(event)) {
             waiting = ask()

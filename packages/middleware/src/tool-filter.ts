@@ -61,7 +61,7 @@ function createFilter(
   const hidden = new Set<string>();
   const blurred = new Set<string>();
   /** Redacted calls whose arguments were sent. */
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let chunkId: string | undefined;
 
   function meet(id: string, name: string): void {
@@ -79,7 +79,7 @@ function createFilter(
   function start(event: BaseEvent): BaseEvent | null {
     const id = event.toolCallId as string;
     meet(id, event.toolCallName as string);
-    told.delete(id);
+    reported.delete(id);
     return part(event);
   }
 
@@ -92,8 +92,8 @@ function createFilter(
   function args(event: BaseEvent): BaseEvent | null {
     const id = event.toolCallId as string;
     if (!blurred.has(id) || hidden.has(id)) return part(event);
-    if (told.has(id)) return null;
-    told.add(id);
+    if (reported.has(id)) return null;
+    reported.add(id);
     return { ...withoutRaw(event), delta: "{}" };
   }
 

@@ -87,7 +87,7 @@ export class NodeSink implements Sink {
   set onClose(listener: (() => void) | undefined) {
     this.#onClose = listener;
     // The client may have disconnected before a listener was set.
-    if (this.#hasLeft) queueMicrotask(() => this.#tell());
+    if (this.#hasLeft) queueMicrotask(() => this.#notify());
   }
 
   get pending(): number {
@@ -161,10 +161,10 @@ export class NodeSink implements Sink {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#hasLeft = true;
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     const listener = this.#onClose;
     this.#onClose = undefined;
     listener?.();

@@ -20,4 +20,4 @@ export { runAgent } from "./run-agent.ts";
 export type { RunAgentOptions } from "./run-agent.ts";
 export { runContext, runInput } from "./run-input.ts";
 export { scriptedAgent } from "./scripted-agent.ts";
-export type { Said, Script, ScriptedAgent, ScriptStep } from "./scripted-agent.ts";
+export type { ScriptOutput, Script, ScriptedAgent, ScriptStep } from "./scripted-agent.ts";

@@ -134,15 +134,15 @@ const left = new WeakMap<MockSink, { threadId: string; pending: readonly Pending
 
 function toInput(options: RunAgentOptions): RunAgentInput {
   const { message, after, clientTools = [], context = [], forwardedProps, resume } = options;
-  const { messages = spoken(after), state = after?.state ?? {} } = options;
+  const { messages = historyAfter(after), state = after?.state ?? {} } = options;
   const { threadId = (after && left.get(after)?.threadId) ?? ulid(), runId = ulid() } = options;
-  const said: Message[] =
+  const prompt: Message[] =
     message === undefined ? [] : [{ id: ulid(), role: "user", content: message }];
   return runInput({
     threadId,
     runId,
     state,
-    messages: [...messages, ...said],
+    messages: [...messages, ...prompt],
     tools: clientTools,
     context,
     ...(forwardedProps === undefined ? {} : { forwardedProps }),
@@ -151,7 +151,7 @@ function toInput(options: RunAgentOptions): RunAgentInput {
 }
 
 // A client does not send activities back.
-function spoken(after: MockSink | undefined): readonly Message[] {
+function historyAfter(after: MockSink | undefined): readonly Message[] {
   return (after?.messages ?? []).filter(({ role }) => role !== "activity");
 }
 

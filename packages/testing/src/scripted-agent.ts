@@ -7,7 +7,12 @@ import type {
 } from "@holodeck/agui-core";
 
 /** The output of a function in a script: nothing, one value or several. */
-export type Said = AgentEvent | string | readonly (AgentEvent | string)[] | undefined | void;
+export type ScriptOutput =
+  | AgentEvent
+  | string
+  | readonly (AgentEvent | string)[]
+  | undefined
+  | void;
 
 /** One step: an event, a text delta, a pause, a failure, a hang until the run is aborted, or code. */
 export type ScriptStep =
@@ -16,7 +21,7 @@ export type ScriptStep =
   | { readonly wait: PromiseLike<unknown> | (() => PromiseLike<unknown>) }
   | { readonly throw: unknown }
   | { readonly hang: true }
-  | ((input: RunAgentInput, context: RunContext) => Awaitable<Said>);
+  | ((input: RunAgentInput, context: RunContext) => Awaitable<ScriptOutput>);
 
 export type Script = readonly ScriptStep[];
 
@@ -57,9 +62,9 @@ async function* play(
 ): AsyncGenerator<AgentEvent | string, void, undefined> {
   for (const step of script) {
     if (typeof step === "function") {
-      const said = await step(input, context);
-      if (Array.isArray(said)) yield* said as readonly (AgentEvent | string)[];
-      else if (said !== undefined) yield said as AgentEvent | string;
+      const output = await step(input, context);
+      if (Array.isArray(output)) yield* output as readonly (AgentEvent | string)[];
+      else if (output !== undefined) yield output as AgentEvent | string;
     } else if (typeof step === "string" || "type" in step) {
       yield step;
     } else if ("throw" in step) {

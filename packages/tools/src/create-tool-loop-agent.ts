@@ -78,14 +78,14 @@ export function createToolLoopAgent(options: ToolLoopOptions): AgentObject {
           tools: isLast ? [] : allowed,
           state: context.state.get(),
         };
-        const said = yield* takeStep(model, asked, context);
-        if (said.calls.length === 0 || context.signal.aborted) return said.result;
+        const reply = yield* takeStep(model, asked, context);
+        if (reply.calls.length === 0 || context.signal.aborted) return reply.result;
         const outcomes =
           step === maxSteps
-            ? await refuse(said.calls, `No more than ${maxSteps} steps are allowed.`, context)
-            : await callAll(said.calls, context);
-        if (said.isInterrupted || outcomes.some(({ status }) => status === "pending")) return;
-        messages = [...withHeld(said, outcomes), ...toResults(outcomes)];
+            ? await refuse(reply.calls, `No more than ${maxSteps} steps are allowed.`, context)
+            : await callAll(reply.calls, context);
+        if (reply.isInterrupted || outcomes.some(({ status }) => status === "pending")) return;
+        messages = [...withHeld(reply, outcomes), ...toResults(outcomes)];
       }
     },
   };

@@ -167,8 +167,8 @@ function toFault({ message, path = [] }: StandardIssue): Fault {
 }
 
 function invalid(name: string, faults: readonly Fault[]): AgentError {
-  const said = faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-  const words = said.slice(0, 5).join("; ");
+  const lines = faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  const words = lines.slice(0, 5).join("; ");
   return new AgentError(
     "invalid-arguments",
     `The arguments of "${name}" are not valid: ${words}.`,

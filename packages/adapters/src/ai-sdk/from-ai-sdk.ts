@@ -86,7 +86,7 @@ async function* translate(
     yield* read(part as AiSdkPart & Json);
   }
   yield* turn.endStep();
-  yield* refusals.tell();
+  yield* refusals.takeEvents();
 }
 
 function createReader(
@@ -135,7 +135,7 @@ function createReader(
         return turn.custom(part.type, toFile(toRecord(part.file)));
       case "finish-step":
         spend(part, context);
-        return [...turn.endStep(), ...refusals.tell()];
+        return [...turn.endStep(), ...refusals.takeEvents()];
       default:
         return [];
     }

@@ -7,7 +7,7 @@ export interface Refusals {
   add(id: string, call: { readonly name: string; readonly cause: unknown }): void;
   has(id: string): boolean;
   /** Returns the results of those that were not sent yet. */
-  tell(): BaseEvent[];
+  takeEvents(): BaseEvent[];
 }
 
 /**
@@ -16,16 +16,16 @@ export interface Refusals {
  */
 export function createRefusals(turn: Turn): Refusals {
   const refused = new Set<string>();
-  const untold = new Map<string, AgentError>();
+  const unsent = new Map<string, AgentError>();
   return {
     add(id, call) {
       refused.add(id);
-      untold.set(id, toError(call));
+      unsent.set(id, toError(call));
     },
     has: (id) => refused.has(id),
-    tell() {
-      const events = [...untold].flatMap(([id, error]) => turn.failure(id, error));
-      untold.clear();
+    takeEvents() {
+      const events = [...unsent].flatMap(([id, error]) => turn.failure(id, error));
+      unsent.clear();
       return events;
     },
   };

@@ -78,20 +78,22 @@ export function toAiSdkMessages(
   // A call with a result was made: `streamText` must not make it again.
   for (const message of messages) if (message.role === "tool") asked.delete(message.toolCallId);
   const names = toolNames(messages);
-  const said = toModelHistory(messages, new Set(asked.keys())).map((message): AiSdkAskedMessage => {
-    switch (message.role) {
-      case "user":
-        return { role: "user", content: toUserContent(message.content) };
-      case "assistant":
-        return { role: "assistant", content: toAssistantParts(message, asked) };
-      case "tool":
-        return { role: "tool", content: [toResult(message, names)] };
-      default:
-        return { role: "system", content: message.content };
-    }
-  });
-  if (asked.size === 0) return said;
-  return [...said, { role: "tool", content: [...asked.values()].map(toResponse) }];
+  const history = toModelHistory(messages, new Set(asked.keys())).map(
+    (message): AiSdkAskedMessage => {
+      switch (message.role) {
+        case "user":
+          return { role: "user", content: toUserContent(message.content) };
+        case "assistant":
+          return { role: "assistant", content: toAssistantParts(message, asked) };
+        case "tool":
+          return { role: "tool", content: [toResult(message, names)] };
+        default:
+          return { role: "system", content: message.content };
+      }
+    },
+  );
+  if (asked.size === 0) return history;
+  return [...history, { role: "tool", content: [...asked.values()].map(toResponse) }];
 }
 
 function toUserContent(content: string | readonly HistoryPart[]): string | AiSdkUserPart[] {

@@ -88,8 +88,8 @@ async function toGraphInput(
         "fromLangGraph(graph, { command: (resume) => new Command({ resume }) }).",
     );
   }
-  const told = answers.map(({ interrupt, payload }) => [interrupt.id, payload ?? null]);
-  return options.command(Object.fromEntries(told) as Json);
+  const resumes = answers.map(({ interrupt, payload }) => [interrupt.id, payload ?? null]);
+  return options.command(Object.fromEntries(resumes) as Json);
 }
 
 // Two users may call their threads the same, and must not meet in one.
@@ -134,7 +134,7 @@ function createReader(context: RunContext, options: FromLangGraphOptions): PartR
   };
 }
 
-interface Said {
+interface StreamedMessage {
   readonly message: Json;
   readonly node: string;
   /** The node that produces each message. */
@@ -145,8 +145,8 @@ interface Said {
   readonly context: RunContext;
 }
 
-function readMessage(heard: Said): BaseEvent[] {
-  const { message, node, open, turn, context } = heard;
+function readMessage(received: StreamedMessage): BaseEvent[] {
+  const { message, node, open, turn, context } = received;
   const type =
     typeof message.getType === "function" ? (message.getType() as unknown) : message.type;
   if (type === "tool") return readResult(message, turn, context);
@@ -158,16 +158,16 @@ function readMessage(heard: Said): BaseEvent[] {
   const text = typeof message.content === "string" ? message.content : "";
   const thinks =
     asText(toRecord(message.additional_kwargs).reasoning_content) ?? textIn(blocks, "reasoning");
-  const said = text + textIn(blocks, "text");
+  const reply = text + textIn(blocks, "text");
   return [
     ...turn.reasoning(thoughtOf(id), thinks || textIn(blocks, "thinking")),
-    ...(said === "" ? [] : turn.endReasoning(thoughtOf(id))),
-    ...turn.text(id, said),
-    ...readCalls(heard, id),
+    ...(reply === "" ? [] : turn.endReasoning(thoughtOf(id))),
+    ...turn.text(id, reply),
+    ...readCalls(received, id),
   ];
 }
 
-function readCalls({ message, calls, turn }: Said, messageId: string): BaseEvent[] {
+function readCalls({ message, calls, turn }: StreamedMessage, messageId: string): BaseEvent[] {
   const pieces = list(message.tool_call_chunks);
   if (pieces.length === 0) {
     return list(message.tool_calls).flatMap(({ id, name, args }) => {

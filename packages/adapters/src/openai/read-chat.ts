@@ -24,14 +24,14 @@ export function readChat(turn: Turn): ChunkReader {
   let usage: Usage | undefined;
 
   function readDelta(delta: Json): BaseEvent[] {
-    const said = (asText(delta.content) ?? "") + (asText(delta.refusal) ?? "");
+    const reply = (asText(delta.content) ?? "") + (asText(delta.refusal) ?? "");
     // OpenAI does not send reasoning; these are the fields that other services use for it.
     const thinks = asText(delta.reasoning_content) ?? asText(delta.reasoning) ?? "";
     const pieces = list(delta.tool_calls);
     return [
       ...turn.reasoning(thought, thinks),
-      ...(said === "" ? [] : turn.endReasoning(thought)),
-      ...turn.text(text, said),
+      ...(reply === "" ? [] : turn.endReasoning(thought)),
+      ...turn.text(text, reply),
       ...list(delta.annotations).flatMap((one) => toSource(turn, one)),
       ...(pieces.length === 0 ? [] : [...turn.endReasoning(thought), ...turn.endText(text)]),
       ...pieces.flatMap(readCall),

@@ -102,7 +102,7 @@ export function healthRoutes(parts: {
     return results.some(({ status }) => status === "degraded") ? "degraded" : "healthy";
   }
 
-  async function tell(): Promise<Json & { status: HealthStatus }> {
+  async function describeHealth(): Promise<Json & { status: HealthStatus }> {
     const results = await checkAll();
     const { id, info } = agents.first;
     return {
@@ -123,12 +123,12 @@ export function healthRoutes(parts: {
     return lifecycle.readyAgents.has(agentId) && lifecycle.state !== "stopped";
   }
 
-  async function tellHealth(): Promise<Reply> {
-    const body = await tell();
+  async function getHealth(): Promise<Reply> {
+    const body = await describeHealth();
     return toReply(body.status !== "unhealthy", body);
   }
 
-  async function tellReady(): Promise<Reply> {
+  async function getReady(): Promise<Reply> {
     const results = await checkAll();
     const { state } = lifecycle;
     const hasStore = results.every(
@@ -139,8 +139,8 @@ export function healthRoutes(parts: {
     return toReply(ready, { ready, state });
   }
 
-  async function tellAgents(): Promise<Reply> {
-    const body = await tell();
+  async function getAgents(): Promise<Reply> {
+    const body = await describeHealth();
     const each = agents.all.map(({ id, info }) => [
       id,
       { id, name: info.name, ready: isReady(id) },
@@ -149,17 +149,17 @@ export function healthRoutes(parts: {
   }
 
   return [
-    probe(path, tellHealth, {
+    probe(path, getHealth, {
       id: "getHealth",
       summary: "Whether the server works.",
       schema: healthSchema(false),
     }),
-    probe(readyPath, tellReady, {
+    probe(readyPath, getReady, {
       id: "getReadiness",
       summary: "Whether the server accepts requests.",
       schema: readySchema,
     }),
-    probe(agentPath, tellAgents, {
+    probe(agentPath, getAgents, {
       id: "getAgentHealth",
       summary: "Whether each agent is ready.",
       schema: healthSchema(true),

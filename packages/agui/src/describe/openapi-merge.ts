@@ -75,8 +75,8 @@ function mergeBy(a: Json, b: Json, merge: (one: Json, other: Json) => Json): Jso
 }
 
 function join(a: unknown, b: unknown): string | undefined {
-  const said = [...new Set([a, b])].filter((one) => typeof one === "string");
-  return said.length === 0 ? undefined : said.join(" Or: ");
+  const descriptions = [...new Set([a, b])].filter((one) => typeof one === "string");
+  return descriptions.length === 0 ? undefined : descriptions.join(" Or: ");
 }
 
 function list<T = Json>(value: unknown): readonly T[] {

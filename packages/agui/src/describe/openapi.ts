@@ -107,8 +107,8 @@ function placesOf(routes: readonly MountedRoute[]): Place[] {
 }
 
 async function describeRoute({ route, owner }: MountedRoute, place: Place): Promise<Json> {
-  const said = (await route.operation?.()) ?? {};
-  const { parameters = [], responses = {}, ...rest } = said as { parameters?: Json[] } & Json;
+  const described = (await route.operation?.()) ?? {};
+  const { parameters = [], responses = {}, ...rest } = described as { parameters?: Json[] } & Json;
   const inPath = parameters.filter((one) => one.in === "path");
   return {
     operationId: idOf(place),

@@ -5,11 +5,11 @@ import type { MountedRoute } from "./router.ts";
 
 // A protocol's route takes precedence over the handler's own on the same path.
 export function yieldTo(
-  spoken: readonly MountedRoute[],
+  protocolRoutes: readonly MountedRoute[],
   own: readonly MountedRoute[],
 ): MountedRoute[] {
   const place = ({ route }: MountedRoute): string => `${route.method} ${shapeOf(route.path)}`;
-  const taken = new Set(spoken.map(place));
+  const taken = new Set(protocolRoutes.map(place));
   return own.filter((one) => !taken.has(place(one)));
 }
 

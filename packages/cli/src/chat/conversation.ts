@@ -4,7 +4,7 @@ import { createGuard, createReducer, ulid } from "@holodeck/agui-core";
 import { createStateTracker } from "@holodeck/agui-core/internal";
 
 /** What is asked for next. */
-export interface Saying {
+export interface TurnInput {
   readonly text?: string;
   readonly resume?: readonly ResumeEntry[];
 }
@@ -29,7 +29,7 @@ export interface Conversation {
   readonly threadId: string;
   readonly state: unknown;
   tools: readonly Tool[];
-  begin(saying: Saying, show: (event: BaseEvent) => void): RunFold;
+  begin(turnInput: TurnInput, show: (event: BaseEvent) => void): RunFold;
   questions(): Questions;
   answer(toolCallId: string, content: string): void;
 }

@@ -111,7 +111,7 @@ export function createPrinter({ out, isColoured }: PrinterOptions): Printer {
 
   return {
     show,
-    line: (said) => line(toSafeText(said)),
+    line: (shown) => line(toSafeText(shown)),
     error,
     beforePrompt() {
       breakLine();

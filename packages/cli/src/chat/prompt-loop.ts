@@ -55,15 +55,15 @@ export async function promptLoop(
 async function offerTools(
   conversation: Conversation,
   { file, cwd }: { file: string; cwd: string },
-  say: (text: string) => void,
+  print: (text: string) => void,
 ): Promise<void> {
   try {
     if (file !== "") conversation.tools = await readTools(resolve(cwd, file));
     const { tools } = conversation;
-    if (tools.length === 0) say("No tools. /tools file.json offers the agent those of a file.");
-    for (const { name, description } of tools) say(`${name}: ${description}`);
+    if (tools.length === 0) print("No tools. /tools file.json offers the agent those of a file.");
+    for (const { name, description } of tools) print(`${name}: ${description}`);
   } catch (error) {
-    say(`${file} has no tools: ${(error as Error).message}`);
+    print(`${file} has no tools: ${(error as Error).message}`);
   }
 }
 

@@ -20,10 +20,10 @@ function describe(text: string): string[] {
     return text.trim() === "" ? [] : [text.trim().slice(0, 500)];
   }
   const fields = (body ?? {}) as Record<string, unknown>;
-  const said = fields["detail"] ?? fields["message"] ?? fields["error"] ?? body;
+  const reason = fields["detail"] ?? fields["message"] ?? fields["error"] ?? body;
   const { errors, code, requestId } = fields;
   return [
-    toLine(said),
+    toLine(reason),
     ...(Array.isArray(errors) ? errors.map((one: unknown) => `- ${toLine(fault(one))}`) : []),
     ...(code === undefined ? [] : [`code ${toLine(code)}`]),
     ...(requestId === undefined ? [] : [`request ${toLine(requestId)}`]),

@@ -1,7 +1,7 @@
 import { EventType } from "@ag-ui/core";
 import type { BaseEvent } from "@ag-ui/core";
 import { askCalls, askInterrupts } from "./answers.ts";
-import type { Conversation, Saying } from "./conversation.ts";
+import type { Conversation, TurnInput } from "./conversation.ts";
 import { DroppedError } from "./dropped-error.ts";
 import type { LineReader } from "./line-reader.ts";
 import type { Printer } from "./printer.ts";
@@ -26,9 +26,9 @@ export async function takeTurn(
   conversation: Conversation,
   { text, signal }: { text: string; signal: AbortSignal },
 ): Promise<TurnEnd> {
-  let saying: Saying = { text };
+  let turnInput: TurnInput = { text };
   for (;;) {
-    const end = await follow(chat, conversation, { saying, signal });
+    const end = await follow(chat, conversation, { turnInput, signal });
     if (end !== "done") return end;
     const { interrupts, calls } = conversation.questions();
     if (interrupts.length === 0 && calls.length === 0) return "done";
@@ -36,12 +36,12 @@ export async function takeTurn(
     if (interrupts.length > 0) {
       const resume = await askInterrupts(interrupts, asking);
       if (!resume) return signal.aborted ? "stopped" : "unanswered";
-      saying = { resume };
+      turnInput = { resume };
     } else {
       if (!(await askCalls(conversation, asking))) {
         return signal.aborted ? "stopped" : "unanswered";
       }
-      saying = {};
+      turnInput = {};
     }
   }
 }
@@ -49,11 +49,11 @@ export async function takeTurn(
 async function follow(
   { target, printer, onEvent }: TurnContext,
   conversation: Conversation,
-  { saying, signal }: { saying: Saying; signal: AbortSignal },
+  { turnInput, signal }: { turnInput: TurnInput; signal: AbortSignal },
 ): Promise<TurnEnd> {
   let end: TurnEnd = "done";
   let isShown = true;
-  const fold = conversation.begin(saying, (event) => {
+  const fold = conversation.begin(turnInput, (event) => {
     if (event.type === EventType.RUN_ERROR) end = "failed";
     if (!isShown) return;
     onEvent?.(event);

@@ -52,10 +52,10 @@ async function checkSecondRun(probe: Probe, first: RunInput, examined: ExaminedR
     toolCallId,
     content: "{}",
   }));
-  const spoken = examined.messages.filter(({ role }) => role !== "activity");
+  const history = examined.messages.filter(({ role }) => role !== "activity");
   const input = createRunInput(target.prompts[0]!, {
     threadId: first.threadId,
-    messages: [...spoken, ...answers],
+    messages: [...history, ...answers],
   });
   const { answer, examined: second } = await probe.run(input, name);
   findings.show("second-run");

@@ -63,10 +63,10 @@ export function createTalk(input: RunAgentInput, context: RunContext, pace: numb
     },
     async call(name, args) {
       // The answer belongs to the call sent then: matched by its name and arguments, not by an id.
-      const told = isContinued
+      const known = isContinued
         ? {}
         : { id: await emit.toolCall(name, pieces(JSON.stringify(args))) };
-      const [outcome] = await context.callTools([{ name, args, ...told }]);
+      const [outcome] = await context.callTools([{ name, args, ...known }]);
       return outcome!;
     },
     async remember(key, value) {

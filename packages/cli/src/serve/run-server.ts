@@ -47,7 +47,7 @@ export async function runServer(flags: ServeFlags, io: Io): Promise<number> {
   const site = await open(loaded, { flags, settings, io });
   const close = (): Promise<void> => shutDown(site, watching);
   const ended = untilSignal(() => {
-    sayWhatIsOpen(site, io);
+    printOpenAgents(site, io);
     return close();
   }, io);
   try {
@@ -132,7 +132,7 @@ async function announce(
   if (flags.open && withPage) openBrowser(`${url}/`, io);
 }
 
-function sayWhatIsOpen({ agents }: Site, { out }: Io): void {
+function printOpenAgents({ agents }: Site, { out }: Io): void {
   const { open } = agents;
   if (open === 0) return;
   const runs = open === 1 ? "1 run" : `${open} runs`;

@@ -35,11 +35,12 @@ function* answer({ prompt, tools = [] }: Options): Generator<Part> {
     yield { type: "tool-call", toolCallId: ulid(), toolName: wanted, input };
     return yield end("tool-calls", asked, input);
   }
-  const said = last?.role === "tool" ? toolText(last.content) : `You said: ${asked}`;
+  const reply = last?.role === "tool" ? toolText(last.content) : `You said: ${asked}`;
   yield { type: "text-start", id: "1" };
-  for (const delta of said.match(/\S+\s*|\s+/g) ?? []) yield { type: "text-delta", id: "1", delta };
+  for (const delta of reply.match(/\S+\s*|\s+/g) ?? [])
+    yield { type: "text-delta", id: "1", delta };
   yield { type: "text-end", id: "1" };
-  yield end("stop", asked, said);
+  yield end("stop", asked, reply);
 }
 
 function textOf(content: readonly { type: string; text?: string }[]): string {
@@ -57,9 +58,9 @@ function toolText(content: readonly { type: string }[]): string {
 }
 
 // The count is not used for billing; words are enough.
-function end(unified: "stop" | "tool-calls", asked: string, said: string): Part {
+function end(unified: "stop" | "tool-calls", asked: string, reply: string): Part {
   const words = (text: string): number => text.split(/\s+/).filter(Boolean).length;
-  const [input, output] = [words(asked), words(said)];
+  const [input, output] = [words(asked), words(reply)];
   return {
     type: "finish",
     finishReason: { unified, raw: undefined },

@@ -28,10 +28,10 @@ export async function readAgentFile(path: string, env: Env): Promise<AgentModule
   const { data, report } = parseFile(path, await readText(path));
   const folder = dirname(resolve(path));
   const environment = createEnvironment(env, report);
-  const told = findSecrets(data, report);
+  const reported = findSecrets(data, report);
   const checked = agentFileSchema.safeParse(data);
   if (!checked.success) {
-    explain(checked.error.issues, { schema: agentFileSchema, data, report, told });
+    explain(checked.error.issues, { schema: agentFileSchema, data, report, reported });
   }
   // Parts are looked at one by one, so that a fault in one of them hides none in the others.
   const parts = (isRecord(data) ? data : {}) as Partial<Record<keyof AgentFile, unknown>>;

@@ -48,7 +48,7 @@ export class AgentOutput implements CallingRun, PumpTarget, RunCalls, RunEnding 
   usage: RunEnding["usage"] = none;
   result: unknown = undefined;
   readonly #listener: OutputListener;
-  #hasSpoken = false;
+  #hasText = false;
   #hasEmitted = false;
   #emitted = 0;
   #emit: Emit | undefined;
@@ -144,9 +144,9 @@ export class AgentOutput implements CallingRun, PumpTarget, RunCalls, RunEnding 
   }
 
   next(value: unknown): void {
-    if (!this.#hasSpoken) {
+    if (!this.#hasText) {
       this.#hasEmitted = true;
-      this.#hasSpoken = isText(value);
+      this.#hasText = isText(value);
     }
     const begun = this.#begun;
     if (begun && isFinish(value) && begun.isOpen) void this.#hold(value, begun);
@@ -163,9 +163,9 @@ export class AgentOutput implements CallingRun, PumpTarget, RunCalls, RunEnding 
    * value.
    */
   complete(result?: unknown): void {
-    if (typeof result === "string" && !this.#hasSpoken) this.#listener.push(result);
+    if (typeof result === "string" && !this.#hasText) this.#listener.push(result);
     else if (result !== undefined && result !== null) this.result = result;
-    if (!this.#hasSpoken && typeof result !== "string") this.#advise(result);
+    if (!this.#hasText && typeof result !== "string") this.#advise(result);
     void this.#finish();
   }
 

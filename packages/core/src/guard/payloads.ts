@@ -172,12 +172,12 @@ export const subagentOutcome: Check = plain(
   }),
 );
 
-const nobody: Repairer = { repair() {} };
+const noRepairs: Repairer = { repair() {} };
 
 function allParts(value: unknown, repairer: Repairer): unknown {
   if (!Array.isArray(value)) return bad;
   // Dry first: a list of something else is no list of broken parts.
-  if (value.some((item) => part(item, nobody) === bad)) return bad;
+  if (value.some((item) => part(item, noRepairs) === bad)) return bad;
   return list(part)(value, repairer);
 }
 

@@ -58,7 +58,7 @@ class StreamSink implements FetchSink, TurnMember, UnderlyingDefaultSource<Bytes
   set onClose(listener: (() => void) | undefined) {
     this.#onClose = listener;
     // The client may have disconnected before a listener was set.
-    if (this.#state === "left") queueMicrotask(() => this.#tell());
+    if (this.#state === "left") queueMicrotask(() => this.#notify());
   }
 
   write(chunk: Chunk): boolean {
@@ -113,7 +113,7 @@ class StreamSink implements FetchSink, TurnMember, UnderlyingDefaultSource<Bytes
     const wasOpen = this.#state === "open";
     this.#state = wasOpen ? "left" : "done";
     this.#held = "";
-    if (wasOpen) this.#tell();
+    if (wasOpen) this.#notify();
   }
 
   // ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -146,7 +146,7 @@ class StreamSink implements FetchSink, TurnMember, UnderlyingDefaultSource<Bytes
     queueMicrotask(() => this.#controller.error(this.#signal?.reason));
   }
 
-  #tell(): void {
+  #notify(): void {
     const listener = this.#onClose;
     this.#onClose = undefined;
     listener?.();

@@ -37,7 +37,7 @@ export interface ToolCallsOptions {
 interface Call extends AskedCall {
   readonly tool: ServerTool | undefined;
   readonly verdict: Verdict | undefined;
-  readonly tell: () => void;
+  readonly announce: () => void;
   readonly client: ClientToolCall | undefined;
   /** Receives the result as it is sent. */
   readonly onResult?: ((event: BaseEvent) => void) | undefined;
@@ -129,9 +129,18 @@ export class ToolCalls {
     const began = clock.now();
     const events = [...opening];
     const onResult = (event: BaseEvent): void => void events.push(event);
-    const tell = (): void => undefined;
+    const announce = (): void => undefined;
     const client = undefined;
-    const ending = await this.#settle({ id, name, args, tool, verdict, tell, client, onResult });
+    const ending = await this.#settle({
+      id,
+      name,
+      args,
+      tool,
+      verdict,
+      announce,
+      client,
+      onResult,
+    });
     const ms = Math.max(0, clock.now() - began);
     return { call: { id, name, args }, outcome: { id, name, args, ms, ...ending }, events };
   }
@@ -153,12 +162,12 @@ export class ToolCalls {
   async #callKnown(request: ToolCallRequest): Promise<ToolCallOutcome> {
     const { clock } = this.#desk;
     const began = clock.now();
-    const { id: told, name, parentMessageId } = request;
+    const { id: givenId, name, parentMessageId } = request;
     const settled = this.#answers.settled(request);
     if (settled) return settled;
     if (this.#answers.isOpen(request)) {
       const error = new AgentError("tool-error", `The call of "${name}" is in progress.`);
-      return { id: told!, name, args: request.args, ms: 0, status: "failed", error };
+      return { id: givenId!, name, args: request.args, ms: 0, status: "failed", error };
     }
     const tool = this.#context.tools.find((candidate) => candidate.name === name);
     const args = request.args ?? {};
@@ -173,26 +182,26 @@ export class ToolCalls {
     const fault = findCallFault(offered, name, args);
     if (fault) {
       // The client has seen the call; without a result it would take it for its own.
-      if (told !== undefined) await this.#refuse(told, fault);
-      return end(told ?? ulid(), { status: "failed", error: fault });
+      if (givenId !== undefined) await this.#refuse(givenId, fault);
+      return end(givenId ?? ulid(), { status: "failed", error: fault });
     }
     const asks = !tool || (tool.needsApproval ?? false) !== false;
-    const past = told === undefined ? this.#answers.past(request, asks) : undefined;
+    const past = givenId === undefined ? this.#answers.past(request, asks) : undefined;
     if (past) {
       const { id, result, error } = past;
       return end(id, error ? { status: "failed", error } : { status: "done", result });
     }
     const verdict = this.#answers.verdict(request);
-    const isTold = told !== undefined || verdict !== undefined;
+    const isKnown = givenId !== undefined || verdict !== undefined;
     const client =
-      tool || isTold ? undefined : this.#desk.clientTools?.call(name, this.#input?.tools);
-    const id = verdict?.id ?? told ?? client?.id ?? ulid();
+      tool || isKnown ? undefined : this.#desk.clientTools?.call(name, this.#input?.tools);
+    const id = verdict?.id ?? givenId ?? client?.id ?? ulid();
     const parent = parentMessageId === undefined ? {} : { parentMessageId };
-    const tell = (): void => {
-      if (!isTold) this.#context.emit.toolCall(name, JSON.stringify(args), { id, ...parent });
+    const announce = (): void => {
+      if (!isKnown) this.#context.emit.toolCall(name, JSON.stringify(args), { id, ...parent });
     };
     const asked = verdict?.args ?? args;
-    const call = { id, name, args: asked, tool, verdict, tell, client };
+    const call = { id, name, args: asked, tool, verdict, announce, client };
     return end(id, await this.#settle(call), asked);
   }
 
@@ -207,7 +216,7 @@ export class ToolCalls {
       client?.end();
       return { status: "failed", error: toToolError(name, cause) };
     }
-    one.tell();
+    one.announce();
     try {
       const definition = tool ?? this.#declared.find((candidate) => candidate.name === name);
       const args = definition?.parse ? await definition.parse(one.args) : one.args;

@@ -9,7 +9,7 @@ import type { Clock, Logger } from "../contract/context.ts";
 import type { AskedCall, InterruptAnswer, ServerTool, TakenCall } from "../contract/tools.ts";
 
 export const nothingAsked: ReadonlyMap<string, AskedCall> = new Map();
-const nothingSaid: readonly Message[] = Object.freeze([]);
+const noHistory: readonly Message[] = Object.freeze([]);
 const nothingLost: readonly TakenCall[] = Object.freeze([]);
 
 export interface ToolDeskInit {
@@ -59,7 +59,7 @@ export class RunTools {
     this.clock = init.clock ?? systemClock;
     this.answers = answers;
     this.lost = init.lost ?? nothingLost;
-    this.history = init.history ?? nothingSaid;
+    this.history = init.history ?? noHistory;
     this.clientTools = init.clientTools;
     this.#logger = init.logger ?? silentLogger;
   }

@@ -29,7 +29,7 @@ export async function composeUserMessage(
   options: ComposeOptions,
 ): Promise<UserMessage> {
   const parts = typeof message.content === "string" ? [] : message.content;
-  const said =
+  const texts =
     typeof message.content === "string"
       ? [message.content]
       : parts.flatMap((part) => (part.type === "text" ? part.text : []));
@@ -46,7 +46,7 @@ export async function composeUserMessage(
     } else if (part === undefined) blocks.push(`## File: ${name}\n[${mimeType}, ${size} bytes]`);
   }
   if (blocks.length === 0 && kept.every((part) => parts.includes(part))) return message;
-  const words = said.join("\n\n");
+  const words = texts.join("\n\n");
   const whole = blocks.length === 0 ? words : `${words}\n\n${blocks.join("\n")}`;
   const text = cut(whole, options.maxChars);
   if (text !== whole) options.onCut();

@@ -42,9 +42,9 @@ const content: FieldRule = (value, rules) => {
 
 const messages: FieldRule = (value, rules) => {
   if (!Array.isArray(value)) return value;
-  return value.map(({ toolCalls, content: said, ...rest }: Record<string, unknown>) => ({
+  return value.map(({ toolCalls, content: original, ...rest }: Record<string, unknown>) => ({
     ...(redactJson(rest, rules, structure) as object),
-    ...(said !== undefined && { content: content(said, rules) }),
+    ...(original !== undefined && { content: content(original, rules) }),
     ...(Array.isArray(toolCalls) && {
       toolCalls: toolCalls.map((call) => toolCall(call as ToolCall, rules)),
     }),

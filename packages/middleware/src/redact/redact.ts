@@ -122,11 +122,11 @@ function createRedactor(
   const held = new Map<string, Held>();
   let chunkKey: string | undefined;
 
-  function say(event: BaseEvent, delta: string): void {
+  function send(event: BaseEvent, delta: string): void {
     if (delta !== "") emit({ ...event, delta });
   }
 
-  function hear(key: string, event: BaseEvent): void {
+  function pushDelta(key: string, event: BaseEvent): void {
     let part = held.get(key);
     if (!part) {
       const isJson = key.startsWith("TOOL_CALL");
@@ -134,14 +134,14 @@ function createRedactor(
       held.set(key, (part = { event, stream }));
     }
     part.event = event;
-    say(event, part.stream.push(event.delta as string));
+    send(event, part.stream.push(event.delta as string));
   }
 
   function release(key: string | undefined): void {
     const part = key === undefined ? undefined : held.get(key);
     if (!part) return;
     held.delete(key!);
-    say(part.event, part.stream.end());
+    send(part.event, part.stream.end());
   }
 
   function end(): void {
@@ -149,26 +149,26 @@ function createRedactor(
   }
 
   // Only other middleware can have made one. They have no end but whatever comes next.
-  function hearChunk(event: BaseEvent): void {
+  function pushChunk(event: BaseEvent): void {
     const id = (event.toolCallId ?? event.messageId) as string | undefined;
     const key = id === undefined ? chunkKey : `${event.type} ${id}`;
     if (key !== chunkKey) release(chunkKey);
     chunkKey = key ?? event.type;
     if (typeof event.delta !== "string") return emit(redactEvent(event, rules));
     // Later ones may leave out whose they are.
-    hear(chunkKey, { ...held.get(chunkKey)?.event, ...bare(event, rules) });
+    pushDelta(chunkKey, { ...held.get(chunkKey)?.event, ...bare(event, rules) });
   }
 
   return {
     end,
     push(event) {
-      if (chunks.has(event.type)) return hearChunk(event);
+      if (chunks.has(event.type)) return pushChunk(event);
       release(chunkKey);
       chunkKey = undefined;
       const id = idOf[event.type];
       if (id !== undefined) {
         const key = `${event.type.replace(/_(?:CONTENT|ARGS|END)$/, "")} ${String(event[id])}`;
-        if (contents.has(event.type)) return hear(key, bare(event, rules));
+        if (contents.has(event.type)) return pushDelta(key, bare(event, rules));
         release(key);
       }
       if (terminals.has(event.type)) end();

@@ -63,7 +63,7 @@ export function telemetry(options: TelemetryOptions = {}): Middleware {
           const trace = traceRun({ api, meters, options }, input, context);
           subscription = trace.within(() =>
             next(input, context).subscribe({
-              next: (event) => observer.next(trace.heard(event)),
+              next: (event) => observer.next(trace.observe(event)),
               error(reason) {
                 trace.over(reason);
                 observer.error(reason);

@@ -21,7 +21,7 @@ export interface TraceTools {
 /** One run, as it is watched. */
 export interface RunTrace {
   within<T>(body: () => T): T;
-  heard(event: BaseEvent): BaseEvent;
+  observe(event: BaseEvent): BaseEvent;
   over(reason?: unknown): void;
 }
 
@@ -84,7 +84,7 @@ export function traceRun(
     });
   }
 
-  function heard(event: BaseEvent): BaseEvent {
+  function observe(event: BaseEvent): BaseEvent {
     if (counts.size === 0) first();
     counts.set(event.type, (counts.get(event.type) ?? 0) + 1);
     switch (event.type) {
@@ -116,7 +116,7 @@ export function traceRun(
     const { outcome, error } = toRunReport(terminal, reason ?? (context.signal.reason as unknown));
     const usage = usageOf(terminal);
     const [{ provider, model } = {}] = usage;
-    const told: Labels = {
+    const runLabels: Labels = {
       ...labels,
       ...(provider !== undefined && { "gen_ai.provider.name": provider }),
       ...(model !== undefined && { "gen_ai.request.model": model }),
@@ -126,16 +126,16 @@ export function traceRun(
       ...(type !== undefined && { "error.type": type }),
       "agui.run.outcome": outcome,
     };
-    span.setAttributes({ ...told, ...ending, ...toTokenAttributes(usage) });
+    span.setAttributes({ ...runLabels, ...ending, ...toTokenAttributes(usage) });
     if (type !== undefined) span.setStatus({ code: failed });
     span.end();
     meters.active.add(-1, labels);
-    meters.run.record(secondsSince(beganAt), { ...told, ...ending });
+    meters.run.record(secondsSince(beganAt), { ...runLabels, ...ending });
     for (const [event, count] of counts) meters.events.add(count, { "agui.event.type": event });
-    meters.spend(usage, told);
+    meters.spend(usage, runLabels);
   }
 
-  return { within: (body) => api.context.with(place, body), heard, over };
+  return { within: (body) => api.context.with(place, body), observe, over };
 }
 
 function toTokenAttributes(usage: ReturnType<typeof usageOf>): Record<string, number> {

@@ -65,7 +65,7 @@ async function start(
   const input = {
     threadId,
     runId,
-    messages: asked.isStored ? messages : [...spokenIn(session), ...messages],
+    messages: asked.isStored ? messages : [...historyOf(session), ...messages],
     tools: asked.tools,
     context: toContext(instructions),
     forwardedProps: asked.forwardedProps,
@@ -92,7 +92,7 @@ function isFirst({ previousId, conversation }: ResponseRequest): boolean {
 }
 
 // Nothing is kept of a response that is not stored, so it takes the messages before it along.
-function spokenIn(session: ResponsePlace["session"]): readonly Message[] {
+function historyOf(session: ResponsePlace["session"]): readonly Message[] {
   return session?.messages.filter(({ role }) => role !== "activity") ?? [];
 }
 

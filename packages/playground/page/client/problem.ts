@@ -15,11 +15,11 @@ export async function problemText(response: Response): Promise<string> {
 function readProblem(problem: unknown): string | undefined {
   if (typeof problem !== "object" || problem === null) return undefined;
   const { detail, title, errors } = problem as Record<string, unknown>;
-  const said = [detail, title].find((one) => typeof one === "string" && one !== "");
-  if (typeof said !== "string") return undefined;
+  const reason = [detail, title].find((one) => typeof one === "string" && one !== "");
+  if (typeof reason !== "string") return undefined;
   const faults = Array.isArray(errors) ? errors.flatMap(faultText) : [];
-  const news = faults.filter((fault) => !said.includes(fault)).slice(0, 3);
-  return [said, ...news].join(" ");
+  const news = faults.filter((fault) => !reason.includes(fault)).slice(0, 3);
+  return [reason, ...news].join(" ");
 }
 
 function faultText(fault: unknown): string[] {

@@ -64,7 +64,7 @@ function createRestMapper(): (name: string, data: Json) => BaseEvent[] {
     return [{ type: EventType.TEXT_MESSAGE_END, messageId }];
   }
 
-  function say(delta: unknown): BaseEvent[] {
+  function toTextEvents(delta: unknown): BaseEvent[] {
     if (openText !== undefined) {
       return [{ type: EventType.TEXT_MESSAGE_CONTENT, messageId: openText, delta }];
     }
@@ -121,7 +121,7 @@ function createRestMapper(): (name: string, data: Json) => BaseEvent[] {
         runId = asText(data.message_id) ?? "";
         return [{ type: EventType.RUN_STARTED, threadId, runId }];
       case "message_delta":
-        return say(data.delta);
+        return toTextEvents(data.delta);
       case "tool_call_start":
         open.add(toolCallId);
         return [

@@ -48,7 +48,7 @@ export function createUiMapper(threadId: string): (chunk: Json) => BaseEvent[] {
     return [{ type, messageId, role: who, ...ownerOf(origin) }];
   }
 
-  function say(chunk: Json, type: EventType): BaseEvent[] {
+  function toPartEvents(chunk: Json, type: EventType): BaseEvent[] {
     const id = asText(chunk.id) ?? "";
     const messageId = targets.get(id) ?? id;
     const delta = asText(chunk.delta);
@@ -123,15 +123,15 @@ export function createUiMapper(threadId: string): (chunk: Json) => BaseEvent[] {
       case "text-start":
         return startProse(chunk, false);
       case "text-delta":
-        return say(chunk, EventType.TEXT_MESSAGE_CONTENT);
+        return toPartEvents(chunk, EventType.TEXT_MESSAGE_CONTENT);
       case "text-end":
-        return say(chunk, EventType.TEXT_MESSAGE_END);
+        return toPartEvents(chunk, EventType.TEXT_MESSAGE_END);
       case "reasoning-start":
         return startProse(chunk, true);
       case "reasoning-delta":
-        return say(chunk, EventType.REASONING_MESSAGE_CONTENT);
+        return toPartEvents(chunk, EventType.REASONING_MESSAGE_CONTENT);
       case "reasoning-end":
-        return say(chunk, EventType.REASONING_MESSAGE_END);
+        return toPartEvents(chunk, EventType.REASONING_MESSAGE_END);
       case "tool-input-start":
         return startCall(chunk);
       case "tool-input-delta": {

@@ -51,9 +51,9 @@ function toAssistantParts(message: Message, results: ReadonlyMap<string, ToolMes
   }
   if (message.role !== "assistant") return [];
   const { content, toolCalls = [] } = message;
-  const said = typeof content === "string" && content !== "";
+  const hasText = typeof content === "string" && content !== "";
   return [
-    ...(said ? [{ type: "text", text: content, providerMetadata: origin }] : []),
+    ...(hasText ? [{ type: "text", text: content, providerMetadata: origin }] : []),
     ...toolCalls.map((call): Json => {
       const { name, arguments: args } = call.function;
       return {

@@ -93,8 +93,8 @@ function normaliseContext(value: unknown, notes: Notes): unknown {
     return [];
   }
   return descriptions.map((description) => {
-    const said = value[description];
-    return { description, value: typeof said === "string" ? said : JSON.stringify(said) };
+    const item = value[description];
+    return { description, value: typeof item === "string" ? item : JSON.stringify(item) };
   });
 }
 

@@ -8,16 +8,16 @@ import type { Notes, Shape } from "./shape.ts";
 
 const label = "messages[]: ";
 const common = ["subagentRunId", "encryptedValue", "metadata"];
-const spoken: Shape = {
+const textMessage: Shape = {
   label,
   snake: true,
   required: ["id", "role", "content"],
   optional: [...common, "name"],
 };
 const shapes: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
-  ["developer", spoken],
-  ["system", spoken],
-  ["user", spoken],
+  ["developer", textMessage],
+  ["system", textMessage],
+  ["user", textMessage],
   [
     "assistant",
     {

@@ -41,19 +41,19 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
     return frame("stream_start", { session_id: threadId, message_id: messageId });
   }
 
-  function tell({ delta = "", messageId: id }: Said): string {
+  function encodeText({ delta = "", messageId: id }: EventFields): string {
     if (delta === "" || unheard.has(id)) return "";
     return frame("message_delta", { delta, message_id: messageId });
   }
 
   function frameOf({ event }: LogEntry): DeltaFrame | undefined {
-    const { type, messageId: id } = event as BaseEvent & Said;
+    const { type, messageId: id } = event as BaseEvent & EventFields;
     if (type !== EventType.TEXT_MESSAGE_CONTENT || unheard.has(id)) return undefined;
     const head = 'event: message_delta\ndata: {"delta":"';
     return { head, tail: `","message_id":${JSON.stringify(messageId)}}\n\n` };
   }
 
-  function startCall({ toolCallId, toolCallName }: Said): string {
+  function startCall({ toolCallId, toolCallName }: EventFields): string {
     // Begun again, to go on with its arguments, or after its result: it is the same call.
     if (calls.has(toolCallId) || ended.has(toolCallId)) return "";
     calls.set(toolCallId, "");
@@ -61,7 +61,7 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
     return frame("tool_call_start", call);
   }
 
-  function addArgs({ toolCallId, delta = "" }: Said): string {
+  function addArgs({ toolCallId, delta = "" }: EventFields): string {
     const text = calls.get(toolCallId);
     if (text === undefined || delta === "") return "";
     calls.set(toolCallId, text + delta);
@@ -107,10 +107,10 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
   }
 
   function encode(entry: LogEntry): string {
-    const event = entry.event as BaseEvent & Said;
+    const event = entry.event as BaseEvent & EventFields;
     switch (event.type) {
       case EventType.TEXT_MESSAGE_CONTENT:
-        return tell(event);
+        return encodeText(event);
       case EventType.TOOL_CALL_ARGS:
         return addArgs(event);
       case EventType.RUN_STARTED:
@@ -149,7 +149,7 @@ export function restSseEncoder(options: RestSseEncoderOptions = {}): Encoder {
 }
 
 /** The fields that are read; its type decides which of them an event has. */
-interface Said {
+interface EventFields {
   readonly messageId: string;
   readonly toolCallId: string;
   readonly toolCallName: string;

@@ -92,7 +92,7 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
     const { requestId } = call;
     if (ignored.length > 0) logger.warn({ requestId, ignored }, "Parts of the body were ignored.");
     // A processor of the handler's puts the files below the message itself.
-    const compose = settings.compose ?? (host.files ? (said: string) => said : composeMessage);
+    const compose = settings.compose ?? (host.files ? (text: string) => text : composeMessage);
     const content = await compose(message, files, {
       maxChars: limits.messageChars,
       inlineBytes: limits.inlineFileBytes,

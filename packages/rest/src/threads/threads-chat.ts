@@ -78,8 +78,8 @@ async function answer(active: ActiveRun, host: ProtocolHost, userId: string): Pr
   const session = await host.sessions.get(record);
   const since = messages.findIndex(({ id }) => id === userId) + 1;
   const otherwise = { id: record.runId, at: session?.lastActivity ?? 0 };
-  const said = toAnswer(messages.slice(since), session?.times ?? {}, otherwise);
-  const message = { ...said, metadata: { ...said.metadata, ...suggested.fields } };
+  const reply = toAnswer(messages.slice(since), session?.times ?? {}, otherwise);
+  const message = { ...reply, metadata: { ...reply.metadata, ...suggested.fields } };
   return {
     thread_id: record.threadId,
     message_id: message.id,

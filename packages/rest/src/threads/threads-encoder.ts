@@ -110,19 +110,19 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
     return frame("message_complete", at, { message, tokens_used: used });
   }
 
-  function said({ event, at }: LogEntry): string {
+  function encodeText({ event, at }: LogEntry): string {
     const { messageId, delta } = event;
-    if (!isHeard(messageId) || delta === "") return "";
+    if (!isOpenMessage(messageId) || delta === "") return "";
     return frame("token", at, { token: delta, message_id: messageId });
   }
 
   function tokenFrame({ event: { type, messageId }, at }: LogEntry): DeltaFrame | undefined {
-    if (type !== EventType.TEXT_MESSAGE_CONTENT || !isHeard(messageId)) return undefined;
+    if (type !== EventType.TEXT_MESSAGE_CONTENT || !isOpenMessage(messageId)) return undefined;
     const tail = `","message_id":${JSON.stringify(messageId)}}\n\n`;
     return { head: `${tokenHead}${toIso(at)}","token":"`, tail };
   }
 
-  function isHeard(messageId: unknown): boolean {
+  function isOpenMessage(messageId: unknown): boolean {
     return (roles.get(messageId) ?? "assistant") === "assistant";
   }
 
@@ -145,7 +145,7 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
     note(event);
     switch (event.type) {
       case EventType.TEXT_MESSAGE_CONTENT:
-        return said(entry);
+        return encodeText(entry);
       case EventType.TOOL_CALL_END:
         return asked(entry);
       case EventType.TOOL_CALL_RESULT:
@@ -164,7 +164,7 @@ export function threadsEncoder(options: ThreadsEncoderOptions): Encoder {
 
   function encode(entry: LogEntry): string {
     const { event, at } = entry;
-    if (event.type === EventType.TEXT_MESSAGE_CONTENT || told.has(event.type))
+    if (event.type === EventType.TEXT_MESSAGE_CONTENT || keptTypes.has(event.type))
       view.apply(event, at);
     return frames.encode(entry);
   }
@@ -192,7 +192,7 @@ function textOr(value: unknown, otherwise = ""): string {
 }
 
 // What the last message is made of. A snapshot would bring the history along.
-const told: ReadonlySet<string> = new Set([
+const keptTypes: ReadonlySet<string> = new Set([
   EventType.TEXT_MESSAGE_START,
   EventType.TEXT_MESSAGE_END,
   EventType.TOOL_CALL_START,

@@ -62,15 +62,15 @@ export function toAnswer(
   times: Times,
   otherwise: { id: string; at: number },
 ): ThreadMessage & { readonly tool_calls: readonly ThreadToolCall[] } {
-  const said = messages.filter(({ role }) => role === "assistant");
-  const last = said.at(-1);
+  const replies = messages.filter(({ role }) => role === "assistant");
+  const last = replies.at(-1);
   const at = (last && timeOf(times, last.id)) ?? otherwise.at;
   return {
     id: last?.id ?? otherwise.id,
     role: "assistant",
-    content: said.map(plainTextOf).join(""),
+    content: replies.map(plainTextOf).join(""),
     timestamp: toIso(at),
-    tool_calls: said.flatMap((message) => toCalls(message, messages, times)),
+    tool_calls: replies.flatMap((message) => toCalls(message, messages, times)),
     metadata: last?.metadata ?? {},
   };
 }
@@ -148,8 +148,8 @@ export function toDuration(
   since: number | undefined,
   at: number | undefined,
 ): number | null {
-  const told = isRecord(metadata) ? metadata.executionTimeMs : undefined;
-  if (typeof told === "number" && told >= 0) return told;
+  const recorded = isRecord(metadata) ? metadata.executionTimeMs : undefined;
+  if (typeof recorded === "number" && recorded >= 0) return recorded;
   return since === undefined || at === undefined ? null : Math.max(0, at - since);
 }
 

@@ -18,7 +18,7 @@ const maxPastRuns = 100;
 
 // Shared: a record is replaced and never changed.
 const nothing: Readonly<Json> = Object.freeze({});
-const nobodyAsked: Session["pending"] = Object.freeze([]);
+const nothingPending: Session["pending"] = Object.freeze([]);
 
 /** A new thread's record. */
 export function newSession(key: ThreadKey, init: SessionInit, now: number): Session {
@@ -33,7 +33,7 @@ export function newSession(key: ThreadKey, init: SessionInit, now: number): Sess
     messages: [],
     state: undefined,
     metadata: init.metadata ?? nothing,
-    pending: nobodyAsked,
+    pending: nothingPending,
     size: emptySize,
   };
 }
@@ -71,7 +71,7 @@ export function changeSession(
     times:
       messages === session.messages
         ? session.times
-        : timesOf(messages, now, { known: session.times, told: change.times }),
+        : timesOf(messages, now, { known: session.times, given: change.times }),
     messageCount: session.messageCount + countNew(session.messages, all),
     state,
     metadata: mergeMetadata(session.metadata, change.metadata),
@@ -108,15 +108,15 @@ function withBound(options: PruneOptions, bound: number | undefined): PruneOptio
 function timesOf(
   messages: readonly Message[],
   now: number,
-  { known, told }: { readonly known: Session["times"]; readonly told: Session["times"] },
+  { known, given }: { readonly known: Session["times"]; readonly given: Session["times"] },
 ): Readonly<Record<string, number>> {
   // Without a prototype: `__proto__` is a name like any other, and a third of the memory is saved.
   const times = Object.create(null) as Record<string, number>;
   for (const message of messages) {
-    times[message.id] = timeIn(known, message.id) ?? timeIn(told, message.id) ?? now;
+    times[message.id] = timeIn(known, message.id) ?? timeIn(given, message.id) ?? now;
     if (message.role !== "assistant" || !message.toolCalls) continue;
     for (const { id } of message.toolCalls) {
-      const at = timeIn(known, id) ?? timeIn(told, id);
+      const at = timeIn(known, id) ?? timeIn(given, id);
       if (at !== undefined) times[id] = at;
     }
   }
@@ -168,7 +168,7 @@ function mergeMessages(
 // the oldest that is still stored were pruned, and counted when they were first stored.
 function countNew(before: readonly Message[], after: readonly Message[]): number {
   if (before === after) return 0;
-  const known = before.length === 0 ? nobody : idsOf(before);
+  const known = before.length === 0 ? noIds : idsOf(before);
   let count = 0;
   let isHere = false;
   for (const { id, role } of after) {
@@ -181,7 +181,7 @@ function countNew(before: readonly Message[], after: readonly Message[]): number
   return count;
 }
 
-const nobody: ReadonlySet<string> = new Set();
+const noIds: ReadonlySet<string> = new Set();
 
 function idsOf(messages: readonly Message[]): ReadonlySet<string> {
   const ids = new Set<string>();

@@ -136,7 +136,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   function send(key: RunKey, command: RunCommand): boolean {
     const run = findIn(key);
     if (run?.status !== "running") return false;
-    run.tell(command);
+    run.deliver(command);
     return true;
   }
 

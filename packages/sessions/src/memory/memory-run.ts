@@ -48,7 +48,7 @@ export class StoredRun implements Lease {
   /** Commands from before the owner listened. */
   #unheard: RunCommand[] | undefined = undefined;
   waiters: Set<() => void> | undefined = undefined;
-  #isHeard = false;
+  #hasListener = false;
   entries: KeptEntry[] = [];
   first = 1;
   last = 0;
@@ -95,10 +95,10 @@ export class StoredRun implements Lease {
     this.#onLost = undefined;
   }
 
-  tell(command: RunCommand): void {
-    if (!this.#isHeard) (this.#unheard ??= []).push(command);
+  deliver(command: RunCommand): void {
+    if (!this.#hasListener) (this.#unheard ??= []).push(command);
     // A listener may remove itself or others.
-    for (const listener of this.#listening) if (this.#hears(listener)) listener(command);
+    for (const listener of this.#listening) if (this.#listens(listener)) listener(command);
   }
 
   // Nearly always only the owner, which needs no list.
@@ -107,14 +107,14 @@ export class StoredRun implements Lease {
     return typeof listeners === "function" ? [listeners] : (listeners ?? []);
   }
 
-  #hears(listener: CommandListener): boolean {
+  #listens(listener: CommandListener): boolean {
     return this.#listening.includes(listener);
   }
 
   listen(on: CommandListener): () => void {
     const before = this.#listening;
     if (!before.includes(on)) this.#listeners = before.length === 0 ? on : [...before, on];
-    this.#isHeard = true;
+    this.#hasListener = true;
     this.#catchUp(on);
     return () => {
       this.#listeners = this.#listening.filter((listener) => listener !== on);
@@ -127,7 +127,7 @@ export class StoredRun implements Lease {
     this.#unheard = undefined;
     // Deferred, so that the caller can unsubscribe after the first one.
     queueMicrotask(() => {
-      for (const command of unheard) if (this.#hears(on)) on(command);
+      for (const command of unheard) if (this.#listens(on)) on(command);
     });
   }
 

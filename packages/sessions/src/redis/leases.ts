@@ -100,7 +100,7 @@ export function createLeases(options: LeasesOptions): Leases {
     return runLost(lease.runId);
   }
 
-  function hear(run: OwnedRun, { fields }: TailRow): void {
+  function onCommandRow(run: OwnedRun, { fields }: TailRow): void {
     const { f: fence, c: json = "", i: id = "" } = fields;
     // Of an earlier run of the same name.
     if (fence !== String(run.lease.fence) || run.seen.has(id)) return;
@@ -115,7 +115,7 @@ export function createLeases(options: LeasesOptions): Leases {
         ...createOwnLease(key, fence),
         inbox: createCommandInbox(),
         seen: new Set(),
-        onRow: (row) => hear(run, row),
+        onRow: (row) => onCommandRow(run, row),
         isSuspended: false,
         isDoubtful: false,
       };

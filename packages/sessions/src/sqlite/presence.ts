@@ -20,7 +20,7 @@ interface CommandRow {
 }
 
 /** One reader that waits for more. */
-interface Waiter {
+interface Sleeper {
   wake(): void;
   /** When the owner of the run counts as dead unless it has renewed its lease. */
   expiresAt: number;
@@ -40,7 +40,7 @@ export interface Presence {
   listen(fence: number, on: CommandListener): () => void;
   watch(fence: number): () => void;
   watchers(fence: number): number;
-  wait(fence: number, waiter: Waiter): () => void;
+  wait(fence: number, sleeper: Sleeper): () => void;
   wake(fences: Iterable<number>): void;
   close(): void;
 }
@@ -53,7 +53,7 @@ export function createPresence(
   const id = crypto.randomUUID();
   const owned = new Map<number, Owned>();
   const watched = new Map<number, number>();
-  const waiters = new Map<number, Set<Waiter>>();
+  const waiters = new Map<number, Set<Sleeper>>();
   let heartbeat: unknown;
   let poll: NodeJS.Timeout | undefined;
   let version: number | undefined;
@@ -109,13 +109,13 @@ export function createPresence(
     }
     for (const { fence, value } of commands) deliver(fence, JSON.parse(value) as RunCommand);
     gone.forEach(lose);
-    for (const set of waiters.values()) for (const waiter of set) waiter.wake();
+    for (const set of waiters.values()) for (const sleeper of set) sleeper.wake();
   }
 
   function wakeOverdue(): void {
     const now = leaseNow();
     for (const set of waiters.values()) {
-      for (const waiter of set) if (waiter.expiresAt <= now) waiter.wake();
+      for (const sleeper of set) if (sleeper.expiresAt <= now) sleeper.wake();
     }
   }
 
@@ -197,17 +197,17 @@ export function createPresence(
         .get(fence, id, leaseNow()) as { others: number };
       return others + (watched.get(fence) ?? 0);
     },
-    wait(fence, waiter) {
+    wait(fence, sleeper) {
       let set = waiters.get(fence);
       if (!set) waiters.set(fence, (set = new Set()));
-      set.add(waiter);
+      set.add(sleeper);
       return () => {
-        set.delete(waiter);
+        set.delete(sleeper);
         if (set.size === 0 && waiters.get(fence) === set) waiters.delete(fence);
       };
     },
     wake(fences) {
-      for (const fence of fences) for (const waiter of waiters.get(fence) ?? []) waiter.wake();
+      for (const fence of fences) for (const sleeper of waiters.get(fence) ?? []) sleeper.wake();
     },
     close() {
       closed = true;
@@ -224,7 +224,7 @@ export function createPresence(
         // Then they run out by themselves.
       }
       for (const fence of owned.keys()) lose(fence);
-      for (const set of waiters.values()) for (const waiter of set) waiter.wake();
+      for (const set of waiters.values()) for (const sleeper of set) sleeper.wake();
     },
   };
 }

@@ -48,10 +48,10 @@ export const runMatchers: {
     };
   },
   toHaveText(received, text) {
-    const said = recordRun(toEvents(received)).text;
+    const actual = recordRun(toEvents(received)).text;
     return {
-      pass: said === text,
-      message: () => `Expected the assistant to send ${show(text)}; it sent ${show(said)}.`,
+      pass: actual === text,
+      message: () => `Expected the assistant to send ${show(text)}; it sent ${show(actual)}.`,
     };
   },
 };

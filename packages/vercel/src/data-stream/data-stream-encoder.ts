@@ -52,16 +52,16 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
   if (mode !== undefined && mode !== "3.4") {
     throw new TypeError(`dataStreamEncoder({ mode: ${describeValue(mode)} }) must be "3.4".`);
   }
-  const teller = new DataStreamLines(options);
+  const lines = new DataStreamLines(options);
 
   function frame({ event: { type, messageId } }: LogEntry): DeltaFrame | undefined {
-    const isNext = type === EventType.TEXT_MESSAGE_CONTENT && teller.isAt(messageId as string);
+    const isNext = type === EventType.TEXT_MESSAGE_CONTENT && lines.isAt(messageId as string);
     return isNext ? textLine : undefined;
   }
 
   const frames = createDeltaFrames({
     frame,
-    encode: ({ event }) => teller.tell(event),
+    encode: ({ event }) => lines.encode(event),
     textOnly: true,
     skipEmpty: true,
   });
@@ -69,11 +69,11 @@ export function dataStreamEncoder(options: DataStreamEncoderOptions = {}): Encod
     contentType: "text/plain; charset=utf-8",
     headers: vercelHeaders("x-vercel-ai-data-stream", legacyHeaders),
     // At once, also before the agent sends anything.
-    open: () => teller.blank(),
+    open: () => lines.blank(),
     encode: frames.encode,
     encodeDeltas: frames.encodeDeltas,
     keepAlive,
-    close: () => teller.close(),
+    close: () => lines.close(),
   };
 }
 

@@ -14,7 +14,7 @@ import { UnsentMessages } from "../shared/unsent-messages.ts";
 /** What each event becomes in data stream v1. A class for the reason that `UiChunks` is one. */
 export class DataStreamLines {
   readonly #options: DataStreamEncoderOptions;
-  readonly #unsaid: UnsentMessages;
+  readonly #unsent: UnsentMessages;
   readonly #message: DataStreamMessage;
   #data: DataStreamData | undefined;
   #state: "new" | "open" | "done" = "new";
@@ -22,7 +22,7 @@ export class DataStreamLines {
   constructor(options: DataStreamEncoderOptions) {
     const { mode, known, jsonDepth } = options;
     this.#options = options;
-    this.#unsaid = new UnsentMessages(known);
+    this.#unsent = new UnsentMessages(known);
     this.#message = new DataStreamMessage({ isOldest: mode === "3.4", known, jsonDepth });
   }
 
@@ -32,15 +32,15 @@ export class DataStreamLines {
   }
 
   /** The lines of one event; none when the client has no use for it. */
-  tell(event: BaseEvent): string {
+  encode(event: BaseEvent): string {
     if (this.#state === "done") return "";
-    if (this.#state === "open") return this.#tell(event);
-    return this.#open(asText(event.runId) ?? "") + this.#tell(event);
+    if (this.#state === "open") return this.#encode(event);
+    return this.#open(asText(event.runId) ?? "") + this.#encode(event);
   }
 
   /** Whether a delta of this text would be one more line and nothing else. */
   isAt(messageId: string): boolean {
-    if (this.#state !== "open" || this.#unsaid.isForeign(messageId)) return false;
+    if (this.#state !== "open" || this.#unsent.isForeign(messageId)) return false;
     return this.#message.isAt(messageId);
   }
 
@@ -62,8 +62,8 @@ export class DataStreamLines {
     return `${end}${errorLine}${toLine("d", { finishReason: reason, usage })}`;
   }
 
-  #tell(event: BaseEvent): string {
-    const unsaid = this.#unsaid;
+  #encode(event: BaseEvent): string {
+    const unsent = this.#unsent;
     const message = this.#message;
     switch (event.type) {
       case EventType.RUN_STARTED:
@@ -73,17 +73,17 @@ export class DataStreamLines {
       case EventType.RUN_ERROR:
         return this.#finish("error", toUsage(event.usage), convertError(this.#describe(event)));
       case EventType.TEXT_MESSAGE_START:
-        unsaid.start(event);
+        unsent.start(event);
         return "";
       case EventType.TEXT_MESSAGE_CONTENT:
       case EventType.TEXT_MESSAGE_CHUNK:
-        return unsaid.hear(event) ? message.text(text(event.messageId), text(event.delta)) : "";
+        return unsent.append(event) ? message.text(text(event.messageId), text(event.delta)) : "";
       case EventType.TEXT_MESSAGE_END: {
-        const foreign = unsaid.end(event);
+        const foreign = unsent.end(event);
         return foreign ? data("agui-message", foreign) : "";
       }
       case EventType.REASONING_MESSAGE_START:
-        unsaid.isNew(text(event.messageId));
+        unsent.isNew(text(event.messageId));
         message.startReasoning(text(event.messageId));
         return "";
       case EventType.REASONING_MESSAGE_CONTENT:
@@ -109,15 +109,15 @@ export class DataStreamLines {
       case EventType.TOOL_CALL_END:
         return message.endCall(text(event.toolCallId));
       case EventType.TOOL_CALL_RESULT:
-        unsaid.isNew(text(event.messageId));
+        unsent.isNew(text(event.messageId));
         return message.result(
           text(event.toolCallId),
           toResult(event.content, this.#options.jsonDepth),
         );
       case EventType.MESSAGES_SNAPSHOT:
-        return unsaid
+        return unsent
           .take(event.messages as readonly Message[])
-          .map((one) => this.#say(one))
+          .map((one) => this.#encodeMessage(one))
           .join("");
       default:
         return (this.#data ??= this.#createData()).encode(event);
@@ -125,20 +125,20 @@ export class DataStreamLines {
   }
 
   // Sends whole messages of this run that came only in a snapshot.
-  #say(one: Message): string {
-    const unsaid = this.#unsaid;
+  #encodeMessage(one: Message): string {
+    const unsent = this.#unsent;
     const message = this.#message;
     if (one.role === "reasoning") {
-      return unsaid.isNew(one.id) ? message.reasoning(one.id, one.content) : "";
+      return unsent.isNew(one.id) ? message.reasoning(one.id, one.content) : "";
     }
     if (one.role === "tool") {
-      if (!unsaid.isNew(one.id) || message.hasResult(one.toolCallId)) return "";
+      if (!unsent.isNew(one.id) || message.hasResult(one.toolCallId)) return "";
       return message.result(one.toolCallId, toResult(one.content, this.#options.jsonDepth));
     }
     if (one.role !== "assistant") return "";
     const calls = (one.toolCalls ?? []).filter(({ id }) => !message.hasCall(id));
     return [
-      unsaid.isNew(one.id) ? message.text(one.id, text(one.content)) : "",
+      unsent.isNew(one.id) ? message.text(one.id, text(one.content)) : "",
       ...calls.flatMap(({ id, function: { name, arguments: args } }) => [
         message.startCall(id, name),
         message.callArguments(id, args),
@@ -150,9 +150,9 @@ export class DataStreamLines {
   #end({ outcome, result, usage }: BaseEvent): string {
     const { type, interrupts } = isRecord(outcome) ? outcome : {};
     const asked = Array.isArray(interrupts) ? interrupts.map(toInterrupt).join("") : "";
-    const told = result === undefined || result === null ? "" : data("agui-result", result);
+    const resultLine = result === undefined || result === null ? "" : data("agui-result", result);
     const reason = finishReasonOf(type, this.#message.isWaiting);
-    return asked + told + this.#finish(reason, toUsage(usage));
+    return asked + resultLine + this.#finish(reason, toUsage(usage));
   }
 
   #createData(): DataStreamData {

@@ -55,12 +55,12 @@ function hasFiles({ experimental_attachments: attachments, parts }: Json): boole
   return parts.some((part) => isRecord(part) && part.type === "file");
 }
 
-function toPlainAssistant(id: string, said: string, message: Json): PlainMessage | undefined {
+function toPlainAssistant(id: string, text: string, message: Json): PlainMessage | undefined {
   const { parts, toolInvocations, reasoning } = message;
   if (Array.isArray(parts) && parts.length > 0) {
     const part = onlyTextPart(parts);
     return part && { id, role: "assistant", content: part.text as string };
   }
   if (toolInvocations !== undefined || reasoning !== undefined) return undefined;
-  return { id, role: "assistant", content: said };
+  return { id, role: "assistant", content: text };
 }

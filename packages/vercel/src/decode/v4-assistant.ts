@@ -121,10 +121,10 @@ function readWithoutParts(message: Json, { text, isLast }: AssistantV4Options): 
     if (round.calls.length > 0) steps.set(step, round);
   }
   const rounds = [...steps.values()];
-  const said = { ...newRound(), text };
-  if (rounds.length === 0) rounds.push(said);
+  const textRound = { ...newRound(), text };
+  if (rounds.length === 0) rounds.push(textRound);
   else if (isLast) rounds[0]!.text = text;
-  else rounds.push(said);
+  else rounds.push(textRound);
   if (typeof reasoning === "string" && reasoning !== "") {
     rounds[0]!.reasoning.push({ text: reasoning });
   }

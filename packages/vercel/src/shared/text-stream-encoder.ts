@@ -13,28 +13,28 @@ import { UnsentMessages } from "./unsent-messages.ts";
  * ```
  */
 export function textStreamEncoder(): Encoder {
-  const unsaid = new UnsentMessages();
+  const unsent = new UnsentMessages();
   // Nearly every delta follows one of the same message, which is known to be the assistant's: half the cost.
   let lastId: unknown;
 
-  function tell(event: BaseEvent): string {
+  function encodeOther(event: BaseEvent): string {
     lastId = undefined;
     switch (event.type) {
       case EventType.TEXT_MESSAGE_START:
-        unsaid.start(event);
+        unsent.start(event);
         return "";
       case EventType.TEXT_MESSAGE_END:
-        unsaid.end(event);
+        unsent.end(event);
         return "";
       case EventType.TEXT_MESSAGE_CONTENT:
       case EventType.TEXT_MESSAGE_CHUNK:
-        if (!unsaid.hear(event)) return "";
+        if (!unsent.append(event)) return "";
         lastId = event.messageId;
         return typeof event.delta === "string" ? event.delta : "";
       case EventType.MESSAGES_SNAPSHOT:
-        return unsaid
+        return unsent
           .take(event.messages as readonly Message[])
-          .map((message) => (unsaid.isNew(message.id) ? textOf(message) : ""))
+          .map((message) => (unsent.isNew(message.id) ? textOf(message) : ""))
           .join("");
       default:
         return "";
@@ -45,7 +45,7 @@ export function textStreamEncoder(): Encoder {
     const { type, messageId, delta } = event;
     const isNext =
       type === EventType.TEXT_MESSAGE_CONTENT && lastId !== undefined && messageId === lastId;
-    return isNext && typeof delta === "string" ? delta : tell(event);
+    return isNext && typeof delta === "string" ? delta : encodeOther(event);
   }
 
   return {

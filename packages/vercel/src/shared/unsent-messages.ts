@@ -10,12 +10,12 @@ interface ForeignMessage {
 
 /** Separates what the client has received from what it has not. */
 export class UnsentMessages {
-  readonly #told: Set<string>;
+  readonly #sent: Set<string>;
   #foreign: Map<string, ForeignMessage> | undefined;
 
   /** `known` are ids that the client has from before. */
   constructor(known?: ReadonlySet<string>) {
-    this.#told = new Set(known);
+    this.#sent = new Set(known);
   }
 
   /** A message begins; one that is not the assistant's is kept until its end. */
@@ -27,9 +27,9 @@ export class UnsentMessages {
   }
 
   /** True when the text belongs into the answer. */
-  hear({ messageId, delta }: BaseEvent): boolean {
+  append({ messageId, delta }: BaseEvent): boolean {
     const id = String(messageId);
-    this.#told.add(id);
+    this.#sent.add(id);
     const message = this.#foreign?.get(id);
     if (message) message.content += String(delta);
     return message === undefined;
@@ -42,8 +42,8 @@ export class UnsentMessages {
 
   /** True when nothing was sent under this id before; marks it as sent. */
   isNew(id: string): boolean {
-    const isNew = !this.#told.has(id);
-    this.#told.add(id);
+    const isNew = !this.#sent.has(id);
+    this.#sent.add(id);
     return isNew;
   }
 

@@ -20,7 +20,7 @@ export class UiChunks {
   readonly #options: UiStreamEncoderOptions;
   readonly #frames = new UiFrames();
   readonly #parts: UiParts;
-  readonly #told: Set<string>;
+  readonly #sent: Set<string>;
   /** Messages of other roles than the assistant's, and their content so far. */
   #asides: Map<string, Json & { content: string }> | undefined;
   #data: UiData | undefined;
@@ -29,19 +29,19 @@ export class UiChunks {
   constructor(options: UiStreamEncoderOptions) {
     const { continues, known, denied, jsonDepth } = options;
     this.#options = options;
-    this.#told = new Set(known);
+    this.#sent = new Set(known);
     const isContinuation = continues !== undefined;
     this.#parts = new UiParts(this.#frames, { isContinuation, known, denied, jsonDepth });
   }
 
   /** The frames of one event; none when the client has no use for it. */
-  tell(event: BaseEvent, offset: number): string {
+  encode(event: BaseEvent, offset: number): string {
     this.#frames.text = "";
-    this.#tell(event, offset);
+    this.#encode(event, offset);
     return this.#frames.text;
   }
 
-  #tell(event: BaseEvent, offset: number): void {
+  #encode(event: BaseEvent, offset: number): void {
     const id = asText(event.messageId) ?? "";
     const callId = asText(event.toolCallId) ?? "";
     switch (event.type) {
@@ -70,7 +70,7 @@ export class UiChunks {
       case EventType.TOOL_CALL_END:
         return this.#parts.endCall(callId);
       case EventType.TOOL_CALL_RESULT:
-        this.#told.add(id);
+        this.#sent.add(id);
         return this.#parts.result(callId, toToolOutput(event.content, this.#options.jsonDepth));
       case EventType.MESSAGES_SNAPSHOT:
         return this.#takeSnapshot(event.messages);
@@ -82,7 +82,7 @@ export class UiChunks {
         return this.#fail(event);
       default: {
         const describe = (failed: BaseEvent): string => this.#describe(failed);
-        return (this.#data ??= new UiData(this.#frames, describe)).tell(event);
+        return (this.#data ??= new UiData(this.#frames, describe)).encode(event);
       }
     }
   }
@@ -94,7 +94,7 @@ export class UiChunks {
       (this.#asides ??= new Map()).set(id, aside);
       return;
     }
-    this.#told.add(id);
+    this.#sent.add(id);
     const isPlain = (name ?? undefined) === undefined && (subagentRunId ?? undefined) === undefined;
     const origin = isPlain ? undefined : { messageId: id, ...defined({ name, subagentRunId }) };
     this.#parts.start(kind, id, origin);
@@ -118,7 +118,7 @@ export class UiChunks {
     const parent = asText(parentMessageId);
     // A parent of another role keeps its id to itself, as in the thread.
     const messageId = parent && !this.#asides?.has(parent) ? parent : id;
-    this.#told.add(id);
+    this.#sent.add(id);
     const origin = { messageId, ...defined({ subagentRunId }) };
     this.#parts.startCall(id, asText(event.toolCallName) ?? "", origin);
   }
@@ -127,37 +127,37 @@ export class UiChunks {
     const messages = Array.isArray(given) ? (given as Message[]) : [];
     // Messages before the last user message are history, which cannot be sent again here.
     const last = messages.map(({ role }) => role).lastIndexOf("user");
-    this.#tellMessages(messages.slice(last + 1));
+    this.#encodeMessages(messages.slice(last + 1));
   }
 
-  #tellMessages(messages: readonly Message[]): void {
+  #encodeMessages(messages: readonly Message[]): void {
     for (const message of messages) {
-      if (!this.#told.has(message.id)) this.#tellContent(message);
-      if (message.role === "assistant") this.#tellCalls(message);
+      if (!this.#sent.has(message.id)) this.#encodeContent(message);
+      if (message.role === "assistant") this.#encodeCalls(message);
     }
   }
 
-  #tellContent(message: Message): void {
+  #encodeContent(message: Message): void {
     const { id, role } = message;
     if (role === "tool") {
-      this.#told.add(id);
+      this.#sent.add(id);
       this.#parts.result(
         message.toolCallId,
         toToolOutput(message.content, this.#options.jsonDepth),
       );
     } else if (role === "reasoning" || (role === "assistant" && message.content)) {
       const kind = role === "reasoning" ? role : "text";
-      this.#told.add(id);
+      this.#sent.add(id);
       this.#parts.start(kind, id);
       this.#parts.delta(kind, id, message.content ?? "");
       this.#parts.end(kind, id);
     }
   }
 
-  #tellCalls({ id, toolCalls = [] }: Extract<Message, { role: "assistant" }>): void {
+  #encodeCalls({ id, toolCalls = [] }: Extract<Message, { role: "assistant" }>): void {
     for (const call of toolCalls) {
-      if (this.#told.has(call.id)) continue;
-      this.#told.add(call.id);
+      if (this.#sent.has(call.id)) continue;
+      this.#sent.add(call.id);
       this.#parts.startCall(call.id, call.function.name, { messageId: id });
       this.#parts.callArgs(call.id, call.function.arguments);
       this.#parts.endCall(call.id);
@@ -173,7 +173,7 @@ export class UiChunks {
       messageId: continues ?? this.#runId,
       messageMetadata: { threadId: event.threadId ?? undefined, runId: event.runId ?? undefined },
     });
-    if (preface) this.#tellMessages(preface);
+    if (preface) this.#encodeMessages(preface);
   }
 
   #finish(event: BaseEvent): void {

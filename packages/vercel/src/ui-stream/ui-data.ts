@@ -17,7 +17,7 @@ export class UiData {
     this.#describeFailure = describeFailure;
   }
 
-  tell(event: BaseEvent): void {
+  encode(event: BaseEvent): void {
     switch (event.type) {
       case EventType.STATE_SNAPSHOT:
         return this.#showState({ value: event.snapshot });

@@ -59,7 +59,7 @@ export class UiParts {
   /** A text or reasoning part begins, in a new step if the last one has had its answers. */
   start(kind: ProseKind, id: string, origin?: Json): void {
     const key = keyOf(kind, id);
-    if (this.#shown.delete(key)) this.#tellEnd(kind, id);
+    if (this.#shown.delete(key)) this.#encodeEnd(kind, id);
     this.#show(key, { kind, id, origin: origin && toSafeJson(origin) });
   }
 
@@ -75,7 +75,7 @@ export class UiParts {
   end(kind: ProseKind, id: string): void {
     const key = keyOf(kind, id);
     this.#hidden?.delete(key);
-    if (this.#shown.delete(key)) this.#tellEnd(kind, id);
+    if (this.#shown.delete(key)) this.#encodeEnd(kind, id);
   }
 
   startCall(id: string, name: string, origin: Json): void {
@@ -161,7 +161,7 @@ export class UiParts {
   #closeStep(): void {
     // Clients forget what is open when a step ends; a delta after that would fail them.
     for (const [key, prose] of this.#shown) {
-      this.#tellEnd(prose.kind, prose.id);
+      this.#encodeEnd(prose.kind, prose.id);
       // Sent again, it repeats its origin.
       (this.#hidden ??= new Map()).set(key, prose);
     }
@@ -179,7 +179,7 @@ export class UiParts {
     this.#shown.set(key, prose);
   }
 
-  #tellEnd(kind: ProseKind, id: string): void {
+  #encodeEnd(kind: ProseKind, id: string): void {
     this.#frames.put(`{"type":"${kind}-end","id":${JSON.stringify(id)}}`);
   }
 

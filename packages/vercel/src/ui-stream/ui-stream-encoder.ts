@@ -41,12 +41,12 @@ export interface UiStreamEncoderOptions {
  * ```
  */
 export function uiStreamEncoder(options: UiStreamEncoderOptions = {}): Encoder {
-  const teller = new UiChunks(options);
+  const chunks = new UiChunks(options);
   /** The message whose part is open in the client. */
   let shownId: unknown;
 
   function encode({ event, from }: LogEntry): string {
-    const frames = teller.tell(event, from);
+    const frames = chunks.encode(event, from);
     const isShown = event.type === EventType.TEXT_MESSAGE_CONTENT && frames !== "";
     shownId = isShown ? event.messageId : undefined;
     return frames;

@@ -26,8 +26,8 @@ export function markIncomplete(
   before: readonly Message[],
 ): readonly Message[] {
   const known = new Set(before.map(({ id }) => id));
-  const said = messages.filter(({ id, role }) => role === "assistant" && !known.has(id));
-  const last = said.at(-1);
+  const replies = messages.filter(({ id, role }) => role === "assistant" && !known.has(id));
+  const last = replies.at(-1);
   if (!last) return messages;
   return messages.map((message) =>
     message === last

@@ -73,7 +73,7 @@ export function prepareInput(
   const state = hasState(input.state) ? input.state : (session.state ?? input.state ?? {});
   return {
     // A separate list: changes by the agent do not affect the thread.
-    input: { ...input, messages: spokenOf(messages), state },
+    input: { ...input, messages: withoutActivities(messages), state },
     history,
     owner: session.historyOwner ?? options.owner,
     isAdded,
@@ -92,7 +92,7 @@ export function asStored(
   { input }: PreparedInput,
   { messages }: Session,
 ): Pick<PreparedInput, "input" | "history"> {
-  return { input: { ...input, messages: spokenOf(messages) }, history: messages };
+  return { input: { ...input, messages: withoutActivities(messages) }, history: messages };
 }
 
 /** The thread keeps what its client sent; only the agent reads files as text. */
@@ -107,11 +107,11 @@ export function asRead(
 }
 
 // Nearly always all of them; a copy is just as long as it has to be, what was filtered is not.
-function spokenOf(messages: readonly Message[]): Message[] {
-  return messages.every(isSpoken) ? messages.slice() : messages.filter(isSpoken);
+function withoutActivities(messages: readonly Message[]): Message[] {
+  return messages.every(isNoActivity) ? messages.slice() : messages.filter(isNoActivity);
 }
 
-function isSpoken({ role }: Message): boolean {
+function isNoActivity({ role }: Message): boolean {
   return role !== "activity";
 }
 

@@ -66,7 +66,7 @@ export async function recoverForReader(
   options: RecoverOptions,
 ): Promise<Session> {
   const { sessions } = options.settings;
-  const { change, said: messages, offset } = await foldLoss(session, record, options);
+  const { change, recovered: messages, offset } = await foldLoss(session, record, options);
   const { principal, threadId, version, active } = session;
   const { state, times, maxBytes } = change;
   const whole = active?.taken
@@ -107,7 +107,7 @@ async function store(
 interface Loss {
   readonly change: SessionChange;
   /** What the run had sent, without the losses. */
-  readonly said: readonly Message[];
+  readonly recovered: readonly Message[];
   /** How far the log was read. */
   readonly offset: number;
   readonly lost: readonly TakenCall[] | undefined;
@@ -121,8 +121,8 @@ async function foldLoss(
   const { sessions, trustClientHistory } = settings;
   const { runId: lastRunId, taken } = session.active!;
   const { view, offset } = await foldRun(sessions.runs, record, session);
-  const said = markIncomplete(view.messages, session.messages);
-  const { messages, lost } = withLosses(said, taken);
+  const recovered = markIncomplete(view.messages, session.messages);
+  const { messages, lost } = withLosses(recovered, taken);
   const pending = toPendingAfterLoss(lastRunId, { messages, pending: session.pending }, (name) =>
     serverTools.has(name),
   );
@@ -134,5 +134,5 @@ async function foldLoss(
   );
   const claimed = trustClientHistory ? session.claimed : [...(session.claimed ?? nothing), ...open];
   const change = { messages, pending, claimed, times, state, lastRunId, active: null, maxBytes };
-  return { change, said, offset, lost };
+  return { change, recovered, offset, lost };
 }

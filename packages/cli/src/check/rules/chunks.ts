@@ -3,16 +3,17 @@ import type { Parts } from "./parts.ts";
 import { toShownText } from "../types.ts";
 import type { ReadEvent, CheckReport } from "../types.ts";
 
-interface Lane {
+interface ChunkStream {
   readonly kind: "text" | "call" | "thought";
   readonly id: string;
 }
 
-const chunkTypes: Readonly<Record<string, readonly [kind: Lane["kind"], idField: string]>> = {
-  [EventType.TEXT_MESSAGE_CHUNK]: ["text", "messageId"],
-  [EventType.TOOL_CALL_CHUNK]: ["call", "toolCallId"],
-  [EventType.REASONING_MESSAGE_CHUNK]: ["thought", "messageId"],
-};
+const chunkTypes: Readonly<Record<string, readonly [kind: ChunkStream["kind"], idField: string]>> =
+  {
+    [EventType.TEXT_MESSAGE_CHUNK]: ["text", "messageId"],
+    [EventType.TOOL_CALL_CHUNK]: ["call", "toolCallId"],
+    [EventType.REASONING_MESSAGE_CHUNK]: ["thought", "messageId"],
+  };
 
 // These pass by without ending a stream of chunks.
 const passing: ReadonlySet<string> = new Set([
@@ -27,8 +28,8 @@ const passing: ReadonlySet<string> = new Set([
 export function createChunks(
   parts: Parts,
   report: CheckReport,
-): { take(read: ReadEvent): Lane | void } {
-  const lanes = new Map<unknown, Lane>();
+): { take(read: ReadEvent): ChunkStream | void } {
+  const lanes = new Map<unknown, ChunkStream>();
   return {
     take({ event, line }) {
       const chunk = chunkTypes[event.type];
@@ -52,9 +53,9 @@ export function createChunks(
       if (parts.isOpen(kind, toShownText(id))) {
         return report.break("chunks", `A part opened with START continues as a chunk: ${line}`);
       }
-      const lane = { kind, id: toShownText(id) };
-      lanes.set(owner, lane);
-      return lane;
+      const stream = { kind, id: toShownText(id) };
+      lanes.set(owner, stream);
+      return stream;
     },
   };
 }

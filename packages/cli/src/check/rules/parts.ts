@@ -107,7 +107,7 @@ export function createParts(report: CheckReport): Parts {
     const part = open.get(key);
     const id = idOf(kind, event);
     if (!part) {
-      const isElsewhere = kind === "step" && isOpenBySomebody(id);
+      const isElsewhere = kind === "step" && isOpenElsewhere(id);
       if (isElsewhere)
         report.break("subagents", `The step "${id}" belongs to another owner: ${line}`);
       else report.break(checks[kind], `No ${names[kind]} "${id}" is open: ${line}`);
@@ -122,7 +122,7 @@ export function createParts(report: CheckReport): Parts {
     if (kind === "subagent") closedSubagents.add(id);
   }
 
-  function isOpenBySomebody(name: string): boolean {
+  function isOpenElsewhere(name: string): boolean {
     return [...open.values()].some(({ kind, id }) => kind === "step" && id === name);
   }
 

@@ -54,7 +54,7 @@ export async function toHandlerOptions(
     ...options,
     ...(flags.protocols && { protocols: flags.protocols.map((name) => protocols[name]()) }),
     ...(extractFiles && { files: extractFiles() }),
-    ...(saysWhoAsks(options) ? {} : { authenticate: allowAnonymous() }),
+    ...(hasAuthentication(options) ? {} : { authenticate: allowAnonymous() }),
     middleware,
     sessions,
     limits: toLimits(options, settings),
@@ -72,7 +72,7 @@ export function toLimits(
   return { ...Object.fromEntries(given), ...settings.limits };
 }
 
-function saysWhoAsks({ authenticate, middleware = [] }: AgentHandlerOptions): boolean {
+function hasAuthentication({ authenticate, middleware = [] }: AgentHandlerOptions): boolean {
   const asks = (one: Middleware | HandlerMiddleware): boolean =>
     typeof one !== "function" && one.authenticate !== undefined;
   return authenticate !== undefined || middleware.some(asks);

@@ -9,7 +9,7 @@ export interface Checked {
   readonly data: unknown;
   readonly report: FileReport;
   /** Places whose fault was already reported, as JSON of their paths. */
-  readonly told: ReadonlySet<string>;
+  readonly reported: ReadonlySet<string>;
 }
 
 /** Reports the issues of a schema, with what is expected instead. */
@@ -18,16 +18,16 @@ export function explain(issues: readonly z.core.$ZodIssue[], checked: Checked): 
 }
 
 function explainOne(issue: Issue, checked: Checked): void {
-  const { schema, data, report, told } = checked;
+  const { schema, data, report, reported } = checked;
   const { path } = issue;
   const { value, isMissing } = lookUp(data, path);
   const wanted = schemaAt(schema, path, data);
   const label = labelOf(path);
-  if (told.has(JSON.stringify(path))) return;
+  if (reported.has(JSON.stringify(path))) return;
   if (issue.code === "unrecognized_keys") {
     for (const key of issue.keys ?? []) {
       const at = [...path, key];
-      if (!told.has(JSON.stringify(at))) report.add(at, unknownKey(key, path, wanted));
+      if (!reported.has(JSON.stringify(at))) report.add(at, unknownKey(key, path, wanted));
     }
     return;
   }

@@ -27,15 +27,15 @@ export function findSecrets(data: unknown, report: FileReport): ReadonlySet<stri
   return found;
 }
 
-function visit(value: unknown, path: Path, tell: (path: Path, value: string) => void): void {
+function visit(value: unknown, path: Path, onSecret: (path: Path, value: string) => void): void {
   if (typeof value === "object" && value !== null) {
     for (const [key, one] of Object.entries(value)) {
-      visit(one, [...path, Array.isArray(value) ? Number(key) : key], tell);
+      visit(one, [...path, Array.isArray(value) ? Number(key) : key], onSecret);
     }
     return;
   }
   const text = typeof value === "number" ? String(value) : value;
-  if (typeof text === "string" && text !== "" && isSecret(path, text)) tell(path, text);
+  if (typeof text === "string" && text !== "" && isSecret(path, text)) onSecret(path, text);
 }
 
 function isSecret(path: Path, value: string): boolean {

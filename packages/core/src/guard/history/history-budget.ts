@@ -173,8 +173,8 @@ export class HistoryBudget {
     const kept = hasThoughts
       ? 0
       : this.#thoughts + this.#run.sent.messages.filter(isThought).length;
-    const spoken = messages.filter(({ role }) => role !== "activity").length;
-    this.#count = kept + spoken + this.#awaited;
+    const counted = messages.filter(({ role }) => role !== "activity").length;
+    this.#count = kept + counted + this.#awaited;
     if (this.#count > this.#maxMessages) throw tooMany(this.#limits.messages);
   }
 }

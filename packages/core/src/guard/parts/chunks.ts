@@ -54,7 +54,7 @@ export class Chunks {
       const isOther = id === undefined && (kind !== "tool" || event.toolCallName !== undefined);
       if (!conflict || !isOther) {
         if (conflict) this.#exit.repair("chunk-conflict");
-        if (hasText(event) || hasExtras(event)) this.#say(chunk, event, stream.id);
+        if (hasText(event) || hasExtras(event)) this.#append(chunk, event, stream.id);
         return true;
       }
     }
@@ -69,14 +69,14 @@ export class Chunks {
       // Opened by a START event: it is one message all the same.
       this.#exit.repair("duplicate-start");
       this.#close(lane);
-      if (hasText(event) || hasExtras(event)) this.#say(chunk, event, id);
+      if (hasText(event) || hasExtras(event)) this.#append(chunk, event, id);
       return true;
     }
     this.#close(lane);
     const streamId = id ?? ulid();
     this.#open(chunk, withTag(event, lane), streamId);
     // The start carries the metadata already.
-    if (hasText(event) || event.rawEvent !== undefined) this.#say(chunk, event, streamId);
+    if (hasText(event) || event.rawEvent !== undefined) this.#append(chunk, event, streamId);
     return true;
   }
 
@@ -165,7 +165,7 @@ export class Chunks {
     this.#parts.start(kind, toStart(chunk, event, id), true);
   }
 
-  #say({ kind, key, content, own }: ChunkKind, event: LooseEvent, id: string): void {
+  #append({ kind, key, content, own }: ChunkKind, event: LooseEvent, id: string): void {
     const delta = event.delta ?? "";
     const whole: LooseEvent =
       key === "messageId"

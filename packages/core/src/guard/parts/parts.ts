@@ -15,7 +15,7 @@ import type { HistoryBudget } from "../history/history-budget.ts";
 import { ulid } from "../../base/ids.ts";
 
 // A span has no content.
-type SpokenKind = Exclude<PartKind, "span">;
+type DeltaKind = Exclude<PartKind, "span">;
 
 const none: readonly string[] = [];
 const callKinds: readonly PartKind[] = ["tool"];
@@ -118,7 +118,7 @@ export class PartRepairs implements TakenParts {
   }
 
   /** A content event; opens what is not open. Returns the id it went to. */
-  proceed(kind: SpokenKind, event: LooseEvent): string {
+  proceed(kind: DeltaKind, event: LooseEvent): string {
     const { key, owner: field } = kinds[kind];
     const whole = this.#identify(kind, event);
     const id = whole[key]!;
@@ -255,7 +255,7 @@ export class PartRepairs implements TakenParts {
   }
 
   // A call is in its parent, or in a message that has no text.
-  #count(kind: SpokenKind, parent: string | undefined, known: IdRecord): void {
+  #count(kind: DeltaKind, parent: string | undefined, known: IdRecord): void {
     const message = kind === "tool" && parent !== undefined ? this.#records.know(parent) : known;
     if (!message.isMessage) {
       this.#budget!.begin(kind === "reasoning");
@@ -286,7 +286,7 @@ export class PartRepairs implements TakenParts {
     return whole;
   }
 
-  #opening(kind: SpokenKind, id: string, owner: Owner): LooseEvent {
+  #opening(kind: DeltaKind, id: string, owner: Owner): LooseEvent {
     const type = kinds[kind].start;
     if (kind === "tool") {
       const toolCallName = this.callName(id) ?? "unknown";

@@ -21,14 +21,14 @@ export function takeSnapshot(fold: FoldTarget, event: MessagesSnapshotEvent): vo
  * ones are removed. Reasoning and activities stay unless the snapshot includes them.
  */
 function mergeSnapshot(slots: readonly Slot[], event: MessagesSnapshotEvent): Slot[] {
-  const told = new Map(event.messages.map((message) => [message.id, message]));
+  const snapshot = new Map(event.messages.map((message) => [message.id, message]));
   const ownsReasoning = event.messages.some(({ role }) => role === "reasoning");
   const ownsActivity = ownedActivities(event);
   const known = new Set<string>();
   const merged: Slot[] = [];
   for (const slot of slots) {
     const { message, isHistory } = slot;
-    const next = told.get(message.id);
+    const next = snapshot.get(message.id);
     const stays =
       (message.role === "reasoning" && !ownsReasoning) ||
       (message.role === "activity" && !ownsActivity(message.activityType));

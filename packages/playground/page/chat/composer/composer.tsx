@@ -44,12 +44,12 @@ export function Composer() {
   async function send(): Promise<void> {
     if (!canSend) return;
     const parts = await Promise.all(files.map(({ file }) => toPart(file)));
-    const said = text.trim();
-    const words = said === "" ? [] : [{ type: "text" as const, text: said }];
+    const message = text.trim();
+    const words = message === "" ? [] : [{ type: "text" as const, text: message }];
     setText("");
     setReplaces(undefined);
     clear();
-    await chat.ask(parts.length > 0 ? [...words, ...parts] : said, replaces);
+    await chat.ask(parts.length > 0 ? [...words, ...parts] : message, replaces);
   }
 
   function onKeyDown(event: TargetedKeyboardEvent<HTMLTextAreaElement>): void {

@@ -34,8 +34,8 @@ export function measure(
 ): Timing {
   const deltas = entries.filter(({ event }) => deltaOf(event));
   const chars = deltas.reduce((sum, { event }) => sum + deltaOf(event)!.length, 0);
-  const told = toldTokens(entries);
-  const tokens = told ?? Math.ceil(chars / charsPerToken);
+  const reported = reportedTokens(entries);
+  const tokens = reported ?? Math.ceil(chars / charsPerToken);
   const firstToken = deltas[0]?.at;
   // What came in one piece has no pace.
   const seconds = firstToken === undefined ? 0 : (deltas.at(-1)!.at - firstToken) / 1000;
@@ -47,7 +47,7 @@ export function measure(
     firstToken,
     lastByte: frames.at(-1)?.at,
     tokens,
-    isEstimate: told === undefined,
+    isEstimate: reported === undefined,
     tokensPerSecond: perSecond(tokens),
     deltas: deltas.length,
     deltasPerSecond: perSecond(deltas.length),
@@ -69,7 +69,7 @@ export function deltasOverTime(entries: readonly Entry[], end: number, count: nu
   return buckets;
 }
 
-function toldTokens(entries: readonly Entry[]): number | undefined {
+function reportedTokens(entries: readonly Entry[]): number | undefined {
   const end = entries.findLast(({ event }) => /^RUN_(?:FINISHED|ERROR)$/.test(event.type));
   return outputTokens((end?.event as { usage?: unknown } | undefined)?.usage);
 }

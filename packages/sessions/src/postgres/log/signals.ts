@@ -51,7 +51,7 @@ export function createSignals(options: SignalsOptions): Signals {
   let isConnected = false;
   let isListening = false;
   let isAnnounced = false;
-  let heardAt = 0;
+  let notifiedAt = 0;
   let probes = 0;
   let probe: Probe | undefined;
   let connectTimer: unknown;
@@ -62,8 +62,8 @@ export function createSignals(options: SignalsOptions): Signals {
     logger.warn({ reason }, "The session database is polled for changes by other processes.");
   }
 
-  function hear(payload: string): void {
-    heardAt = clock.now();
+  function onPayload(payload: string): void {
+    notifiedAt = clock.now();
     if (payload.startsWith("?")) {
       if (payload === probe?.name) answered();
       return;
@@ -124,7 +124,7 @@ export function createSignals(options: SignalsOptions): Signals {
         if (!isConnected) announce("There is no connection for LISTEN.");
       }, connectMs);
       listener = database.listen(channel, {
-        notify: hear,
+        notify: onPayload,
         ready() {
           // On another connection than before: what was sent meanwhile is missing.
           if (isListening) lose();
@@ -141,7 +141,7 @@ export function createSignals(options: SignalsOptions): Signals {
     },
     check() {
       if (!isConnected || probe) return;
-      if (!isListening || clock.now() - heardAt > silenceMs) ask();
+      if (!isListening || clock.now() - notifiedAt > silenceMs) ask();
     },
     close() {
       isListening = false;

@@ -55,7 +55,7 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
       key,
       fence,
       followers: new Set(),
-      onRow: (row) => hear(run, row),
+      onRow: (row) => onEntryRow(run, row),
       check: undefined,
       aliveUntil: clock.now() + leaseLeft,
       failures: 0,
@@ -85,7 +85,7 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
     for (const follower of run.followers) fallBehind(follower);
   }
 
-  function hear(run: FollowedRun, { fields }: TailRow): void {
+  function onEntryRow(run: FollowedRun, { fields }: TailRow): void {
     if (fields.f !== run.fence) return drop(run);
     // An append renews a lease that has less than four fifths left.
     run.aliveUntil = clock.now() + leaseMs * 0.8;

@@ -126,12 +126,12 @@ export function testProtocol(name: string, options: TestProtocolOptions): void {
     });
 
     test("sends each word before the next is produced", async () => {
-      const heard = gate();
-      const agent = scriptedAgent(["one-word", { wait: heard.opened }, "other-word"]);
+      const received = gate();
+      const agent = scriptedAgent(["one-word", { wait: received.opened }, "other-word"]);
       const frames = read(await ask(await serve(agent), options.start(run)));
       const reader = frames[Symbol.asyncIterator]();
       await readFramesUntil(reader, "one-word");
-      heard.open();
+      received.open();
       await readFramesUntil(reader, "other-word");
     });
 
@@ -224,11 +224,11 @@ export function testProtocol(name: string, options: TestProtocolOptions): void {
       const { body } = await ask(handler, options.start(run));
       const chunks = keepReading(body as AsyncIterable<Uint8Array>);
       await settle();
-      const spoken = [...chunks.frames];
+      const sent = [...chunks.frames];
       await clock.advance(2 * heartbeatMs);
-      expect(chunks.frames.length).toBeGreaterThan(spoken.length);
+      expect(chunks.frames.length).toBeGreaterThan(sent.length);
       const frames = await collect(read(new Response(new Blob(chunks.frames as BlobPart[]))));
-      expect(frames).toEqual(await collect(read(new Response(new Blob(spoken as BlobPart[])))));
+      expect(frames).toEqual(await collect(read(new Response(new Blob(sent as BlobPart[])))));
     });
   });
 }

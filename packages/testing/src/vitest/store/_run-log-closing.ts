@@ -78,13 +78,13 @@ export function testRunLogClosing({ bench, define, openLog, openSecondLog }: Run
           const runs = await openLog();
           const view = needs ? await openSecondLog() : runs;
           const lease = await openBenchRun(runs, runKey);
-          const heard: RunCommand[] = [];
-          runs.commands(lease, (command) => heard.push(command));
+          const received: RunCommand[] = [];
+          runs.commands(lease, (command) => received.push(command));
           for (const command of commands) expect(await view.send(runKey, command)).toBe(true);
           expect(await view.requestStop(runKey)).toBe(true);
-          await bench.until(() => heard.length >= 4);
-          expect(heard.slice(0, 3)).toEqual(commands);
-          expect(heard[3]).toMatchObject({ type: "stop" });
+          await bench.until(() => received.length >= 4);
+          expect(received.slice(0, 3)).toEqual(commands);
+          expect(received[3]).toMatchObject({ type: "stop" });
         },
         needs,
       );
@@ -97,14 +97,14 @@ export function testRunLogClosing({ bench, define, openLog, openSecondLog }: Run
           const lease = await openBenchRun(runs, runKey);
           await playRun(runs, lease);
           const next = { ...threadKey, runId: "r2" };
-          const heard: RunCommand[] = [];
-          runs.commands(await openBenchRun(runs, next), (command) => heard.push(command));
+          const received: RunCommand[] = [];
+          runs.commands(await openBenchRun(runs, next), (command) => received.push(command));
           expect(await view.requestStop(runKey)).toBe(false);
           expect(await view.send(runKey, { type: "stop" })).toBe(false);
           // What comes after has come, so what came before would have.
           expect(await view.send(next, commands[0]!)).toBe(true);
-          await bench.until(() => heard.length > 0);
-          expect(heard).toEqual([commands[0]]);
+          await bench.until(() => received.length > 0);
+          expect(received).toEqual([commands[0]]);
         },
         needs,
       );
@@ -114,10 +114,10 @@ export function testRunLogClosing({ bench, define, openLog, openSecondLog }: Run
       const runs = await openLog();
       const lease = await openBenchRun(runs, runKey);
       expect(await runs.requestStop(runKey)).toBe(true);
-      const heard: RunCommand[] = [];
-      runs.commands(lease, (command) => heard.push(command));
-      await bench.until(() => heard.length > 0);
-      expect(heard).toMatchObject([{ type: "stop" }]);
+      const received: RunCommand[] = [];
+      runs.commands(lease, (command) => received.push(command));
+      await bench.until(() => received.length > 0);
+      expect(received).toMatchObject([{ type: "stop" }]);
     });
 
     define("end with their run, though it is started again under its name", async () => {
@@ -125,11 +125,11 @@ export function testRunLogClosing({ bench, define, openLog, openSecondLog }: Run
       const lease = await openBenchRun(runs, runKey);
       expect(await runs.requestStop(runKey)).toBe(true);
       await playRun(runs, lease, 0);
-      const heard: RunCommand[] = [];
-      runs.commands(await openBenchRun(runs, runKey), (command) => heard.push(command));
+      const received: RunCommand[] = [];
+      runs.commands(await openBenchRun(runs, runKey), (command) => received.push(command));
       await runs.send(runKey, commands[1]!);
-      await bench.until(() => heard.length > 0);
-      expect(heard).toEqual([commands[1]]);
+      await bench.until(() => received.length > 0);
+      expect(received).toEqual([commands[1]]);
     });
 
     define("do not reach a listener that was removed", async () => {

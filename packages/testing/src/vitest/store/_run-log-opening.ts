@@ -177,8 +177,8 @@ export function testRunLogOpening({ bench, define, openLog, openSecondLog }: Run
         const runs = await openLog();
         const lease = await openBenchRun(runs, runKey);
         await runs.append(lease, [mark(1)]);
-        const heard: RunCommand[] = [];
-        runs.commands(lease, (command) => heard.push(command));
+        const received: RunCommand[] = [];
+        runs.commands(lease, (command) => received.push(command));
         expect(await runs.active(foreign)).toBeUndefined();
         expect(await codeOf(() => runs.read(foreign, 0))).toBe("run-not-found");
         const follower = watch(runs, foreign);
@@ -188,8 +188,8 @@ export function testRunLogOpening({ bench, define, openLog, openSecondLog }: Run
         expect(await runs.requestStop(foreign)).toBe(false);
         expect(await runs.send(foreign, { type: "stop" })).toBe(false);
         await runs.requestStop(runKey);
-        await bench.until(() => heard.length > 0);
-        expect(heard).toHaveLength(1);
+        await bench.until(() => received.length > 0);
+        expect(received).toHaveLength(1);
         if (foreign.principal !== runKey.principal) {
           expect(await runs.find(foreign.principal, "r1")).toBeUndefined();
         }

@@ -47,12 +47,12 @@ export function testRunLogReading({ bench, define, openLog, openSecondLog }: Run
       });
       let runNumber = 0;
       await fc.assert(
-        fc.asyncProperty(steps, async (said) => {
+        fc.asyncProperty(steps, async (script) => {
           const one = { ...runKey, threadId: `t${++runNumber}`, runId: `r${runNumber}` };
           const lease = await openBenchRun(runs, one);
           const entries: LogEntry[] = [];
           let batch: LogEntry[] = [];
-          for (const [kind, words, isLast, repeats] of said) {
+          for (const [kind, words, isLast, repeats] of script) {
             for (let again = 0; again <= repeats; again++) {
               const next = entry(entries.length + 1, { ...kind, delta: words });
               entries.push(next);

@@ -163,17 +163,17 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       "leaves what has expired out of the number of sessions, where a store has it",
       async () => {
         const store = await bench.open({ ttlMs });
-        const told = async (real: number): Promise<number> => (await store.count?.()) ?? real;
-        expect(await told(0)).toBe(0);
+        const countOf = async (real: number): Promise<number> => (await store.count?.()) ?? real;
+        expect(await countOf(0)).toBe(0);
         await store.create(threadKey, sessionInit);
         await store.create({ principal: "bob", threadId: "t1" }, sessionInit);
-        expect(await told(2)).toBe(2);
+        expect(await countOf(2)).toBe(2);
         await bench.pass(0.6 * ttlMs);
         await store.touch(threadKey);
         await bench.pass(0.6 * ttlMs);
-        expect(await told(1)).toBe(1);
+        expect(await countOf(1)).toBe(1);
         await store.delete(threadKey);
-        expect(await told(0)).toBe(0);
+        expect(await countOf(0)).toBe(0);
       },
     );
   });

@@ -30,7 +30,7 @@ export function testSessionTimes({ bench, define }: SessionKit): void {
     define("is the one given with it, and so is that of a tool call", async () => {
       const store = await bench.open();
       await store.create(threadKey, sessionInit);
-      const times = { a: 1_000, c: 2_000, t: 3_000, nobody: 4_000 };
+      const times = { a: 1_000, c: 2_000, t: 3_000, unknown: 4_000 };
       const result: Message = { id: "t", role: "tool", toolCallId: "c", content: "x" };
       await store.update(threadKey, { messages: [calling, result], times });
       expect((await store.get(threadKey))!.times).toEqual({ a: 1_000, c: 2_000, t: 3_000 });
