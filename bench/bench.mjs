@@ -34,9 +34,9 @@ if (unknown.length > 0 || !(rounds >= 1)) {
 }
 const only = options.subjects?.split(";");
 const named = new Set(scenarios.flatMap(({ subjects = [] }) => subjects.map(({ name }) => name)));
-const nobody = only?.filter((name) => !named.has(name)) ?? [];
-if (nobody.length > 0) {
-  console.error(`No subject "${nobody.join('", "')}". There are: ${[...named].join("; ")}.`);
+const strangers = only?.filter((name) => !named.has(name)) ?? [];
+if (strangers.length > 0) {
+  console.error(`No subject "${strangers.join('", "')}". There are: ${[...named].join("; ")}.`);
   process.exit(1);
 }
 const chosen = scenarios
@@ -47,25 +47,25 @@ const chosen = scenarios
       : one,
   );
 const began = Date.now();
-const say = (text) =>
+const report = (text) =>
   console.error(`${String(Math.round((Date.now() - began) / 1_000)).padStart(4)} s  ${text}`);
 
 // An explicit exit also ends Redis; servers and load end with their parent.
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
 
-await buildIfNeeded(say);
+await buildIfNeeded(report);
 const hasPeers = chosen.some(({ subjects = [] }) =>
   subjects.some(({ module }) => module.startsWith("peers/")),
 );
-if (hasPeers) installPeers(say);
+if (hasPeers) installPeers(report);
 const needsRedis = chosen.some(({ subjects = [] }) =>
   subjects.some(({ env }) => env?.BENCH_STORE === "redis"),
 );
-const redis = needsRedis ? await startRedis(say) : undefined;
+const redis = needsRedis ? await startRedis(report) : undefined;
 const results = {};
 try {
   for (const scenario of chosen) {
-    const settings = { rounds, redis, say, profile: options.profile };
+    const settings = { rounds, redis, report, profile: options.profile };
     try {
       const result = await measure(scenario, settings);
       if (scenario.hasStart) await addStarts(scenario, result, settings);
@@ -86,7 +86,7 @@ console.log(
   `Goals: medians of ${rounds} rounds, least and greatest beside them\n${showGoals(goals)}`,
 );
 writeResults();
-say("done");
+report("done");
 
 async function addStarts(scenario, result, settings) {
   const starts = await measureStarts(scenario, settings);
@@ -119,7 +119,7 @@ function writeResults() {
     goals,
   };
   writeFileSync(file, `${JSON.stringify(record, (_, value) => rounded(value), 1)}\n`);
-  say(`wrote ${options.json ?? "bench/results/latest.json"}`);
+  report(`wrote ${options.json ?? "bench/results/latest.json"}`);
 }
 
 function rounded(value) {

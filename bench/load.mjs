@@ -26,13 +26,13 @@ async function drive({ port, connections, runs, maxMs, request, minBytes = 0 }) 
     sockets.map(async (socket) => {
       while (left > 0 && performance.now() - started < maxMs) {
         left -= 1;
-        const { bytes, firstMs, said } = await readAnswer(
+        const { bytes, firstMs, beginning } = await readAnswer(
           socket,
           writeRequest(request),
           seen.lateMs,
         );
         if (bytes < minBytes) {
-          throw new Error(`An answer of ${bytes} bytes; ${minBytes} are due: ${said}`);
+          throw new Error(`An answer of ${bytes} bytes; ${minBytes} are due: ${beginning}`);
         }
         seen.runs += 1;
         seen.bytes += bytes;

@@ -1,6 +1,6 @@
-// Words that plain technical English does not need: in comments and messages of the sources, in titles of tests
-// wherever they are, and in Markdown. The TypeScript parser separates prose from code, so that names and quoted data
-// of a program are not read.
+// Words that plain technical English does not need: in names, comments and messages of the sources, in titles of tests
+// wherever they are, and in Markdown. The TypeScript parser separates them from the rest, so that quoted data of a
+// program is not read.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,6 +26,7 @@ const words = [
 // Each with the reason why the word is right there: [file or its start, part of the line, reason].
 const exceptions = [
   ["packages/cli/src/demo/", "Tell me a long story", "a user's request to the agent"],
+  ["packages/cli/src/demo/", "say", "what the demo agent does in a conversation"],
   ["", "You said", "an agent's answer, which quotes the user"],
   ["examples/", "The user said no.", "a tool result, for a model"],
 ];
@@ -82,7 +83,8 @@ function proseOfMarkdown(text) {
 }
 
 /**
- * The text with everything blanked but titles of tests and, in a source, comments and strings of more than one word.
+ * The text with everything blanked but titles of tests and, in a source, names, comments and strings of more than one
+ * word.
  */
 function proseOfCode(file, text) {
   const isSource = sources.test(file);
@@ -103,10 +105,18 @@ function proseOfCode(file, text) {
       : blank(between);
     const token = text.slice(start, node.end);
     const isRead = isText(node) && ((isSource && /\w \w/.test(token)) || isTitle(node));
-    prose += isRead ? token : blank(token);
+    const isNamed = isSource && ts.isMemberName(node);
+    prose += isRead ? token : isNamed ? wordsOfName(token) : blank(token);
   };
   visit(source);
   return prose;
+}
+
+/** The listed words of a name such as `isToldOnce`, each where it is. */
+function wordsOfName(name) {
+  const isListed = (word) => words.some(([pattern]) => word.search(pattern) === 0);
+  const parts = name.split(/(?=[A-Z])/);
+  return parts.map((word) => (isListed(word) ? word : blank(word))).join("");
 }
 
 function isText(node) {

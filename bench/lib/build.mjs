@@ -8,11 +8,11 @@ import { run } from "../../scripts/lib/process.mjs";
 const packages = fileURLToPath(new URL("../../packages/", import.meta.url));
 
 /** Builds the packages the bench needs, if a source is newer than what was built from it. */
-export async function buildIfNeeded(say) {
+export async function buildIfNeeded(report) {
   // From the sources, through tsx, there is nothing to build.
   if (process.execArgv.some((flag) => flag.includes("@holodeck/source"))) return;
   if (readdirSync(packages).every(isBuilt)) return;
-  say("Building the packages ...");
+  report("Building the packages ...");
   const filter = ["-r", "--filter", "@holodeck/agui-bench^...", "--workspace-concurrency=2"];
   const { code, output } = await run([...findPnpm(), ...filter, "run", "build"]);
   if (code !== 0) throw new Error(`The packages could not be built.\n${output}`);

@@ -31,8 +31,8 @@ export function startChild(script, args = [], { env = {}, execArgv = [], core } 
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
   // Warnings of subjects are printed only when one of them exits.
-  let said = "";
-  child.stderr.on("data", (chunk) => (said = (said + chunk).slice(-4_000)));
+  let errors = "";
+  child.stderr.on("data", (chunk) => (errors = (errors + chunk).slice(-4_000)));
   const next = () =>
     new Promise((resolve, reject) => {
       const onMessage = (message) => {
@@ -42,7 +42,7 @@ export function startChild(script, args = [], { env = {}, execArgv = [], core } 
       };
       const onExit = (code) => {
         child.off("message", onMessage);
-        reject(new Error(`${script} ${args.join(" ")} ended with code ${code}.\n${said}`));
+        reject(new Error(`${script} ${args.join(" ")} ended with code ${code}.\n${errors}`));
       };
       child.once("message", onMessage);
       child.once("exit", onExit);

@@ -26,7 +26,7 @@ const kinds = {
   import: measureImport,
 };
 
-async function measureDrive(scenario, { rounds, redis, say, profile }) {
+async function measureDrive(scenario, { rounds, redis, report, profile }) {
   const { connections, unit } = scenario;
   const load = startChild("load.mjs", [], { core: loadCore });
   const subjects = [];
@@ -37,7 +37,7 @@ async function measureDrive(scenario, { rounds, redis, say, profile }) {
     }
     if (scenario.type === "resume") await keepRuns(subjects, load, scenario);
     for (let round = -1; round < rounds; round++) {
-      say(`${scenario.name}: ${round < 0 ? "warming up" : `round ${round + 1} of ${rounds}`}`);
+      report(`${scenario.name}: ${round < 0 ? "warming up" : `round ${round + 1} of ${rounds}`}`);
       for (const subject of turns(subjects, round)) {
         const work = subject.work ?? scenario.work;
         const isRedis = subject.env?.BENCH_STORE === "redis";
@@ -97,12 +97,12 @@ async function keepRuns(subjects, load, { work }) {
 }
 
 // Memory is returned late if at all, so every round has a separate process.
-async function measureHold(scenario, { rounds, redis, say, profile }) {
+async function measureHold(scenario, { rounds, redis, report, profile }) {
   const most = openFiles() - 500;
   const connections = Math.min(scenario.connections, most);
   const isLimited = connections < scenario.connections;
   if (isLimited) {
-    say(
+    report(
       `${scenario.name}: LIMITED to ${connections} streams by the open files of a process (ulimit -n).`,
     );
   }
@@ -113,7 +113,7 @@ async function measureHold(scenario, { rounds, redis, say, profile }) {
   }));
   try {
     for (let round = 0; round < rounds; round++) {
-      say(`${scenario.name}: round ${round + 1} of ${rounds}`);
+      report(`${scenario.name}: round ${round + 1} of ${rounds}`);
       for (const subject of turns(subjects, round)) {
         const child = start(scenario, subject, { redis, profile, execArgv: ["--expose-gc"] });
         try {
@@ -141,13 +141,13 @@ async function measureHold(scenario, { rounds, redis, say, profile }) {
   return { unit: scenario.unit, connections, isLimited, subjects: subjects.map(outcome) };
 }
 
-async function measureImport({ unit, name }, { rounds, say }) {
+async function measureImport({ unit, name }, { rounds, report }) {
   const subjects = [
     { name: "rxjs", values: { importMs: [] } },
     { name: "@holodeck/agui", values: { importMs: [] } },
   ];
   for (let round = -1; round < rounds; round++) {
-    say(`${name}: ${round < 0 ? "warming up" : `round ${round + 1} of ${rounds}`}`);
+    report(`${name}: ${round < 0 ? "warming up" : `round ${round + 1} of ${rounds}`}`);
     for (const subject of subjects) {
       const micros = importCost(subject.name);
       if (round >= 0) subject.values.importMs.push(micros / 1_000);
@@ -157,12 +157,12 @@ async function measureImport({ unit, name }, { rounds, say }) {
 }
 
 /** How long each subject takes from its process to its port, and the CPU of that. */
-export async function measureStarts(scenario, { rounds, say, redis }) {
+export async function measureStarts(scenario, { rounds, report, redis }) {
   const starts = new Map(
     scenario.subjects.map(({ name }) => [name, { startMs: [], startCpuMs: [] }]),
   );
   for (let round = 0; round < rounds; round++) {
-    say(`${scenario.name}: starting, round ${round + 1} of ${rounds}`);
+    report(`${scenario.name}: starting, round ${round + 1} of ${rounds}`);
     for (const subject of turns(scenario.subjects, round)) {
       const child = start(scenario, subject, { redis });
       const { startMs, startCpuMs } = await child.ready();

@@ -7,8 +7,10 @@ import { startPostgres } from "./postgres-server.mjs";
 import { startRedis } from "./redis-server.mjs";
 
 /** Every store that this machine can have. `end` removes what was made for it. */
-export async function openStores(say) {
-  return [await memory(), await sqlite(), await redis(say), await postgres(say)].filter(Boolean);
+export async function openStores(report) {
+  return [await memory(), await sqlite(), await redis(report), await postgres(report)].filter(
+    Boolean,
+  );
 }
 
 /** A store on data that is there already, and how to close it. */
@@ -57,13 +59,13 @@ async function sqlite() {
   );
 }
 
-async function redis(say) {
-  const server = await startRedis(say);
+async function redis(report) {
+  const server = await startRedis(report);
   return server && opened("redis", server.url, server.end);
 }
 
-async function postgres(say) {
-  const server = await startPostgres(say);
+async function postgres(report) {
+  const server = await startPostgres(report);
   return server && opened("postgres", server.url, server.end);
 }
 

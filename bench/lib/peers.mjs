@@ -19,7 +19,7 @@ export const peersFolder = fileURLToPath(
 );
 
 /** Installs what is locked, unless it is there, and puts the subjects beside it. */
-export function installPeers(say) {
+export function installPeers(report) {
   mkdirSync(peersFolder, { recursive: true });
   const files = ["package.json", "package-lock.json", ".npmrc"];
   const hash = createHash("sha256");
@@ -28,7 +28,7 @@ export function installPeers(say) {
   const stampFile = join(peersFolder, ".stamp");
   const isThere = existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp;
   if (!isThere) {
-    say("Installing the peers: about 380 packages and 390 MB, once. This takes a few minutes.");
+    report("Installing the peers: about 380 packages and 390 MB, once. This takes a few minutes.");
     for (const file of files) copyFileSync(join(source, file), join(peersFolder, file));
     const command = ["ci", "--ignore-scripts", "--no-fund", "--no-audit", "--loglevel=error"];
     const { status } = spawnSync("npm", command, {

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { freePort } from "./free-port.mjs";
 
 /** Starts one, or reports why there is none. */
-export async function startPostgres(say) {
+export async function startPostgres(report) {
   const programs = findPrograms();
   if (!programs) {
-    say("NOT MEASURED: postgres. It needs PostgreSQL: apt-get install postgresql.");
+    report("NOT MEASURED: postgres. It needs PostgreSQL: apt-get install postgresql.");
     return undefined;
   }
   const folder = mkdtempSync(join(tmpdir(), "agui-bench-pg-"));

@@ -10,13 +10,13 @@ export function readAnswer(socket, text, lateMs) {
     let head = "";
     let firstMs = 0;
     let tail = "";
-    let said = "";
+    let beginning = "";
     let expected = Number.POSITIVE_INFINITY;
     let bytes = 0;
     const end = (error) => {
       socket.off("data", onData).off("close", onClose);
       if (error) reject(error);
-      else resolve({ bytes, firstMs, said });
+      else resolve({ bytes, firstMs, beginning });
     };
     const onClose = () => end(new Error(`Cut after ${bytes} bytes: ${head.slice(0, 300)}`));
     const onData = (chunk) => {
@@ -29,7 +29,7 @@ export function readAnswer(socket, text, lateMs) {
       }
       bytes += chunk.length;
       // A short response in full, to report what was wrong with it.
-      if (bytes < 2_000) said += chunk.toString("latin1");
+      if (bytes < 2_000) beginning += chunk.toString("latin1");
       if (chunk.indexOf(at) >= 0) readStamps(chunk, lateMs);
       tail = (tail + chunk.toString("latin1", Math.max(0, chunk.length - 7))).slice(-7);
       // A chunked answer ends with an empty chunk, one with a length when it is there.

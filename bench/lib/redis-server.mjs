@@ -5,9 +5,9 @@ import { createClient } from "redis";
 import { freePort } from "./free-port.mjs";
 
 /** Starts one, or reports why there is none. */
-export async function startRedis(say) {
+export async function startRedis(report) {
   if (spawnSync("redis-server", ["--version"]).status !== 0) {
-    say("NOT MEASURED: redis. It needs redis-server: apt-get install redis-server.");
+    report("NOT MEASURED: redis. It needs redis-server: apt-get install redis-server.");
     return undefined;
   }
   const port = await freePort();

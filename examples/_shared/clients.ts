@@ -10,7 +10,7 @@ export interface SeenEvent {
 /** One thread of a real client, which keeps messages and state itself. */
 export interface Conversation {
   /** Sends a user message, runs the agent and resolves to the run's events. */
-  say(content: string): Promise<SeenEvent[]>;
+  send(content: string): Promise<SeenEvent[]>;
   /** Answers a frontend tool, as the page of an app does, and runs the agent again. */
   answer(toolCallId: string, content: unknown): Promise<SeenEvent[]>;
   /** Answers an interrupt, as the page of an app does, and runs the agent again. */
@@ -68,7 +68,7 @@ function converse(
     parameters: { type: "object" },
   }));
   let contentType: string | null = null;
-  let said = 0;
+  let sent = 0;
 
   const config = {
     url,
@@ -96,9 +96,9 @@ function converse(
   }
 
   return {
-    say(content) {
-      said += 1;
-      agent.addMessage({ id: `user-${said}`, role: "user", content });
+    send(content) {
+      sent += 1;
+      agent.addMessage({ id: `user-${sent}`, role: "user", content });
       return run();
     },
     answer(toolCallId, content) {

@@ -26,11 +26,22 @@ describe("the check of words", () => {
 
   test("finds a word in comments and messages of a source, with its line", () => {
     const text =
-      '// Sent.\n// Nobody comes.\nthrow new Error("It was told so.");\nconst said = "told";\n';
+      '// Sent.\n// Nobody comes.\nthrow new Error("It was told so.");\nconst sent = "told";\n';
     expect(findWords("packages/core/src/run.ts", text)).toEqual([
       expect.stringContaining('packages/core/src/run.ts:3 "told"'),
       expect.stringContaining('packages/core/src/run.ts:2 "Nobody"'),
     ]);
+  });
+
+  test.for(["const said = 1;", "class A { #told = 1; }", "run(isHeardOnce);", "a.tell();"])(
+    "finds a word in the names of a source: %s",
+    (text) => {
+      expect(findWords("packages/core/src/run.ts", text)).toHaveLength(1);
+    },
+  );
+
+  test("leaves names alone that only contain a word", () => {
+    expect(findWords("packages/core/src/run.ts", "essay(foretold, hearth);")).toEqual([]);
   });
 
   test("finds a word in Markdown, and none in its code", () => {

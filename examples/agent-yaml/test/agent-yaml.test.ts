@@ -14,7 +14,7 @@ describe.for(clients)("an agent in a file with $name", (client) => {
 
   test("answers", async () => {
     const chat = open();
-    await chat.say("Good morning");
+    await chat.send("Good morning");
     expect(chat.messages.at(-1)).toMatchObject({ content: "You said: Good morning" });
   });
 
@@ -23,19 +23,19 @@ describe.for(clients)("an agent in a file with $name", (client) => {
     ['count_words {"text": "one two three"}', "count_words: 3"],
   ] as const)("runs its tools: %s", async ([question, answer]) => {
     const chat = open();
-    await chat.say(question);
+    await chat.send(question);
     expect(chat.messages.at(-1)).toMatchObject({ role: "assistant", content: answer });
   });
 
   test("does not offer what is not allowed", async () => {
     const chat = open();
-    await chat.say("burn_notes");
+    await chat.send("burn_notes");
     expect(chat.messages.at(-1)).toMatchObject({ content: "You said: burn_notes" });
   });
 
   test("lets the page run a tool", async () => {
     const chat = open();
-    const asked = await chat.say("pick_date");
+    const asked = await chat.send("pick_date");
     const call = asked.find(({ type }) => type === "TOOL_CALL_START");
     await chat.answer(call?.toolCallId as string, "tomorrow");
     expect(chat.messages.at(-1)).toMatchObject({ content: "pick_date: tomorrow" });
@@ -44,7 +44,7 @@ describe.for(clients)("an agent in a file with $name", (client) => {
   // Only AG-UI 1.0 has a word for it.
   test.runIf(client.speaks1)("asks a person before a letter is sent", async () => {
     const chat = open();
-    const asked = await chat.say('send_letter {"to": "Ann", "text": "Hello"}');
+    const asked = await chat.send('send_letter {"to": "Ann", "text": "Hello"}');
     const { outcome } = asked.at(-1) as unknown as { outcome: { interrupts: { id: string }[] } };
     await chat.resume(outcome.interrupts[0]!.id, { approved: true });
     expect(chat.messages.at(-1)).toMatchObject({

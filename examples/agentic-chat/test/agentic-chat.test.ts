@@ -14,7 +14,7 @@ describe.for(clients)("agentic chat with $name", (client) => {
 
   test("streams a text answer", async () => {
     const chat = open({ tools });
-    const events = await chat.say("Good morning");
+    const events = await chat.send("Good morning");
     expect(events).toMatchObject([
       started,
       ...text("You ", "said: ", "Good ", "morning"),
@@ -29,7 +29,7 @@ describe.for(clients)("agentic chat with $name", (client) => {
 
   test("calls a tool of the page, and goes on when the page has answered", async () => {
     const chat = open({ tools });
-    const asked = await chat.say("Make the background blue, please");
+    const asked = await chat.send("Make the background blue, please");
     const id = asked[1]?.toolCallId as string;
     expect(asked).toMatchObject([
       started,
@@ -63,16 +63,16 @@ describe.for(clients)("agentic chat with $name", (client) => {
 
   test("answers the message after a tool, not the tool again", async () => {
     const chat = open({ tools });
-    const asked = await chat.say("A green background");
+    const asked = await chat.send("A green background");
     await chat.answer(asked[1]?.toolCallId as string, "The background is green.");
-    const events = await chat.say("Yes");
+    const events = await chat.send("Yes");
     expect(events).toMatchObject([started, ...text("You ", "said: ", "Yes"), finished]);
     expect(chat.messages).toHaveLength(6);
   });
 
   test("answers with a text when the page offers no such tool", async () => {
     const chat = open();
-    await chat.say("A red background");
+    await chat.send("A red background");
     expect(chat.messages.at(-1)).toMatchObject({
       role: "assistant",
       content: "This page has no background to change.",

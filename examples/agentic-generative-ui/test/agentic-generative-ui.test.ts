@@ -25,7 +25,7 @@ const run = [
 describe.for(clients)("agentic generative UI with $name", (client) => {
   test("shows a plan and ticks off its steps one by one", async () => {
     const chat = client.open(`${server.url}/agui`);
-    expect(await chat.say("Plan my journey")).toMatchObject(run);
+    expect(await chat.send("Plan my journey")).toMatchObject(run);
     expect(chat.contentType).toBe(client.contentType);
     expect(chat.state).toEqual(all("completed"));
     expect(chat.messages).toMatchObject([
@@ -36,8 +36,8 @@ describe.for(clients)("agentic generative UI with $name", (client) => {
 
   test("starts again from a fresh plan on the same thread", async () => {
     const chat = client.open(`${server.url}/agui`);
-    await chat.say("Plan my journey");
-    expect(await chat.say("And once more")).toMatchObject(run);
+    await chat.send("Plan my journey");
+    expect(await chat.send("And once more")).toMatchObject(run);
     expect(chat.state).toEqual(all("completed"));
   });
 });

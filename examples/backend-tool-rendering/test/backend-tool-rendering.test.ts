@@ -20,7 +20,7 @@ const result = JSON.stringify({
 describe.for(clients)("backend tool rendering with $name", (client) => {
   test("streams the call, its result and a text", async () => {
     const chat = client.open(`${server.url}/agui`);
-    const events = await chat.say("How is the weather in Rome?");
+    const events = await chat.send("How is the weather in Rome?");
     const toolCallId = events[1]?.toolCallId as string;
     expect(events).toMatchObject([
       started,
@@ -42,7 +42,7 @@ describe.for(clients)("backend tool rendering with $name", (client) => {
 
   test("gives the same call and result as one snapshot of the messages", async () => {
     const chat = client.open(`${server.url}/agui`, { agentId: "snapshot" });
-    const events = await chat.say("How is the weather in Rome?");
+    const events = await chat.send("How is the weather in Rome?");
     const id = `call-${events[0]?.runId as string}`;
     const messages = [
       { id: "user-1", role: "user", content: "How is the weather in Rome?" },

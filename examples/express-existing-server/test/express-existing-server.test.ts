@@ -20,7 +20,7 @@ beforeEach(() => {
 describe("an Express server with an agent", () => {
   test.for(clients)("hides a tool and leaves a valid stream for $name", async (client) => {
     const chat = client.open(`${server.url}/api/agui`);
-    const events = await chat.say("Where is order 42?");
+    const events = await chat.send("Where is order 42?");
     const toolCallId = events.find(({ type }) => type === "TOOL_CALL_START")?.toolCallId;
     const content = '{"id":"42","status":"packed"}';
     expect(events).toMatchObject([
@@ -48,7 +48,7 @@ describe("an Express server with an agent", () => {
 
   test("logs one record per run", async () => {
     const chat = clients[0]!.open(`${server.url}/api/agui`);
-    const events = await chat.say("Hello");
+    const events = await chat.send("Hello");
     expect(records.filter(({ message }) => message === "Run finished.")).toMatchObject([
       {
         runId: events[0]?.runId,

@@ -11,7 +11,7 @@ afterAll(() => server.close());
 describe("a Hono server", () => {
   test.for(clients)("serves the agent under its prefix to $name", async (client) => {
     const chat = client.open(`${server.url}/api/agui`);
-    expect(await chat.say("hi")).toMatchObject([started, ...text("You said: ", "hi"), finished]);
+    expect(await chat.send("hi")).toMatchObject([started, ...text("You said: ", "hi"), finished]);
     expect(chat.contentType).toBe(client.contentType);
     expect(chat.messages.at(-1)).toMatchObject({ role: "assistant", content: "You said: hi" });
   });

@@ -16,7 +16,7 @@ const steps = ["Dig a hole", "Plant the tree", "Water it"].map((description) => 
 describe.for(clients)("human in the loop with $name", (client) => {
   const propose = async () => {
     const chat = client.open(`${server.url}/agui`, { tools: ["generate_task_steps"] });
-    const events = await chat.say("Plant a tree");
+    const events = await chat.send("Plant a tree");
     return { chat, events, id: events[1]?.toolCallId as string };
   };
 

@@ -11,7 +11,7 @@ describe("a route of Next.js", () => {
     const chat = client.open(`${site}/api/agui`, {
       fetch: (url, init) => POST(new Request(url, init), route("agui")),
     });
-    expect(await chat.say("hi")).toMatchObject([started, ...text("You said: ", "hi"), finished]);
+    expect(await chat.send("hi")).toMatchObject([started, ...text("You said: ", "hi"), finished]);
     expect(chat.contentType).toBe(client.contentType);
     expect(chat.messages.at(-1)).toMatchObject({ role: "assistant", content: "You said: hi" });
   });

@@ -11,7 +11,7 @@ afterAll(() => server.close());
 describe("a server of node:http", () => {
   test.for(clients)("serves the agent to $name", async (client) => {
     const chat = client.open(`${server.url}/agui`);
-    expect(await chat.say("hi")).toMatchObject([started, ...text("You said: ", "hi"), finished]);
+    expect(await chat.send("hi")).toMatchObject([started, ...text("You said: ", "hi"), finished]);
     expect(chat.contentType).toBe(client.contentType);
     expect(chat.messages.at(-1)).toMatchObject({ role: "assistant", content: "You said: hi" });
   });

@@ -45,8 +45,8 @@ describe.runIf(database)("two processes on one PostgreSQL", () => {
       const balanced = (url: string, init: RequestInit): Promise<Response> =>
         fetch(url.replace(urls[0]!, urls[asked++ % 2]!), init);
       const chat = client.open(`${urls[0]}/agui`, { fetch: balanced });
-      await chat.say("one");
-      await chat.say("two");
+      await chat.send("one");
+      await chat.send("two");
       expect(asked).toBe(2);
       expect(chat.messages.at(-1)).toMatchObject({ content: "Question 2: two" });
     },

@@ -18,7 +18,7 @@ const fragments = [
 describe.for(clients)("predictive state updates with $name", (client) => {
   const write = async (state: Record<string, unknown> = {}) => {
     const chat = client.open(`${server.url}/agui`, { tools: ["confirm_changes"], state });
-    const events = await chat.say("a pirate");
+    const events = await chat.send("a pirate");
     const [written, confirm] = events
       .filter((event) => event.type === "TOOL_CALL_START")
       .map((event) => event.toolCallId as string);

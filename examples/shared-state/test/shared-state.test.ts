@@ -28,7 +28,7 @@ function step(index: number, value: string) {
 describe.for(clients)("shared state with $name", (client) => {
   test("reads the page's recipe and sends back what it changed", async () => {
     const chat = client.open(`${server.url}/agui`, { state: { recipe: pasta } });
-    const events = await chat.say("Improve my recipe");
+    const events = await chat.send("Improve my recipe");
     const recipe = { ...pasta, ingredients: [...pasta.ingredients, mushrooms] };
     expect(events).toMatchObject([
       started,
@@ -49,11 +49,11 @@ describe.for(clients)("shared state with $name", (client) => {
 
   test("takes up what the user changed between two runs", async () => {
     const chat = client.open(`${server.url}/agui`, { state: { recipe: pasta } });
-    await chat.say("Improve my recipe");
+    await chat.send("Improve my recipe");
     const { recipe } = chat.state as { recipe: typeof pasta };
     chat.setState({ recipe: { ...recipe, special_preferences: [], cooking_time: "45 min" } });
 
-    const events = await chat.say("And again");
+    const events = await chat.send("And again");
     const ingredients = [...pasta.ingredients, mushrooms, bacon];
     const edited = { ...recipe, special_preferences: [], cooking_time: "45 min", ingredients };
     expect(events).toMatchObject([
@@ -69,7 +69,7 @@ describe.for(clients)("shared state with $name", (client) => {
 
   test("begins a recipe when the page has none", async () => {
     const chat = client.open(`${server.url}/agui`);
-    await chat.say("Write me a recipe");
+    await chat.send("Write me a recipe");
     expect(chat.state).toMatchObject({
       recipe: { ingredients: [bacon], instructions: ["Fry the bacon."] },
     });

@@ -25,7 +25,7 @@ const open = (client: Client) => client.open(`${server.url}/agui`);
 describe.for(clients)("tools and approval with $name", (client) => {
   test("refunds a small order at once", async () => {
     const chat = open(client);
-    const events = await chat.say("Refund order 17");
+    const events = await chat.send("Refund order 17");
     const names = events.flatMap(({ toolCallName }) => toolCallName ?? []);
     expect(names).toEqual(["find_order", "refund"]);
     expect(interruptOf(events)).toBeUndefined();
@@ -36,7 +36,7 @@ describe.for(clients)("tools and approval with $name", (client) => {
 
   test("asks before it refunds a large one, and does it after a yes", async () => {
     const chat = open(client);
-    const asked = interruptOf(await chat.say("Refund order 18"))!;
+    const asked = interruptOf(await chat.send("Refund order 18"))!;
     expect(chat.messages.at(-1)).toMatchObject({ toolCalls: [{ id: asked.toolCallId }] });
     expect(orders).toHaveProperty("18");
     const events = await chat.resume(asked.id, { approved: true });
@@ -47,7 +47,7 @@ describe.for(clients)("tools and approval with $name", (client) => {
 
   test("refunds nothing after a no", async () => {
     const chat = open(client);
-    const asked = interruptOf(await chat.say("Refund order 18"))!;
+    const asked = interruptOf(await chat.send("Refund order 18"))!;
     await chat.resume(asked.id, { approved: false });
     expect(chat.messages.at(-1)).toMatchObject({ content: "I was not allowed to refund it." });
     expect(orders).toHaveProperty("18");

@@ -74,13 +74,13 @@ export function testBindingResponses(kit: BindingKit): void {
     });
 
     test("reaches a hundred clients at once", async () => {
-      const everybody = deferred();
+      const allPresent = deferred();
       let present = 0;
       const path = kit.bench.route(async (exchange) => {
         const sink = exchange.reply(200, { "content-type": "text/event-stream" });
         const id = exchange.header("x-client");
-        if (++present === 100) everybody.resolve();
-        await everybody.promise;
+        if (++present === 100) allPresent.resolve();
+        await allPresent.promise;
         for (let index = 0; index < 10; index++) {
           sink.write(`${id}:${index} `);
           await Promise.resolve();
