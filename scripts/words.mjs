@@ -114,7 +114,7 @@ function proseOfCode(file, text) {
 
 /** The listed words of a name such as `isToldOnce`, each where it is. */
 function wordsOfName(name) {
-  const isListed = (word) => words.some(([pattern]) => word.search(pattern) === 0);
+  const isListed = (word) => words.some(([pattern]) => word.search(pattern) >= 0);
   const parts = name.split(/(?=[A-Z])/);
   return parts.map((word) => (isListed(word) ? word : blank(word))).join("");
 }
