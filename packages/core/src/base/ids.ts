@@ -2,7 +2,7 @@ const alphabet = codesOf("0123456789ABCDEFGHJKMNPQRSTVWXYZ");
 const poolSize = 16 * 256;
 
 // One call to the CSPRNG for 256 ids: a call per id costs a hundred times more.
-let pool: Uint8Array | undefined;
+let pool: Uint8Array<ArrayBuffer> | undefined;
 let used = poolSize;
 let lastTime = -1;
 // Ten letters of the time, sixteen of chance. Made of codes at once, an id is one string of 48 bytes; letter
