@@ -2,15 +2,12 @@ import { systemClock } from "@holodeck/agui-core";
 import type { Clock, Session, SessionStore } from "@holodeck/agui-core";
 import {
   changeSession,
-  compareByLastUse,
   dateOf,
-  fromCursor,
+  listSessions,
   newSession,
   sessionExists,
   sessionNotFound,
   takeTokens,
-  toCursor,
-  toListed,
   tooManySessions,
 } from "@holodeck/agui-sessions/kit";
 import type { Bucket } from "@holodeck/agui-sessions/kit";
@@ -126,16 +123,7 @@ export function kvSessions(options: KvSessionsOptions): SessionStore {
         document.session = { ...document.session, lastActivity };
       });
     },
-    async list({ principal, agentId, limit, cursor }) {
-      const after = cursor === undefined ? undefined : fromCursor(cursor);
-      const rest = (await all(principal))
-        .filter((session) => agentId === undefined || session.agentId === agentId)
-        .filter((session) => !after || compareByLastUse(session, after) > 0)
-        .sort(compareByLastUse);
-      const items = rest.slice(0, limit);
-      const next = rest.length > limit ? toCursor(items.at(-1)!) : undefined;
-      return { items: items.map(toListed), next };
-    },
+    list: async ({ principal, ...query }) => listSessions(await all(principal), query),
     cleanupExpired,
     count: async () => (await all()).length,
     async take(bucket, cost, { tokens, perMs }) {

@@ -11,7 +11,6 @@ const isSource = /^packages\/[^/]+\/(?:src|page)\/.*\.tsx?$/;
 
 // The same part of two stores, each on its own database.
 const partsOfStores = [
-  "Batch",
   "ConnectionOptions",
   "Database",
   "LogFollowers",
@@ -22,12 +21,8 @@ const partsOfStores = [
   "createLogFollowers",
   "createLogReader",
   "createPresence",
-  "fromCursor",
   "migrate",
-  "toBatch",
-  "toCursor",
   "toListedSession",
-  "toRunRecord",
 ];
 const ownVersions = ["version"]; // Each package has its own.
 const allowed = [...partsOfStores, ...ownVersions];

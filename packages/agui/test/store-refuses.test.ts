@@ -35,6 +35,12 @@ const faults = {
   },
 };
 
+const answers: Readonly<Record<keyof typeof faults, RegExp>> = {
+  "that is full": /^OOM /,
+  "whose replicas are away": /^NOREPLICAS /,
+  "that became a replica": /^READONLY /,
+};
+
 test.for(Object.keys(faults) as (keyof typeof faults)[])(
   "a Redis %s is not ready, while the process is healthy",
   { timeout: 30_000 },
@@ -63,18 +69,48 @@ test.for(Object.keys(faults) as (keyof typeof faults)[])(
     await expect.poll(isReady, patience).toBe(503);
     expect(await ask("/health")).toMatchObject([
       200,
-      { status: "degraded", checks: [{ name: "sessions", status: "degraded" }] },
+      {
+        status: "degraded",
+        checks: [{ name: "sessions", status: "degraded", reason: "The store refuses writes." }],
+      },
     ]);
+    expect(await ask("/ready")).toEqual([
+      503,
+      { ready: false, state: "ready", reason: "The store refuses writes." },
+    ]);
+    const cause = { cause: { message: expect.stringMatching(answers[fault]) as string } };
     const warnings = logger.records.filter(({ message }) => message === "A health check failed.");
-    expect(warnings[0]).toMatchObject({
-      check: "sessions",
-      error: { cause: { message: expect.stringMatching(/OOM|NOREPLICAS|READONLY|respond/) } },
-    });
+    expect(warnings[0]).toMatchObject({ check: "sessions", error: cause });
     expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(503);
+    const failed = logger.records.find(({ message }) => message === "A request failed.");
+    expect(failed).toMatchObject({ error: cause });
 
     await repair();
     await expect.poll(isReady, patience).toBe(200);
     expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(200);
+  },
+);
+
+test.for(["nodeRedis", "ioRedis"] as const)(
+  "why there is no connection to Redis is in the log, with %s",
+  { timeout: 30_000 },
+  async (kind, { skip }) => {
+    const redis = await startRedis("stores that refuse writes");
+    if (!redis) return skip();
+    onTestFinished(() => redis.stop());
+    const sessions = redisSessions({ client: await redis[kind](), commandMs: 500 });
+    const logger = memoryLogger();
+    const handler = createAgentHandler(async () => "hello", { sessions, logger });
+    onTestFinished(() => handler.close({ timeoutMs: 100 }));
+    await redis.kill();
+    const causes = async (): Promise<unknown> => {
+      await handler.fetch(post({ messages: [say("hi")] }));
+      const { error } = logger.records.at(-1) as { error?: { cause?: unknown } };
+      return String(error?.cause);
+    };
+    await expect.poll(causes, patience).toMatch(/ECONNREFUSED/);
+    const response = await handler.fetch(new Request("http://test.local/ready"));
+    expect(await response.json()).toMatchObject({ reason: "The store is not reachable." });
   },
 );
 
@@ -116,8 +152,9 @@ test.for(clientKinds)(
     const logger = memoryLogger();
     const handler = createAgentHandler(async () => "hello", { sessions, logger });
     onTestFinished(() => handler.close({ timeoutMs: 1_000 }));
-    const ask = async (path: string): Promise<number> =>
-      (await handler.fetch(new Request(`http://test.local${path}`))).status;
+    const get = (path: string): Promise<Response> =>
+      handler.fetch(new Request(`http://test.local${path}`));
+    const ask = async (path: string): Promise<number> => (await get(path)).status;
     expect(await ask("/ready")).toBe(200);
     // As after a fail-over to a server that may not write yet, and with connections that stay.
     const allow = async (writes: boolean): Promise<void> => {
@@ -128,6 +165,10 @@ test.for(clientKinds)(
     await allow(false);
     await expect.poll(() => ask("/ready"), patience).toBe(503);
     expect(await ask("/health")).toBe(200);
+    // A check is given less time than a call: what the call found is reported by the next one.
+    const reason = async (): Promise<unknown> =>
+      ((await (await get("/ready")).json()) as { reason?: unknown }).reason;
+    await expect.poll(reason, patience).toBe("The store refuses writes.");
     expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(503);
     expect(logger.records.find(({ message }) => message === "A request failed.")).toMatchObject({
       error: { cause: { message: expect.stringContaining("read-only transaction") } },

@@ -1,4 +1,4 @@
 export { memorySessions } from "./memory/memory-sessions.ts";
 export type { MemorySessionsOptions } from "./memory/memory-sessions.ts";
-export { estimateTokens, pruneMessages } from "./kit/prune-messages.ts";
-export type { PruneOptions } from "./kit/prune-messages.ts";
+export { estimateTokens, pruneMessages } from "./kit/sessions/prune-messages.ts";
+export type { PruneOptions } from "./kit/sessions/prune-messages.ts";

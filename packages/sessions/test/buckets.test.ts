@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createBuckets } from "../src/kit/buckets.ts";
+import { createBuckets } from "../src/kit/storage/buckets.ts";
 
 const rate = { tokens: 1, perMs: 1_000 };
 

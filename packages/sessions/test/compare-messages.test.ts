@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compareMessages } from "../src/sqlite/compare-messages.ts";
+import { compareMessages } from "../src/kit/sessions/compare-messages.ts";
 
 const message = (id: string, content: string = id): string => JSON.stringify({ id, content });
 const rows = (...values: readonly string[]): { position: number; value: string }[] =>

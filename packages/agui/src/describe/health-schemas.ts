@@ -7,7 +7,7 @@ const count = { type: "integer", minimum: 0 };
 /** What `/ready` answers, as JSON Schema. */
 export const readySchema: Json = {
   type: "object",
-  properties: { ready: { type: "boolean" }, state },
+  properties: { ready: { type: "boolean" }, state, reason: { type: "string" } },
   required: ["ready", "state"],
 };
 
@@ -27,7 +27,7 @@ export function healthSchema(withAgents: boolean): Json {
       type: "array",
       items: {
         type: "object",
-        properties: { name: { type: "string" }, status },
+        properties: { name: { type: "string" }, status, reason: { type: "string" } },
         required: ["name", "status"],
       },
     },

@@ -1,3 +1,4 @@
+import { isAgentError } from "@holodeck/agui-core";
 import { withDeadline } from "@holodeck/agui-core/internal";
 import type { Awaitable, Json, Reply } from "@holodeck/agui-core";
 import type { Agents } from "../runs/agents.ts";
@@ -39,6 +40,8 @@ export interface HealthOptions {
 interface CheckResult {
   readonly name: string;
   readonly status: HealthStatus;
+  /** Why the store is not healthy. Its cause is in the log: health checks are public. */
+  readonly reason?: string;
 }
 
 const checkMs = 2_000;
@@ -60,15 +63,23 @@ export function healthRoutes(parts: {
   const store = createStoreCheck({ sessions, clock, fallback: () => runs.live.size });
   let looking: Promise<CheckResult> | undefined;
 
-  async function look(name: string, check: HealthCheck): Promise<CheckResult> {
+  async function look(
+    name: string,
+    check: HealthCheck,
+    why?: () => Error | undefined,
+  ): Promise<CheckResult> {
     try {
-      const late = (): Error => new Error(`The check took longer than ${checkMs} ms.`);
+      const late = (): Error => why?.() ?? new Error(`The check took longer than ${checkMs} ms.`);
       const verdict = await withDeadline(() => check(), { ms: checkMs, clock, late });
       if (verdict === "degraded" || verdict === "unhealthy") return { name, status: verdict };
       return { name, status: verdict === false ? "unhealthy" : "healthy" };
     } catch (error) {
       logger.warn({ error, check: name }, "A health check failed.");
-      return { name, status: "unhealthy" };
+      return {
+        name,
+        status: "unhealthy",
+        ...(isAgentError(error) ? { reason: error.message } : {}),
+      };
     }
   }
 
@@ -80,10 +91,14 @@ export function healthRoutes(parts: {
   }
 
   async function waitForStore(asked: Promise<void>): Promise<CheckResult> {
-    const { status } = await look(storeCheck, () => asked);
+    const result = await look(
+      storeCheck,
+      () => asked,
+      () => store.failure,
+    );
     looking = undefined;
     // Restarting this process does not bring a store back, so the process stays healthy.
-    return { name: storeCheck, status: status === "healthy" ? "healthy" : "degraded" };
+    return result.status === "healthy" ? result : { ...result, status: "degraded" };
   }
 
   async function checkAll(): Promise<readonly CheckResult[]> {
@@ -136,7 +151,8 @@ export function healthRoutes(parts: {
     );
     const isFine = hasStore && statusOf(results) !== "unhealthy";
     const ready = isFine && (state === "ready" || state === "running");
-    return toReply(ready, { ready, state });
+    const { reason } = results.find(({ name }) => name === storeCheck) ?? {};
+    return toReply(ready, { ready, state, ...(ready || !reason ? {} : { reason }) });
   }
 
   async function getAgents(): Promise<Reply> {

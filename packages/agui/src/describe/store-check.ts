@@ -4,6 +4,8 @@ import type { Awaitable, Clock, SessionStore } from "@holodeck/agui-core";
 export interface StoreCheck {
   /** The sessions that were counted last. */
   readonly count: number;
+  /** Why the last look failed that has come to its end. */
+  readonly failure: Error | undefined;
   /**
    * Returns undefined for a store in this process, which cannot be away. The promise rejects while the store
    * cannot be read or refuses writes.
@@ -30,6 +32,7 @@ export function createStoreCheck({ sessions, clock, fallback }: StoreCheckOption
   let probed: Promise<void> | undefined;
   let isProbing = false;
   let probedAt = 0;
+  let failure: Error | undefined;
 
   function ask(): Awaitable<number> {
     try {
@@ -61,16 +64,29 @@ export function createStoreCheck({ sessions, clock, fallback }: StoreCheckOption
     get count() {
       return count;
     },
+    get failure() {
+      return failure;
+    },
     look() {
       const counted = ask();
       if (typeof counted === "number") {
         count = counted;
         return undefined;
       }
-      return counted.then((value) => {
-        count = value;
-        return probe();
-      });
+      return counted
+        .then((value) => {
+          count = value;
+          return probe();
+        })
+        .then(
+          () => {
+            failure = undefined;
+          },
+          (error: unknown) => {
+            failure = error instanceof Error ? error : new Error(String(error));
+            throw error;
+          },
+        );
     },
   };
 }

@@ -1,31 +1,63 @@
-export { assertFollows } from "./assert-follows.ts";
-export { blobGone, blobTaken, inPieces } from "./blob-pieces.ts";
-export { createCommandInbox } from "./command-inbox.ts";
-export type { CommandInbox, CommandListener } from "./command-inbox.ts";
 export { dateOf } from "@holodeck/agui-core/internal";
-export { answerWithin, createDeadline } from "./deadline.ts";
-export type { Deadline } from "./deadline.ts";
-export { fromText, toKeyText } from "./key-text.ts";
-export { isUsedRun, lostEntry, lostEvent } from "./lost-run.ts";
-export { addEntry } from "./merge-deltas.ts";
 export type { StoredEntry } from "@holodeck/agui-core/internal";
-export { mergeEntries } from "./merge-entries.ts";
-export { createOwnLease } from "./own-lease.ts";
-export type { OwnLease } from "./own-lease.ts";
-export { changeSession, newSession } from "./session-record.ts";
-export { compareByLastUse, fromCursor, toCursor, toListed } from "./session-list.ts";
-export type { ListPlace } from "./session-list.ts";
+export { assertConsecutive, assertFollows } from "./runs/assert-follows.ts";
+export { createCommandInbox } from "./runs/command-inbox.ts";
+export type { CommandInbox, CommandListener } from "./runs/command-inbox.ts";
+export { fromEntryRow, toEntryBatch } from "./runs/entry-rows.ts";
+export type { EntryBatch, EntryRow } from "./runs/entry-rows.ts";
+export { isUsedRun, lostEntry, lostEvent } from "./runs/lost-run.ts";
+export { addEntry, mergeEntries } from "./runs/merge-entries.ts";
+export { createOwnLease } from "./runs/own-lease.ts";
+export type { OwnLease } from "./runs/own-lease.ts";
+export { beatsPerLease, createOwnedRuns } from "./runs/owned-runs.ts";
+export type { OwnedRuns, OwnedRunsOptions, WriteResult } from "./runs/owned-runs.ts";
+export { entriesAfter, readableAfter, toRunRecord } from "./runs/run-record.ts";
+export type { StoredRecord } from "./runs/run-record.ts";
+export { wakened } from "./runs/waiting.ts";
+export { compareMessages } from "./sessions/compare-messages.ts";
+export type { MessageRow } from "./sessions/compare-messages.ts";
 export {
+  comparePlaces,
+  fromCursor,
+  invalidCursor,
+  listSessions,
+  placeOf,
+  toListed,
+  toPage,
+} from "./sessions/session-list.ts";
+export type { ListPlace } from "./sessions/session-list.ts";
+export { joinSession, restOf } from "./sessions/session-parts.ts";
+export type { SessionRest } from "./sessions/session-parts.ts";
+export { changeSession, newSession } from "./sessions/session-record.ts";
+export { createUpdates } from "./sessions/updates.ts";
+export type { UpdateCalls } from "./sessions/updates.ts";
+export { blobGone, blobTaken, inPieces, writePieces } from "./storage/blob-pieces.ts";
+export type { PieceCalls } from "./storage/blob-pieces.ts";
+export { answerPatiently, answerWithin, createDeadline } from "./storage/deadline.ts";
+export type { Deadline, PatienceOptions } from "./storage/deadline.ts";
+export { createHeartbeat } from "./storage/heartbeat.ts";
+export type { Heartbeat } from "./storage/heartbeat.ts";
+export { fromText, toKeyText } from "./storage/key-text.ts";
+export { createSharing } from "./storage/shared-client.ts";
+export type { SharedClient } from "./storage/shared-client.ts";
+export {
+  doesNotFollow,
   replayGone,
   runLost,
   runNotFound,
   sessionExists,
   sessionNotFound,
+  storeClosed,
+  storeRefuses,
   storeUnavailable,
   tooManySessions,
-} from "./store-errors.ts";
-export { toStoreSettings } from "./store-settings.ts";
-export type { StoreOptions, StoreSettings } from "./store-settings.ts";
-export { takeTokens } from "./token-bucket.ts";
-export type { Bucket } from "./token-bucket.ts";
-export { createTurns } from "./turns.ts";
+  tooManyWrites,
+} from "./storage/store-errors.ts";
+export { toStoreSettings } from "./storage/store-settings.ts";
+export type { StoreOptions, StoreSettings } from "./storage/store-settings.ts";
+export { createSweeps } from "./storage/sweeps.ts";
+export type { Sweeps } from "./storage/sweeps.ts";
+export { takeTokens } from "./storage/token-bucket.ts";
+export type { Bucket } from "./storage/token-bucket.ts";
+export { createTurns } from "./storage/turns.ts";
+export { createWriteIds } from "./storage/write-ids.ts";

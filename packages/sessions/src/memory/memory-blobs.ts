@@ -1,5 +1,5 @@
 import type { BlobKey, BlobStore, Clock, Json } from "@holodeck/agui-core";
-import { blobGone, blobTaken, inPieces } from "../kit/blob-pieces.ts";
+import { blobGone, blobTaken, inPieces } from "../kit/storage/blob-pieces.ts";
 
 export interface MemoryBlobs extends BlobStore {
   /** Removes what has expired; true while there is something left. */

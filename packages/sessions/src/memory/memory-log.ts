@@ -1,4 +1,4 @@
-import { AgentError, systemClock } from "@holodeck/agui-core";
+import { systemClock } from "@holodeck/agui-core";
 import type {
   Clock,
   Lease,
@@ -8,7 +8,11 @@ import type {
   RunLog,
   ThreadKey,
 } from "@holodeck/agui-core";
-import { slice, StoredRun, recordOf, woken } from "./memory-run.ts";
+import { isUsedRun } from "../kit/runs/lost-run.ts";
+import { toRunRecord } from "../kit/runs/run-record.ts";
+import { wakened } from "../kit/runs/waiting.ts";
+import { runLost, runNotFound } from "../kit/storage/store-errors.ts";
+import { slice, StoredRun } from "./memory-run.ts";
 
 export interface MemoryLogOptions {
   /** Per run: entries, bytes, and how long it is kept after its end. */
@@ -106,16 +110,13 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
 
   function held(lease: Lease): StoredRun {
     const run = runOf(lease);
-    if (!run) {
-      throw new AgentError("run-lost", `Run "${lease.runId}" is not owned by this process.`);
-    }
+    if (!run) throw runLost(lease.runId);
     return run;
   }
 
-  // One whose log holds nothing but its end has never begun.
-  function isUsed({ status, last, closedAt }: StoredRun): boolean {
-    if (status === "running") return true;
-    return last > 1 && closedAt !== undefined && closedAt > clock.now() - runLogMs;
+  function isUsed(run: StoredRun): boolean {
+    if (!isUsedRun(run)) return false;
+    return run.status === "running" || (run.closedAt ?? 0) > clock.now() - runLogMs;
   }
 
   function activeIn(threadName: string): StoredRun | undefined {
@@ -136,7 +137,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   function send(key: RunKey, command: RunCommand): boolean {
     const run = findIn(key);
     if (run?.status !== "running") return false;
-    run.deliver(command);
+    run.inbox.deliver(command);
     return true;
   }
 
@@ -148,10 +149,10 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     open(key, init) {
       const name = nameOf(key.principal, key.runId);
       const old = runs.get(name);
-      if (old && isUsed(old)) return { busy: recordOf(old) };
+      if (old && isUsed(old)) return { busy: toRunRecord(old, old) };
       const threadName = threadId(key);
       let older = threads.get(threadName);
-      if (older?.status === "running") return { busy: recordOf(older) };
+      if (older?.status === "running") return { busy: toRunRecord(older, older) };
       if (old) {
         drop(old);
         older = threads.get(threadName);
@@ -182,17 +183,15 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     },
     find(principal, id) {
       const run = find(principal, id);
-      return run && recordOf(run);
+      return run && toRunRecord(run, run);
     },
     active(key) {
       const run = activeIn(threadId(key));
-      return run && recordOf(run);
+      return run && toRunRecord(run, run);
     },
     read(key, after, limit = Number.POSITIVE_INFINITY) {
       const run = findIn(key);
-      if (!run) {
-        throw new AgentError("run-not-found", `There is no run "${key.runId}".`);
-      }
+      if (!run) throw runNotFound(key.runId);
       return slice(run, after, limit);
     },
     async *follow(key, after, signal) {
@@ -207,7 +206,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
             at = entries.at(-1)!.to;
             yield entries;
           } else if (run.status === "running") {
-            await woken((run.waiters ??= new Set()), signal);
+            await wakened(signal, (wake) => run.wait(wake));
           } else {
             return;
           }
@@ -219,7 +218,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     watchers: (key) => findIn(key)?.followers ?? 0,
     send,
     requestStop: (key) => send(key, { type: "stop" }),
-    commands: (lease, on) => runOf(lease)?.listen(on) ?? noop,
+    commands: (lease, on) => runOf(lease)?.inbox.listen(on) ?? noop,
     assertHeld: (lease) => void held(lease),
     isActive: (key) => activeIn(threadId(key)) !== undefined,
     deleteThread(key) {

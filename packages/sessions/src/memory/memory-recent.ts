@@ -1,5 +1,5 @@
 import type { Session } from "@holodeck/agui-core";
-import { memoryOf } from "../kit/session-size.ts";
+import { memoryOf } from "../kit/sessions/session-size.ts";
 
 /** The threads of one principal. */
 export interface PrincipalThreads {

@@ -1,6 +1,6 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Session, ThreadKey } from "@holodeck/agui-core";
-import { tooManySessions } from "../kit/store-errors.ts";
+import { tooManySessions } from "../kit/storage/store-errors.ts";
 import { findEvictable, findOverShare } from "./memory-eviction.ts";
 import type { MemoryLog } from "./memory-log.ts";
 import { bytesOfNew } from "./memory-recent.ts";

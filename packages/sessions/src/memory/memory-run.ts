@@ -1,18 +1,13 @@
 import { flattenText } from "@holodeck/agui-core/internal";
-import { AgentError, cutAfter } from "@holodeck/agui-core";
+import { cutAfter } from "@holodeck/agui-core";
 import { mergeInto } from "@holodeck/agui-core/internal";
-import type {
-  Lease,
-  LogEntry,
-  RunCommand,
-  RunKey,
-  RunRecord,
-  RunStatus,
-} from "@holodeck/agui-core";
+import type { Lease, LogEntry, RunKey, RunStatus } from "@holodeck/agui-core";
 import type { StoredEntry } from "@holodeck/agui-core/internal";
-import { assertFollows } from "../kit/assert-follows.ts";
-import type { CommandListener } from "../kit/command-inbox.ts";
-import { both } from "../kit/own-lease.ts";
+import { assertFollows } from "../kit/runs/assert-follows.ts";
+import { createCommandInbox } from "../kit/runs/command-inbox.ts";
+import type { CommandInbox } from "../kit/runs/command-inbox.ts";
+import { both } from "../kit/runs/own-lease.ts";
+import { replayGone } from "../kit/storage/store-errors.ts";
 
 /** An entry with what it was counted as. */
 interface KeptEntry extends StoredEntry {
@@ -42,13 +37,10 @@ export class StoredRun implements Lease {
   older: StoredRun | undefined = undefined;
   newer: StoredRun | undefined = undefined;
   status: RunStatus = "running";
-  /** The next four only while it runs, and only if they are used. */
+  /** The next three only while it runs, and only if they are used. */
   #onLost: (() => void) | undefined = undefined;
-  #listeners: CommandListener | readonly CommandListener[] | undefined = undefined;
-  /** Commands from before the owner listened. */
-  #unheard: RunCommand[] | undefined = undefined;
-  waiters: Set<() => void> | undefined = undefined;
-  #hasListener = false;
+  #inbox: CommandInbox | undefined = undefined;
+  #waiters: Set<() => void> | undefined = undefined;
   entries: KeptEntry[] = [];
   first = 1;
   last = 0;
@@ -80,7 +72,7 @@ export class StoredRun implements Lease {
   abandon(): void {
     if (this.status !== "running") return;
     this.status = "lost";
-    this.#listeners = undefined;
+    this.#inbox = undefined;
     const onLost = this.#onLost;
     this.#onLost = undefined;
     onLost?.();
@@ -90,45 +82,18 @@ export class StoredRun implements Lease {
   /** What is kept after the end is the log, and nothing of its owner. */
   release(): void {
     for (const entry of this.entries) settle(entry);
-    this.#listeners = undefined;
-    this.#unheard = undefined;
+    this.#inbox = undefined;
     this.#onLost = undefined;
   }
 
-  deliver(command: RunCommand): void {
-    if (!this.#hasListener) (this.#unheard ??= []).push(command);
-    // A listener may remove itself or others.
-    for (const listener of this.#listening) if (this.#listens(listener)) listener(command);
+  get inbox(): CommandInbox {
+    return (this.#inbox ??= createCommandInbox());
   }
 
-  // Nearly always only the owner, which needs no list.
-  get #listening(): readonly CommandListener[] {
-    const listeners = this.#listeners;
-    return typeof listeners === "function" ? [listeners] : (listeners ?? []);
-  }
-
-  #listens(listener: CommandListener): boolean {
-    return this.#listening.includes(listener);
-  }
-
-  listen(on: CommandListener): () => void {
-    const before = this.#listening;
-    if (!before.includes(on)) this.#listeners = before.length === 0 ? on : [...before, on];
-    this.#hasListener = true;
-    this.#catchUp(on);
-    return () => {
-      this.#listeners = this.#listening.filter((listener) => listener !== on);
-    };
-  }
-
-  #catchUp(on: CommandListener): void {
-    const unheard = this.#unheard;
-    if (!unheard) return;
-    this.#unheard = undefined;
-    // Deferred, so that the caller can unsubscribe after the first one.
-    queueMicrotask(() => {
-      for (const command of unheard) if (this.#listens(on)) on(command);
-    });
+  /** Calls back at the next news of it; returns a function that unsubscribes. */
+  wait(wake: () => void): () => void {
+    (this.#waiters ??= new Set()).add(wake);
+    return () => void this.#waiters?.delete(wake);
   }
 
   /** Adds entries, all or none of them. */
@@ -176,34 +141,13 @@ export class StoredRun implements Lease {
   }
 
   wake(): void {
-    if (this.waiters) for (const wake of this.waiters) wake();
+    if (this.#waiters) for (const wake of this.#waiters) wake();
   }
-}
-
-/** What others may know of a run. */
-export function recordOf(run: StoredRun): RunRecord {
-  const { principal, threadId, runId, agentId, protocolVersion, status, first, last } = run;
-  return {
-    principal,
-    threadId,
-    runId,
-    format: 1,
-    agentId,
-    protocolVersion,
-    status,
-    first,
-    last,
-  };
 }
 
 /** Copies of the entries after an offset. */
 export function slice(run: StoredRun, after: number, limit: number): readonly LogEntry[] {
-  if (after < run.first - 1) {
-    throw new AgentError(
-      "replay-gone",
-      `Run "${run.runId}" can be read from offset ${run.first}; ${after + 1} was trimmed.`,
-    );
-  }
+  if (after < run.first - 1) throw replayGone(run.runId, run.first, after);
   const { entries } = run;
   let low = 0;
   let high = entries.length;
@@ -241,17 +185,4 @@ function settle(entry: StoredEntry): void {
   if (joins && delta.length < joins * 256) flattenText(delta);
   // The list is complete: drop its spare capacity.
   entry.cuts = cuts.slice();
-}
-
-/** Resolves at the next news of a run, or when its reader leaves. */
-export function woken(waiters: Set<() => void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = (): void => {
-      waiters.delete(wake);
-      signal.removeEventListener("abort", wake);
-      resolve();
-    };
-    waiters.add(wake);
-    signal.addEventListener("abort", wake, { once: true });
-  });
 }

@@ -1,20 +1,20 @@
-import { defaultLimits, systemClock } from "@holodeck/agui-core";
+import { defaultLimits } from "@holodeck/agui-core";
 import { assertOptions, dateOf, describeValue } from "@holodeck/agui-core/internal";
-import type { Clock, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
-import { createBuckets } from "../kit/buckets.ts";
+import type { Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
+import { createBuckets } from "../kit/storage/buckets.ts";
 import { createMemoryBlobs } from "./memory-blobs.ts";
 import { createMemoryLog, threadId } from "./memory-log.ts";
 import { RecentSessions } from "./memory-recent.ts";
 import type { Place } from "./memory-recent.ts";
 import { createMemoryRoom } from "./memory-room.ts";
-import type { PruneOptions } from "../kit/prune-messages.ts";
-import { compareByLastUse, fromCursor, toCursor, toListed } from "../kit/session-list.ts";
-import { changeSession, newSession } from "../kit/session-record.ts";
-import { sessionExists, sessionNotFound } from "../kit/store-errors.ts";
+import { listSessions } from "../kit/sessions/session-list.ts";
+import { changeSession, newSession } from "../kit/sessions/session-record.ts";
+import { sessionExists, sessionNotFound } from "../kit/storage/store-errors.ts";
+import { toStoreSettings } from "../kit/storage/store-settings.ts";
+import type { StoreOptions } from "../kit/storage/store-settings.ts";
+import { createSweeps } from "../kit/storage/sweeps.ts";
 
-export interface MemorySessionsOptions {
-  /** How long a session lives after its last use. By default 30 minutes. */
-  readonly ttlMs?: number;
+export interface MemorySessionsOptions extends Omit<StoreOptions, "leaseMs"> {
   /**
    * One session too many is refused with 429. By default there are 10,000, and then the one makes room that was not
    * used for longest, of the principal that has most.
@@ -24,20 +24,9 @@ export interface MemorySessionsOptions {
   readonly evict?: "lru";
   /** What all sessions and logs may take. By default 256 MiB; then finished logs go, and unused sessions. */
   readonly memoryBytes?: number;
-  /** Bounds of the run logs, as in the handler's `limits`. */
-  readonly runLogEvents?: number;
-  readonly runLogBytes?: number;
-  readonly runLogMs?: number;
+  /** What the logs of all runs may take of it, as in the handler's `limits`. */
   readonly logBytes?: number;
-  /** History past this is pruned, oldest first. By default nothing is. */
-  readonly maxMessagesPerThread?: number;
-  readonly maxTokens?: number;
-  /** How tokens are counted for `maxTokens`. By default a quarter of the characters. */
-  readonly estimateTokens?: PruneOptions["estimate"];
-  readonly clock?: Clock;
 }
-
-const sweepMs = 60_000;
 
 // Typed by the options, so that a new one cannot be forgotten here.
 const known: Readonly<Record<keyof MemorySessionsOptions, true>> = {
@@ -65,13 +54,10 @@ const known: Readonly<Record<keyof MemorySessionsOptions, true>> = {
  */
 export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {
   assertOptions("memorySessions", options, Object.keys(known));
-  const { ttlMs = 30 * 60_000, clock = systemClock } = options;
+  const { ttlMs, runLogEvents, runLogBytes, runLogMs, prune, clock } = toStoreSettings(options);
   const {
     maxSessions = defaultLimits.maxSessions,
     memoryBytes = defaultLimits.memoryBytes,
-    runLogEvents = defaultLimits.runLogEvents,
-    runLogBytes = defaultLimits.runLogBytes,
-    runLogMs = defaultLimits.runLogMs,
     logBytes = defaultLimits.logBytes,
   } = options;
   const bounds = { ttlMs, maxSessions, memoryBytes, runLogEvents, runLogBytes, runLogMs, logBytes };
@@ -83,10 +69,10 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
   }
   const forLogs = { bytes: Math.min(logBytes, memoryBytes) };
   const runs = createMemoryLog({ runLogEvents, runLogBytes, runLogMs, room: forLogs, clock });
-  const { maxMessagesPerThread: maxMessages, maxTokens, estimateTokens: estimate } = options;
   const sessions = new RecentSessions();
   const buckets = createBuckets();
-  const blobs = createMemoryBlobs({ clock, onKept: sweepLater });
+  const sweeps = createSweeps(clock, sweep);
+  const blobs = createMemoryBlobs({ clock, onKept: sweeps.arm });
   const unset = options.maxSessions === undefined ? "unlimited" : "never";
   const evicts = options.evict === "lru" ? "always" : unset;
   const room = createMemoryRoom({
@@ -100,7 +86,6 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     remove,
     cleanupExpired,
   });
-  let sweep: unknown;
 
   function live(key: ThreadKey): Session | undefined {
     const place = sessions.find(threadId(key));
@@ -129,19 +114,14 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
   function put(session: Session): Session {
     sessions.put(threadId(session), session, clock.now());
     room.changed();
-    sweepLater();
+    sweeps.arm();
     return session;
   }
 
-  function sweepLater(): void {
-    sweep ??= clock.setTimeout(sweepNow, sweepMs);
-  }
-
-  function sweepNow(): void {
-    sweep = undefined;
+  function sweep(): "later" | "done" {
     cleanupExpired();
     const hasBlobs = blobs.sweep();
-    if (hasBlobs || sessions.size > 0) sweepLater();
+    return hasBlobs || sessions.size > 0 ? "later" : "done";
   }
 
   return {
@@ -159,9 +139,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       const session = live(key);
       if (!session) throw sessionNotFound(key);
       const changed = changeSession(session, change, {
-        maxMessages,
-        maxTokens,
-        estimate,
+        ...prune,
         now: dateOf(clock),
         ifVersion: condition?.ifVersion,
       });
@@ -180,18 +158,12 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       const session = live(key);
       if (session) put({ ...session, lastActivity: Math.max(session.lastActivity, dateOf(clock)) });
     },
-    list({ principal, agentId, limit, cursor }) {
-      const from = cursor === undefined ? undefined : fromCursor(cursor);
-      const rest = sessions
-        .of(principal)
-        .filter((place) => !isExpired(place))
-        .map(({ session }) => session)
-        .filter((one) => !agentId || one.agentId === agentId)
-        .filter((one) => !from || compareByLastUse(one, from) > 0)
-        .sort(compareByLastUse);
-      const items = rest.slice(0, limit);
-      const next = rest.length > limit ? toCursor(items.at(-1)!) : undefined;
-      return { items: items.map(toListed), next };
+    list({ principal, ...query }) {
+      const places = sessions.of(principal).filter((place) => !isExpired(place));
+      return listSessions(
+        places.map(({ session }) => session),
+        query,
+      );
     },
     cleanupExpired,
     count() {
@@ -201,8 +173,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     take: (bucket, cost, { tokens, perMs }) =>
       buckets.take(bucket, cost, { tokens, perMs, now: clock.now() }),
     close() {
-      if (sweep !== undefined) clock.clearTimeout(sweep);
-      sweep = undefined;
+      sweeps.stop();
       sessions.clear();
       blobs.clear();
       buckets.clear();

@@ -1,8 +1,8 @@
 import { ulid } from "@holodeck/agui-core";
 import { fromBase64, toBase64 } from "@holodeck/agui-core/internal";
 import type { BlobKey, BlobStore, Json } from "@holodeck/agui-core";
-import { blobGone, blobTaken, inPieces } from "../kit/blob-pieces.ts";
-import { toKeyText } from "../kit/key-text.ts";
+import { blobGone, blobTaken, writePieces } from "../kit/storage/blob-pieces.ts";
+import { toKeyText } from "../kit/storage/key-text.ts";
 import type { Connection } from "./client/connection.ts";
 
 interface FoundBlob {
@@ -31,20 +31,16 @@ export function createPostgresBlobs(connection: Connection): BlobStore {
       const id = await connection.one("reserve_blob", ...names, JSON.stringify(metadata), ms);
       if (id === null) throw blobTaken(key);
       const blob = Number(id);
-      try {
-        let size = 0;
-        let place = 0;
-        for await (const piece of inPieces(bytes, pieceBytes)) {
-          const answer = await connection.one("write_piece", blob, place++, toBase64(piece));
+      await writePieces(bytes, pieceBytes, {
+        async write(piece, place) {
+          const answer = await connection.one("write_piece", blob, place, toBase64(piece));
           if (answer !== "ok") throw blobGone(key);
-          size += piece.byteLength;
-        }
-        if ((await connection.one("finish_blob", blob, size, ms)) !== "ok") throw blobGone(key);
-      } catch (error) {
-        // It expires by itself if this fails as well: the first error is reported.
-        await connection.one("drop_blob", blob).catch(() => undefined);
-        throw error;
-      }
+        },
+        async finish(size) {
+          if ((await connection.one("finish_blob", blob, size, ms)) !== "ok") throw blobGone(key);
+        },
+        drop: () => connection.one("drop_blob", blob),
+      });
     },
     async get({ principal, id: name }) {
       const found = await connection.one("find_blob", toKeyText(principal), toKeyText(name));

@@ -1,11 +1,12 @@
-import { AgentError, ulid } from "@holodeck/agui-core";
-import type { Logger, Session, SessionStore, ThreadKey, UpdateOptions } from "@holodeck/agui-core";
-import { toKeyText } from "../kit/key-text.ts";
-import { changeSession, newSession } from "../kit/session-record.ts";
-import { sessionExists, sessionNotFound, tooManySessions } from "../kit/store-errors.ts";
-import { toStoreSettings } from "../kit/store-settings.ts";
-import type { StoreOptions, StoreSettings } from "../kit/store-settings.ts";
-import { createTurns } from "../kit/turns.ts";
+import { ulid } from "@holodeck/agui-core";
+import type { Logger, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
+import { fromCursor, invalidCursor, toPage } from "../kit/sessions/session-list.ts";
+import { newSession } from "../kit/sessions/session-record.ts";
+import { createUpdates } from "../kit/sessions/updates.ts";
+import { toKeyText } from "../kit/storage/key-text.ts";
+import { sessionExists, tooManySessions } from "../kit/storage/store-errors.ts";
+import { toStoreSettings } from "../kit/storage/store-settings.ts";
+import type { StoreOptions, StoreSettings } from "../kit/storage/store-settings.ts";
 import { toArrayText } from "./client/array-text.ts";
 import { createConnection } from "./client/connection.ts";
 import { toDatabase } from "./client/database.ts";
@@ -33,9 +34,6 @@ export interface PostgresSessionsOptions extends StoreOptions {
   readonly logger?: Logger;
 }
 
-// With one writer per thread a conflict is rare; so many in a row mean that something is wrong.
-const writeAttempts = 50;
-
 /**
  * Sessions, run logs and uploads in a PostgreSQL database that several processes share.
  *
@@ -56,7 +54,6 @@ export function postgresSessions(options: PostgresSessionsOptions): SessionStore
   const connection = createConnection({ database, schema, commandMs, clock });
   const runs = createPostgresLog({ ...settings, database, connection, schema, listen, logger });
   const sweeping = createSweeping(connection, settings);
-  const turns = createTurns();
 
   async function find(key: ThreadKey): Promise<FoundSession | undefined> {
     return toFound(key, await connection.call("read_session", ...threadTexts(key), ttlMs));
@@ -84,47 +81,27 @@ export function postgresSessions(options: PostgresSessionsOptions): SessionStore
       JSON.stringify(session.state) ?? null,
       dataText(session),
       toArrayText(removed),
-      toArrayText(written.map(({ place }) => place)),
+      toArrayText(written.map(({ position }) => position)),
       toArrayText(written.map(({ value }) => value)),
     );
   }
 
-  async function change(...[key, changes, guard = {}]: UpdateArguments): Promise<Session> {
-    const { ifVersion, lease } = guard;
-    for (let attempt = 0; attempt < writeAttempts; attempt++) {
-      const found = await find(key);
-      if (!found) {
-        if (lease) await assertHeld(key, lease);
-        throw sessionNotFound(key);
-      }
-      const { session, now } = found;
-      let changed: Session;
-      try {
-        changed = changeSession(session, changes, { ...prune, now, ifVersion });
-      } catch (error) {
-        if (lease) await assertHeld(key, lease);
-        throw error;
-      }
-      const places = { before: session.version, fence: lease?.fence };
-      const answer = await write(changed, found, places);
-      if (answer === "ok") return changed;
-      if (answer === "lost") throw runs.lost(lease!);
-    }
-    throw new AgentError(
-      "thread-busy",
-      `Session "${key.threadId}" has too many concurrent writes.`,
-    );
-  }
-
-  /** A lost lease is the reason that counts. Writes nothing: there is no version 0. */
-  async function assertHeld(
-    key: ThreadKey,
-    lease: NonNullable<UpdateOptions["lease"]>,
-  ): Promise<void> {
-    const nothing = newSession(key, { agentId: "" }, 0);
-    const answer = await write(nothing, { messages: [] }, { before: 0, fence: lease.fence });
-    if (answer === "lost") throw runs.lost(lease);
-  }
+  const update = createUpdates<FoundSession>({
+    prune,
+    find,
+    async write(changed, found, lease) {
+      const before = found.session.version;
+      const answer = await write(changed, found, { before, fence: lease?.fence });
+      return answer === "ok" || answer === "lost" ? answer : "conflict";
+    },
+    async isHeld(lease) {
+      // Writes nothing: there is no version 0.
+      const nothing = newSession(lease, { agentId: "" }, 0);
+      const places = { before: 0, fence: lease.fence };
+      return (await write(nothing, { messages: [] }, places)) !== "lost";
+    },
+    lost: runs.lost,
+  });
 
   return {
     runs,
@@ -147,8 +124,7 @@ export function postgresSessions(options: PostgresSessionsOptions): SessionStore
       if (answer === "full") throw tooManySessions(limit);
       return newSession(key, init, Number(answer));
     },
-    // In turn within a process: only two processes can be in each other's way.
-    update: (...update) => turns(threadTexts(update[0]).join("\n"), () => change(...update)),
+    update,
     async delete(key) {
       return (await connection.one("delete_session", ...threadTexts(key), ttlMs)) === "ok";
     },
@@ -156,20 +132,21 @@ export function postgresSessions(options: PostgresSessionsOptions): SessionStore
       await connection.one("touch_session", ...threadTexts(key), ttlMs);
     },
     async list({ principal, agentId, limit, cursor }) {
-      const start = cursor === undefined ? undefined : fromCursor(cursor);
+      const start = cursor === undefined ? undefined : placeOf(cursor);
       const rows = await connection.call(
         "list_sessions",
         toKeyText(principal),
         agentId ? toKeyText(agentId) : null,
         ttlMs,
         limit + 1,
-        start?.activity ?? null,
+        start?.lastActivity ?? null,
         start?.id ?? null,
       );
-      const heads = rows.slice(0, limit).map((row) => toHead(row!));
-      const items = heads.map((head) => toListedSession(principal, head));
-      const last = heads.at(-1);
-      return { items, next: rows.length > limit && last ? toCursor(last) : undefined };
+      const heads = rows.map((row) => toHead(row!));
+      return toPage(heads, limit, {
+        item: (head) => toListedSession(principal, head),
+        place: ({ lastActivity, id }) => ({ lastActivity, name: String(id) }),
+      });
     },
     cleanupExpired: sweeping.cleanupExpired,
     async count() {
@@ -196,21 +173,13 @@ function toWholeTimes(settings: StoreSettings): StoreSettings {
   return { ...settings, ttlMs: whole(ttlMs), runLogMs: whole(runLogMs), leaseMs: whole(leaseMs) };
 }
 
-type UpdateArguments = Parameters<SessionStore["update"]>;
-
 function threadTexts({ principal, threadId }: ThreadKey): [string, string] {
   return [toKeyText(principal), toKeyText(threadId)];
 }
 
 // Those of one moment are in the order in which they were created.
-function toCursor({ lastActivity, id }: { lastActivity: number; id: number }): string {
-  return `${lastActivity}:${id}`;
-}
-
-function fromCursor(cursor: string): { activity: number; id: number } {
-  const [, activity, id] = /^(\d{1,15}):(\d{1,15})$/.exec(cursor) ?? [];
-  if (!activity || !id) {
-    throw new AgentError("invalid-request", `The cursor "${cursor}" is not valid.`);
-  }
-  return { activity: Number(activity), id: Number(id) };
+function placeOf(cursor: string): { lastActivity: number; id: number } {
+  const { lastActivity, name } = fromCursor(cursor);
+  if (!/^\d{1,15}$/.test(name)) throw invalidCursor(cursor);
+  return { lastActivity, id: Number(name) };
 }

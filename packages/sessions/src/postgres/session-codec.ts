@@ -1,5 +1,9 @@
 import type { ListedSession, Message, Session, ThreadKey } from "@holodeck/agui-core";
-import { fromText } from "../kit/key-text.ts";
+import { compareMessages } from "../kit/sessions/compare-messages.ts";
+import type { MessageRow } from "../kit/sessions/compare-messages.ts";
+import { joinSession, restOf } from "../kit/sessions/session-parts.ts";
+import type { SessionRest } from "../kit/sessions/session-parts.ts";
+import { fromText } from "../kit/storage/key-text.ts";
 
 /** What a list shows of a session, as the functions of the schema return it. */
 interface SessionHead {
@@ -18,30 +22,19 @@ interface SessionHead {
   readonly activeRunId: string | null;
 }
 
-interface SessionRest {
+interface StoredRest {
   /** The time of the database. */
   readonly now: number;
   readonly state?: unknown;
-  readonly data: Partial<SessionData>;
+  readonly data: Partial<SessionRest>;
   /** Where each message is stored, in their order. */
   readonly places: readonly number[];
-}
-
-/** What is stored together: no query looks into it. */
-type SessionData = Pick<
-  Session,
-  "pending" | "active" | "times" | "historyOwner" | "pruned" | "pastRuns" | "claimed"
->;
-
-export interface StoredMessage {
-  readonly place: number;
-  readonly value: string;
 }
 
 /** A session and what is needed to change it. */
 export interface FoundSession {
   readonly session: Session;
-  readonly messages: readonly StoredMessage[];
+  readonly messages: readonly MessageRow[];
   /** The time of the database. */
   readonly now: number;
 }
@@ -73,65 +66,25 @@ export function toFound(
 ): FoundSession | undefined {
   const [head, json, ...values] = rows as string[];
   if (head === undefined || json === undefined) return undefined;
-  const { now, state, data, places } = JSON.parse(json) as SessionRest;
-  const { pending = [], active, times, historyOwner, pruned, pastRuns, claimed } = data;
-  const { activeRunId: _, ...listed } = toListedSession(principal, toHead(head));
-  const session: Session = {
-    ...listed,
-    messages: values.map((value) => JSON.parse(value) as Message),
-    state,
-    pending,
-    active,
-    times,
-    historyOwner,
-    pruned,
-    pastRuns,
-    claimed,
-  };
-  const messages = values.map((value, index) => ({ place: places[index]!, value }));
-  return { session, messages, now };
+  const { now, state, data, places } = JSON.parse(json) as StoredRest;
+  const listed = toListedSession(principal, toHead(head));
+  const parsed = values.map((value) => JSON.parse(value) as Message);
+  const messages = values.map((value, index) => ({ position: places[index]!, value }));
+  return { session: joinSession(listed, parsed, { state, rest: data }), messages, now };
 }
 
 export function dataText(session: Session): string {
-  const { pending, active, times, historyOwner, pruned, pastRuns, claimed } = session;
-  const data: SessionData = {
-    pending,
-    active,
-    times,
-    historyOwner,
-    pruned,
-    pastRuns,
-    claimed,
-  };
-  return JSON.stringify(data);
+  return JSON.stringify(restOf(session));
 }
 
 /** What has to be written so that the rows contain `after`, in its order. */
 export function compareStored(
-  before: readonly StoredMessage[],
+  before: readonly MessageRow[],
   after: readonly Message[],
-): { readonly removed: number[]; readonly written: StoredMessage[] } {
-  const removed: number[] = [];
-  const written: StoredMessage[] = [];
-  const index = new Map(
-    before.map(({ value }, at) => [(JSON.parse(value) as { id?: unknown }).id, at]),
-  );
-  let place = before.at(-1)?.place ?? 0;
-  let old = 0;
-  let isAdding = false;
-  for (const message of after) {
-    const value = JSON.stringify(message);
-    const at = index.get(message.id);
-    // From the first one that has no place after the previous one on, all are written again at the end.
-    isAdding ||= at === undefined || at < old;
-    if (isAdding) {
-      written.push({ place: ++place, value });
-      continue;
-    }
-    for (; old < at!; old++) removed.push(before[old]!.place);
-    const stored = before[old++]!;
-    if (stored.value !== value) written.push({ place: stored.place, value });
-  }
-  for (; old < before.length; old++) removed.push(before[old]!.place);
-  return { removed, written };
+): { readonly removed: number[]; readonly written: readonly MessageRow[] } {
+  const values = after.map((message) => JSON.stringify(message));
+  const { changed, added, removed } = compareMessages(before, values);
+  const last = before.at(-1)?.position ?? 0;
+  const appended = added.map((value, index) => ({ position: last + index + 1, value }));
+  return { removed, written: [...changed, ...appended] };
 }

@@ -1,9 +1,7 @@
 import type { Clock } from "@holodeck/agui-core";
+import { createSweeps } from "../kit/storage/sweeps.ts";
 import type { Connection } from "./client/connection.ts";
 
-// A sweep in the middle of everything stays short; what is left waits for the next one.
-const sweepMs = 60_000;
-const busySweepMs = 250;
 const sessionsPerSweep = 100;
 const rowsPerSweep = 2_000;
 
@@ -19,22 +17,16 @@ export function createSweeping(
   options: { readonly clock: Clock; readonly ttlMs: number; readonly runLogMs: number },
 ): Sweeping {
   const { clock, ttlMs, runLogMs } = options;
-  let isClosed = false;
-  let timer: unknown = clock.setTimeout(() => void sweep(), sweepMs);
+  const sweeps = createSweeps(clock, sweep);
+  sweeps.arm();
 
   const expireSome = async (): Promise<number> =>
     Number(await connection.one("expire_sessions", ttlMs, sessionsPerSweep, rowsPerSweep));
 
-  async function sweep(): Promise<void> {
-    let hasMore = false;
-    try {
-      const removed = await expireSome();
-      const logs = await connection.one("sweep", runLogMs, rowsPerSweep);
-      hasMore = removed > 0 || logs === "more";
-    } catch {
-      // What is due is absent for readers anyway; the next sweep removes it.
-    }
-    if (!isClosed) timer = clock.setTimeout(() => void sweep(), hasMore ? busySweepMs : sweepMs);
+  async function sweep(): Promise<"more" | "later"> {
+    const removed = await expireSome();
+    const logs = await connection.one("sweep", runLogMs, rowsPerSweep);
+    return removed > 0 || logs === "more" ? "more" : "later";
   }
 
   return {
@@ -45,9 +37,6 @@ export function createSweeping(
         if (count === 0) return removed;
       }
     },
-    close() {
-      isClosed = true;
-      clock.clearTimeout(timer);
-    },
+    close: sweeps.stop,
   };
 }

@@ -1,6 +1,6 @@
 import { AgentError, ulid } from "@holodeck/agui-core";
 import type { RunKey, RunRecord } from "@holodeck/agui-core";
-import { isUsedRun } from "../kit/lost-run.ts";
+import { isUsedRun } from "../kit/runs/lost-run.ts";
 import type { RedisConnection } from "./client/connection.ts";
 import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";

@@ -1,6 +1,6 @@
-import { cutAfter } from "@holodeck/agui-core";
 import type { LogEntry } from "@holodeck/agui-core";
-import { mergeEntries } from "../kit/merge-entries.ts";
+import { mergeEntries } from "../kit/runs/merge-entries.ts";
+import { entriesAfter } from "../kit/runs/run-record.ts";
 
 /** What becomes one entry of a stream. */
 export interface Pack {
@@ -38,9 +38,4 @@ export function packEntries(
 export function unpackEntries(packs: readonly string[], after: number): LogEntry[] {
   const entries = packs.flatMap((json) => JSON.parse(json) as LogEntry[]);
   return mergeEntries(entriesAfter(entries, after));
-}
-
-export function entriesAfter(entries: readonly LogEntry[], after: number): readonly LogEntry[] {
-  if (entries.length === 0 || entries[0]!.from > after) return entries;
-  return entries.filter((entry) => entry.to > after).map((entry) => cutAfter(entry, after));
 }

@@ -1,5 +1,5 @@
 import type { LogEntry, RunKey, RunRecord, RunStatus } from "@holodeck/agui-core";
-import { replayGone } from "../kit/store-errors.ts";
+import { readableAfter, toRunRecord } from "../kit/runs/run-record.ts";
 import type { RedisConnection } from "./client/connection.ts";
 import { encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
@@ -51,18 +51,13 @@ export function createLogReader(options: LogReaderOptions): LogReader {
     const answer = await connection.run(peekScript, { keys: scriptKeys, args: [] });
     const [fence, status, first, last, agentId, version, left] = answer as string[];
     if (!fence) return undefined;
-    const { principal, threadId, runId } = key;
-    const record: RunRecord = {
-      principal,
-      threadId,
-      runId,
-      format: 1,
+    const record = toRunRecord(key, {
       agentId: agentId!,
       protocolVersion: version || undefined,
       status: status as RunStatus,
       first: Number(first),
       last: Number(last),
-    };
+    });
     return { record, fence, leaseLeft: Number(left) };
   }
 
@@ -94,12 +89,13 @@ export function createLogReader(options: LogReaderOptions): LogReader {
       const [fence, status, first, last, packs] = answer;
       if (!fence) return undefined;
       const entries = unpackEntries(packs!, after);
-      // Trimmed; or Redis has evicted the log, and what was written since begins later.
-      const next = entries[0]?.from ?? Number(last) + 1;
-      if (after < Number(first) - 1 || next > after + 1) {
-        throw replayGone(key.runId, Math.max(Number(first), next), after);
-      }
-      return { fence, status: status!, last: Number(last), entries };
+      const found = { first: Number(first), last: Number(last), entries };
+      return {
+        fence,
+        status: status!,
+        last: found.last,
+        entries: readableAfter(key.runId, found, after),
+      };
     },
   };
 }

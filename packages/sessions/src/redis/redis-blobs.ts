@@ -1,7 +1,7 @@
 import { ulid } from "@holodeck/agui-core";
 import { fromBase64, toBase64 } from "@holodeck/agui-core/internal";
 import type { BlobKey, BlobStore, Json } from "@holodeck/agui-core";
-import { blobGone, blobTaken, inPieces } from "../kit/blob-pieces.ts";
+import { blobGone, blobTaken, writePieces } from "../kit/storage/blob-pieces.ts";
 import {
   countBlobScript,
   dropBlobScript,
@@ -52,9 +52,7 @@ export function createRedisBlobs(connection: RedisConnection, keys: Keys): BlobS
       const name = keys.blob(key);
       const token = ulid();
       const ttlMs = Math.ceil(given);
-      let size = 0;
-      let pieces = 0;
-      let minute: number | undefined;
+      let counted: { readonly size: number; readonly minute: number } | undefined;
 
       async function write(field: number | "", value: string): Promise<void> {
         const args = [token, ttlMs, field, value];
@@ -65,25 +63,24 @@ export function createRedisBlobs(connection: RedisConnection, keys: Keys): BlobS
 
       // Also one without a byte holds its place.
       await write("", "");
-      try {
-        for await (const piece of inPieces(bytes, pieceBytes)) {
-          await write(pieces++, toBase64(piece));
-          size += piece.byteLength;
-        }
-        // Counted first: a process that dies in between leaves a count that is too high for a
-        // while, not too low.
-        minute = await count(size, { ttlMs });
-        const head: Head = { size, pieces, metadata, minute };
-        const args = [token, ttlMs, JSON.stringify(head)];
-        const isKept = await connection.run(finishBlobScript, { keys: [name], args });
-        if (isKept !== 1) throw blobGone(key);
-      } catch (error) {
-        // It expires by itself if this fails as well: the first error is reported.
-        const drop = connection.run(dropBlobScript, { keys: [name], args: [token] });
-        await drop.catch(() => undefined);
-        if (minute !== undefined) await count(-size, { minute }).catch(() => undefined);
-        throw error;
-      }
+      await writePieces(bytes, pieceBytes, {
+        write: (piece, place) => write(place, toBase64(piece)),
+        async finish(size, pieces) {
+          // Counted first: a process that dies in between leaves a count that is too high for a
+          // while, not too low.
+          const minute = await count(size, { ttlMs });
+          counted = { size, minute };
+          const head: Head = { size, pieces, metadata, minute };
+          const args = [token, ttlMs, JSON.stringify(head)];
+          const isKept = await connection.run(finishBlobScript, { keys: [name], args });
+          if (isKept !== 1) throw blobGone(key);
+        },
+        async drop() {
+          const drop = connection.run(dropBlobScript, { keys: [name], args: [token] });
+          await drop.catch(() => undefined);
+          if (counted) await count(-counted.size, { minute: counted.minute });
+        },
+      });
     },
     async get(key) {
       const head = await headOf(key);

@@ -1,5 +1,6 @@
-import { AgentError, ulid } from "@holodeck/agui-core";
+import { ulid } from "@holodeck/agui-core";
 import type {
+  AgentError,
   Clock,
   Lease,
   LogEntry,
@@ -8,8 +9,10 @@ import type {
   RunLog,
   ThreadKey,
 } from "@holodeck/agui-core";
-import { lostEvent } from "../kit/lost-run.ts";
-import { runNotFound, storeUnavailable } from "../kit/store-errors.ts";
+import { lostEvent } from "../kit/runs/lost-run.ts";
+import { assertConsecutive } from "../kit/runs/assert-follows.ts";
+import { doesNotFollow, runNotFound, storeUnavailable } from "../kit/storage/store-errors.ts";
+import { createWriteIds } from "../kit/storage/write-ids.ts";
 import type { RedisCommands } from "./client/commands.ts";
 import type { RedisConnection, RedisScript, ScriptCall } from "./client/connection.ts";
 import { createLogFollowers } from "./tail/follow.ts";
@@ -44,7 +47,7 @@ export interface RedisLog extends RunLog {
   /** Whether no other process has ended the run or taken its thread. */
   isHeld(lease: Lease): Promise<boolean>;
   /** The owner of this lease has to stop: the run is not its own. */
-  lose(lease: Lease): AgentError;
+  lost(lease: Lease): AgentError;
   /** The session, its runs and their logs. False: there was none. */
   deleteThread(key: ThreadKey): Promise<boolean>;
   shutdown(): void;
@@ -52,16 +55,12 @@ export interface RedisLog extends RunLog {
 
 // More at once only makes every one of them slower.
 const appendsInFlight = 16;
-// Lua cannot parse Infinity as a number.
-const bounded = (limit: number): number => Math.min(limit, Number.MAX_SAFE_INTEGER);
 
 /** Run logs on a Redis that several processes share. */
 export function createRedisLog(options: RedisLogOptions): RedisLog {
-  const { connection, keys, clock, leaseMs, ttlMs, runLogMs } = options;
+  const { connection, keys, clock, leaseMs, ttlMs, runLogMs, runLogEvents, runLogBytes } = options;
   // Unlike that of a run that has ended, the log of one whose process died is needed until its loss is noticed.
   const keepMs = leaseMs + Math.max(runLogMs, ttlMs);
-  const runLogEvents = bounded(options.runLogEvents);
-  const runLogBytes = bounded(options.runLogBytes);
   const packBounds = {
     // A log is trimmed by whole packs, so one must not be most of it.
     count: Math.max(1, Math.floor(runLogEvents / 4)),
@@ -71,8 +70,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
   const lostJson = JSON.stringify(lostEvent);
   const gate = createGate(appendsInFlight);
   const self = ulid();
-  let writes = 0;
-  const writeId = (): string => `${self}:${++writes}`;
+  const writeId = createWriteIds(self);
   const reader = createLogReader({ connection, keys, runLogMs, lostEvent: lostJson });
   const open = createOpening({ ...options, reader, keepMs, lostEvent: lostJson });
   const tail = createTails({
@@ -97,10 +95,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
 
   async function write(lease: Lease, entries: readonly LogEntry[]): Promise<void> {
     const run = keys.run(lease);
-    for (const [index, { from }] of entries.entries()) {
-      const before = entries[index - 1]?.to ?? from - 1;
-      if (from !== before + 1) refuse(lease, from, before);
-    }
+    assertConsecutive(lease.runId, entries);
     const packs = packEntries(entries, packBounds);
     await store(lease, entries[0]!.from, {
       script: appendScript,
@@ -129,17 +124,12 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
       leases.wrote(lease, "silent");
       throw error;
     }
-    if (answer === "lost") throw leases.lose(lease);
-    if (answer !== "ok") refuse(lease, from, answer);
+    if (answer === "lost") throw leases.lost(lease);
+    if (answer !== "ok") {
+      leases.wrote(lease, "refused");
+      throw doesNotFollow(lease.runId, from, String(answer));
+    }
     leases.wrote(lease, "ok");
-  }
-
-  function refuse(lease: Lease, from: number, last: unknown): never {
-    leases.wrote(lease, "refused");
-    throw new AgentError(
-      "internal",
-      `Run "${lease.runId}": offset ${from} does not follow ${String(last)}.`,
-    );
   }
 
   async function send(key: RunKey, command: RunCommand): Promise<boolean> {
@@ -171,6 +161,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
     async close(lease, terminal, status) {
       // After a write without a response only the server knows the next offset.
       const from = leases.isDoubtful(lease) ? "" : terminal.from;
+      leases.closing(lease);
       await store(lease, terminal.from, {
         script: closeScript,
         keys: runScriptKeys(keys.thread(lease), keys.run(lease)),
@@ -227,7 +218,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
       const [run, fence] = (await connection.call("HMGET", name, "run", "fence")) as unknown[];
       return run === encodePart(lease.runId) && fence === String(lease.fence);
     },
-    lose: leases.lose,
+    lost: leases.lost,
     async deleteThread(key) {
       const thread = keys.thread(key);
       for (;;) {

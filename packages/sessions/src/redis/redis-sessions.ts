@@ -1,10 +1,11 @@
-import { AgentError, ulid } from "@holodeck/agui-core";
+import { ulid } from "@holodeck/agui-core";
 import { dateOf } from "@holodeck/agui-core/internal";
 import type { Lease, Logger, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
-import { changeSession, newSession } from "../kit/session-record.ts";
-import { sessionExists, sessionNotFound, tooManySessions } from "../kit/store-errors.ts";
-import { toStoreSettings } from "../kit/store-settings.ts";
-import type { StoreOptions } from "../kit/store-settings.ts";
+import { newSession } from "../kit/sessions/session-record.ts";
+import { createUpdates } from "../kit/sessions/updates.ts";
+import { sessionExists, tooManySessions } from "../kit/storage/store-errors.ts";
+import { toStoreSettings } from "../kit/storage/store-settings.ts";
+import type { StoreOptions } from "../kit/storage/store-settings.ts";
 import { toCommands } from "./client/commands.ts";
 import type { RedisClient } from "./client/commands.ts";
 import { createConnection } from "./client/connection.ts";
@@ -22,7 +23,6 @@ import {
   writeScript,
 } from "./scripts/session-scripts.ts";
 import { fromStored, toStored, toStoredHead } from "./stored-session.ts";
-import { createTurns } from "../kit/turns.ts";
 
 export interface RedisSessionsOptions extends StoreOptions {
   /** A connected client of `redis` or `ioredis`. It stays the host's: `close` does not end it. */
@@ -35,8 +35,6 @@ export interface RedisSessionsOptions extends StoreOptions {
   readonly logger?: Pick<Logger, "warn">;
 }
 
-// With one writer per thread a conflict is rare; so many in a row mean that something is wrong.
-const writeAttempts = 50;
 const cleanupSize = 500;
 
 /**
@@ -49,9 +47,9 @@ const cleanupSize = 500;
  * ```
  */
 export function redisSessions(options: RedisSessionsOptions): SessionStore {
-  const { prefix = "agui", commandMs = 2_000, maxSessions } = options;
+  const { prefix = "agui", commandMs = 2_000 } = options;
   const settings = toStoreSettings(options);
-  const { clock, leaseMs, prune, ttlMs } = settings;
+  const { clock, leaseMs, maxSessions, prune, ttlMs } = settings;
   const commands = toCommands(options.client);
   const keys = createKeys(prefix);
   const connection = createConnection({ commands, commandMs, clock });
@@ -64,7 +62,6 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     onRenew: (key) => count(key, ttlMs + leaseMs),
   });
   void checkEvictionPolicy(connection, options.logger);
-  const turns = createTurns();
   const threads = createSessionList({ connection, keys, ttlMs });
 
   async function get(key: ThreadKey): Promise<Session | undefined> {
@@ -73,8 +70,12 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     return json ? fromStored(key, json, Number(at)) : undefined;
   }
 
-  /** False: another one was faster. */
-  async function put(session: Session, before: number, by?: Lease): Promise<boolean> {
+  /** `conflict`: another one was faster. */
+  async function put(
+    session: Session,
+    before: number,
+    by?: Lease,
+  ): Promise<"ok" | "conflict" | "lost"> {
     const { session: name, lease } = keys.thread(session);
     const { version, lastActivity } = session;
     const json = toStored(session);
@@ -83,10 +84,9 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     const listed = [toStoredHead(session), session.agentId];
     const args = [ttlMs, leaseMs, before, ...fields, ...holder, ...listed];
     const answer = await connection.run(writeScript, { keys: [name, lease], args });
-    if (by && answer === "lost") throw runs.lose(by);
-    if (answer !== "ok") return false;
+    if (answer !== "ok") return answer === "lost" ? "lost" : "conflict";
     await Promise.all([threads.add(session, lastActivity), count(session, ttlMs)]);
-    return true;
+    return "ok";
   }
 
   /** Moves the expiry of a session in the index. With a limit it may be a new one; false: one too many. */
@@ -95,23 +95,16 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     return (await connection.run(admitScript, call)) === 1;
   }
 
-  async function change(...[key, changes, options = {}]: UpdateArguments): Promise<Session> {
-    const { ifVersion, lease } = options;
-    for (let attempt = 0; attempt < writeAttempts; attempt++) {
+  const update = createUpdates<{ session: Session; now: number }>({
+    prune,
+    async find(key) {
       const session = await get(key);
-      if (!session) {
-        if (lease && !(await runs.isHeld(lease))) throw runs.lose(lease);
-        throw sessionNotFound(key);
-      }
-      const now = dateOf(clock);
-      const changed = changeSession(session, changes, { ...prune, now, ifVersion });
-      if (await put(changed, session.version, lease)) return changed;
-    }
-    throw new AgentError(
-      "thread-busy",
-      `Session "${key.threadId}" has too many concurrent writes.`,
-    );
-  }
+      return session && { session, now: dateOf(clock) };
+    },
+    write: (changed, { session }, lease) => put(changed, session.version, lease),
+    isHeld: runs.isHeld,
+    lost: runs.lost,
+  });
 
   async function cleanupExpired(): Promise<number> {
     let removed = 0;
@@ -137,16 +130,15 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     get,
     async create(key, init) {
       const session = newSession(key, init, dateOf(clock));
-      const limit = Math.min(maxSessions ?? Infinity, init.maxSessions ?? Infinity);
+      const limit = Math.min(maxSessions, init.maxSessions ?? Infinity);
       const fits = Math.min(limit, Number.MAX_SAFE_INTEGER);
       if (!(await get(key)) && !(await count(key, ttlMs, fits))) {
         throw tooManySessions(limit);
       }
-      if (await put(session, 0)) return session;
+      if ((await put(session, 0)) === "ok") return session;
       throw sessionExists(key);
     },
-    // In turn within a process: only two processes can be in each other's way.
-    update: (...update) => turns(memberOf(update[0]), () => change(...update)),
+    update,
     async delete(key) {
       const [isDeleted] = await Promise.all([
         runs.deleteThread(key),
@@ -178,8 +170,6 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     },
   };
 }
-
-type UpdateArguments = Parameters<SessionStore["update"]>;
 
 function memberOf({ principal, threadId }: ThreadKey): string {
   return `${encodePart(principal)}:${encodePart(threadId)}`;

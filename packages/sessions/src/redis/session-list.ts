@@ -3,7 +3,8 @@ import type { RedisConnection } from "./client/connection.ts";
 import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
 import { fromStored, fromStoredHead } from "./stored-session.ts";
-import { toListed } from "../kit/session-list.ts";
+import { fromCursor, toListed, toPage } from "../kit/sessions/session-list.ts";
+import type { ListPlace } from "../kit/sessions/session-list.ts";
 
 /** A principal's threads, the latest first. */
 export interface SessionList {
@@ -38,12 +39,12 @@ export function createSessionList(options: SessionListOptions): SessionList {
 
   return {
     async add({ principal, threadId, agentId }, lastActivity) {
+      const { score, thread } = toRow({ lastActivity, name: threadId });
       const oldest = lastActivity - ttlMs - idleMs;
       const indexes = [keys.list(principal), keys.list(principal, agentId)];
-      // The latest has the lowest score: Redis sorts names upwards too.
       await Promise.all(
         indexes.flatMap((index) => [
-          connection.call("ZADD", index, "LT", -lastActivity, encodePart(threadId)),
+          connection.call("ZADD", index, "LT", score, thread),
           connection.call("ZREMRANGEBYSCORE", index, `(${-oldest}`, "+inf"),
           connection.call("PEXPIRE", index, ttlMs + idleMs),
         ]),
@@ -53,36 +54,29 @@ export function createSessionList(options: SessionListOptions): SessionList {
     async list({ principal, agentId: agent, limit, cursor }) {
       const agentId = agent || undefined;
       const index = keys.list(principal, agentId);
-      const after = parseCursor(cursor);
-      const items: ListedSession[] = [];
+      const after = cursor === undefined ? undefined : toRow(fromCursor(cursor));
+      const found: { readonly row: Row; readonly session: ListedSession }[] = [];
       const gone: string[] = [];
-      let last: Row | undefined;
-      let next: string | undefined;
       const size = limit + 1;
-      for (let skip = 0; next === undefined; skip += size) {
-        const rows = await readRows({ connection, index, from: after.score, skip, size });
-        const found = await Promise.all(
+      for (let skip = 0; found.length < size; skip += size) {
+        const rows = await readRows({ connection, index, from: after?.score, skip, size });
+        const heads = await Promise.all(
           rows.map(({ thread }) => head({ principal, threadId: decodePart(thread) })),
         );
         for (const [place, row] of rows.entries()) {
-          const session = found[place];
+          const session = heads[place];
           // A thread that was deleted and made again may have another agent.
           if (!session || (agentId !== undefined && session.agentId !== agentId)) {
             gone.push(row.thread);
-            continue;
-          }
-          if (!isAfter(row, after)) continue;
-          if (items.length === limit) {
-            next = last && `${last.score}:${last.thread}`;
-            break;
-          }
-          items.push(session);
-          last = row;
+          } else if (!after || isAfter(row, after)) found.push({ row, session });
         }
         if (rows.length < size) break;
       }
       if (gone.length > 0) await connection.call("ZREM", index, ...gone);
-      return { items, next };
+      return toPage(found, limit, {
+        item: ({ session }) => session,
+        place: ({ row }) => ({ lastActivity: -row.score, name: decodePart(row.thread) }),
+      });
     },
   };
 }
@@ -95,12 +89,12 @@ interface Row {
 async function readRows(range: {
   connection: RedisConnection;
   index: string;
-  from: number;
+  from: number | undefined;
   skip: number;
   size: number;
 }): Promise<Row[]> {
   const { connection, index, from, skip, size } = range;
-  const bounds = [from === Number.NEGATIVE_INFINITY ? "-inf" : from, "+inf", "BYSCORE"];
+  const bounds = [from ?? "-inf", "+inf", "BYSCORE"];
   const limit = ["LIMIT", skip, size, "WITHSCORES"];
   const reply = (await connection.call("ZRANGE", index, ...bounds, ...limit)) as unknown[];
   // RESP 3 answers in pairs, RESP 2 in one list.
@@ -112,11 +106,9 @@ async function readRows(range: {
   return rows;
 }
 
-// A place in the order, not a thread: it stays where it is when the thread moves or goes.
-function parseCursor(cursor = ""): Row {
-  const [, score, thread] = /^(-?\d+):(.*)$/.exec(cursor) ?? [];
-  if (score === undefined) return { thread: "", score: Number.NEGATIVE_INFINITY };
-  return { thread: thread ?? "", score: Number(score) };
+// The latest has the lowest score: Redis sorts names upwards too.
+function toRow({ lastActivity, name }: ListPlace): Row {
+  return { thread: encodePart(name), score: -lastActivity };
 }
 
 function isAfter(row: Row, after: Row): boolean {

@@ -1,5 +1,5 @@
 import type { ListedSession, Session, ThreadKey } from "@holodeck/agui-core";
-import { toListed } from "../kit/session-list.ts";
+import { toListed } from "../kit/sessions/session-list.ts";
 
 /** Everything except what is in the key and what changes without it. */
 export function toStored(session: Session): string {

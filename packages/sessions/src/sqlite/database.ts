@@ -1,4 +1,5 @@
 import { AgentError } from "@holodeck/agui-core";
+import { storeRefuses } from "../kit/storage/store-errors.ts";
 import type { SqliteConnection, Statement } from "./load-sqlite.ts";
 
 /** An open database: prepared statements, and transactions that either happen or do not. */
@@ -57,12 +58,17 @@ export function resultCode(error: unknown): number | undefined {
   return code === "ERR_SQLITE_ERROR" && typeof errcode === "number" ? errcode & 0xff : undefined;
 }
 
+const readOnly = 8;
+const full = 13;
+
 // SQLite's messages may name files: they stay in the cause, which no client receives.
 function guarded<T>(work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    if (resultCode(cause) === undefined) throw cause;
+    const code = resultCode(cause);
+    if (code === undefined) throw cause;
+    if (code === readOnly || code === full) throw storeRefuses(cause);
     throw new AgentError("store-unavailable", "The session database did not respond.", { cause });
   }
 }

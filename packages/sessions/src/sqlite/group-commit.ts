@@ -1,10 +1,9 @@
-import { AgentError } from "@holodeck/agui-core";
-import type { Lease, LogEntry } from "@holodeck/agui-core";
+import type { AgentError, Lease, LogEntry } from "@holodeck/agui-core";
+import { toEntryBatch } from "../kit/runs/entry-rows.ts";
+import type { EntryBatch } from "../kit/runs/entry-rows.ts";
+import { doesNotFollow, runLost } from "../kit/storage/store-errors.ts";
 import type { Database } from "./database.ts";
-import { assertFollows } from "../kit/assert-follows.ts";
-import { runLost } from "../kit/store-errors.ts";
-import { toBatch } from "./run-rows.ts";
-import type { Batch, RunRows } from "./run-rows.ts";
+import type { RunRows } from "./run-rows.ts";
 
 export interface GroupCommit {
   append(lease: Lease, entries: readonly LogEntry[]): Promise<void>;
@@ -14,7 +13,7 @@ export interface GroupCommit {
 
 interface Waiting {
   readonly lease: Lease;
-  readonly batch: Batch;
+  readonly batch: EntryBatch;
   resolve(): void;
   reject(reason: unknown): void;
 }
@@ -42,7 +41,7 @@ export function createGroupCommit(
         const expiresAt = on.expiresAt();
         for (const one of group) {
           if (!runs.append(one.lease, one.batch, expiresAt)) {
-            refused.set(one, commitRefusal(runs, one.lease, one.batch.from));
+            refused.set(one, commitRefusal(runs, one.lease, one.batch.first));
           }
         }
       });
@@ -65,8 +64,7 @@ export function createGroupCommit(
   return {
     append(lease, entries) {
       return new Promise((resolve, reject) => {
-        assertFollows(lease.runId, entries[0]!.from - 1, entries);
-        const batch = toBatch(entries);
+        const batch = toEntryBatch(lease.runId, entries);
         if (waiting.push({ lease, batch, resolve, reject }) === 1) setImmediate(flush);
       });
     },
@@ -78,10 +76,5 @@ export function createGroupCommit(
 export function commitRefusal(runs: RunRows, lease: Lease, from: number): AgentError {
   const row = runs.byFence(lease.fence);
   const isOwned = row?.status === "running" && row.last !== from - 1;
-  return isOwned
-    ? new AgentError(
-        "internal",
-        `Run "${lease.runId}": offset ${from} does not follow ${row.last}.`,
-      )
-    : runLost(lease.runId);
+  return isOwned ? doesNotFollow(lease.runId, from, row.last) : runLost(lease.runId);
 }

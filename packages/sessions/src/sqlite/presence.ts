@@ -1,17 +1,11 @@
 import type { Clock, Lease, RunCommand, RunKey } from "@holodeck/agui-core";
-import { createCommandInbox } from "../kit/command-inbox.ts";
-import type { CommandInbox, CommandListener } from "../kit/command-inbox.ts";
-import { createOwnLease } from "../kit/own-lease.ts";
+import { beatsPerLease, createOwnedRuns } from "../kit/runs/owned-runs.ts";
+import type { OwnedRuns } from "../kit/runs/owned-runs.ts";
+import { createHeartbeat } from "../kit/storage/heartbeat.ts";
 import type { Database } from "./database.ts";
 
 // Other processes are noticed so often, and only while this one owns or follows a run.
 const pollMs = 100;
-
-interface Owned {
-  /** Calls the listeners of the lease. */
-  readonly lose: () => void;
-  readonly inbox: CommandInbox;
-}
 
 interface CommandRow {
   readonly id: number;
@@ -30,14 +24,9 @@ export interface Presence {
   /** The name of this process in the database. */
   readonly id: string;
   readonly closed: boolean;
+  /** By their fences. */
+  readonly owned: OwnedRuns<number>;
   own(key: RunKey, fence: number): Lease;
-  owns(fence: number): boolean;
-  /** Stops renewing the run here. */
-  disown(fence: number): void;
-  /** The run was taken over: its owner is notified. */
-  lose(fence: number): void;
-  deliver(fence: number, command: RunCommand): void;
-  listen(fence: number, on: CommandListener): () => void;
   watch(fence: number): () => void;
   watchers(fence: number): number;
   wait(fence: number, sleeper: Sleeper): () => void;
@@ -51,26 +40,26 @@ export function createPresence(
   { clock, leaseMs, leaseNow }: { clock: Clock; leaseMs: number; leaseNow(): number },
 ): Presence {
   const id = crypto.randomUUID();
-  const owned = new Map<number, Owned>();
+  const owned = createOwnedRuns({ idOf: ({ fence }: Lease) => fence });
   const watched = new Map<number, number>();
   const waiters = new Map<number, Set<Sleeper>>();
-  let heartbeat: unknown;
   let poll: NodeJS.Timeout | undefined;
   let version: number | undefined;
   let closed = false;
 
   const isBusy = (): boolean => !closed && (owned.size > 0 || watched.size > 0);
 
+  const beats = { ms: leaseMs / beatsPerLease, isNeeded: isBusy, beat };
+  const heartbeat = createHeartbeat({ clock, ...beats });
+
   function arm(): void {
     if (!isBusy()) return;
-    heartbeat ??= clock.setTimeout(beat, leaseMs / 3);
+    heartbeat.arm();
     // Real time, independent of the clock: polling replaces a message from another process.
     poll ??= setTimeout(look, pollMs).unref();
   }
 
   function beat(): void {
-    heartbeat = undefined;
-    arm();
     const expiresAt = leaseNow() + leaseMs;
     try {
       const gone = db.write(() => {
@@ -78,11 +67,9 @@ export function createPresence(
         const renew = db.sql(
           "UPDATE runs SET expires_at = ? WHERE fence = ? AND status = 'running'",
         );
-        return [...owned.keys()].filter(
-          (fence) => Number(renew.run(expiresAt, fence).changes) === 0,
-        );
+        return owned.ids().filter((fence) => Number(renew.run(expiresAt, fence).changes) === 0);
       });
-      gone.forEach(lose);
+      gone.forEach(owned.lose);
     } catch {
       // The next beat tries again; a lease that meanwhile ran out is noticed by the next append.
     }
@@ -107,8 +94,8 @@ export function createPresence(
       // Checked again soon; a read or append meanwhile gets the error.
       return;
     }
-    for (const { fence, value } of commands) deliver(fence, JSON.parse(value) as RunCommand);
-    gone.forEach(lose);
+    for (const { fence, value } of commands) owned.deliver(fence, JSON.parse(value) as RunCommand);
+    gone.forEach(owned.lose);
     for (const set of waiters.values()) for (const sleeper of set) sleeper.wake();
   }
 
@@ -128,17 +115,7 @@ export function createPresence(
 
   function closedByOthers(): number[] {
     const running = db.sql("SELECT 1 FROM runs WHERE fence = ? AND status = 'running'");
-    return [...owned.keys()].filter((fence) => !running.get(fence));
-  }
-
-  function lose(fence: number): void {
-    const run = owned.get(fence);
-    owned.delete(fence);
-    run?.lose();
-  }
-
-  function deliver(fence: number, command: RunCommand): void {
-    owned.get(fence)?.inbox.deliver(command);
+    return owned.ids().filter((fence) => !running.get(fence));
   }
 
   function saveWatchers(fence: number, expiresAt: number): void {
@@ -173,17 +150,12 @@ export function createPresence(
     get closed() {
       return closed;
     },
+    owned,
     own(key, fence) {
-      const { lease, lose: loseLease } = createOwnLease(key, fence);
-      owned.set(fence, { lose: loseLease, inbox: createCommandInbox() });
+      const lease = owned.add(key, fence);
       arm();
       return lease;
     },
-    owns: (fence) => owned.has(fence),
-    disown: (fence) => void owned.delete(fence),
-    lose,
-    deliver,
-    listen: (fence, on) => owned.get(fence)?.inbox.listen(on) ?? (() => {}),
     watch(fence) {
       count(fence, 1);
       return () => count(fence, -1);
@@ -211,19 +183,19 @@ export function createPresence(
     },
     close() {
       closed = true;
-      if (heartbeat !== undefined) clock.clearTimeout(heartbeat);
+      heartbeat.stop();
       clearTimeout(poll);
       try {
         db.write(() => {
           db.sql("DELETE FROM watchers WHERE process = ?").run(id);
           // The next process need not wait for the leases to expire.
           const release = db.sql("UPDATE runs SET expires_at = 0 WHERE fence = ?");
-          for (const fence of owned.keys()) release.run(fence);
+          for (const fence of owned.ids()) release.run(fence);
         });
       } catch {
         // Then they run out by themselves.
       }
-      for (const fence of owned.keys()) lose(fence);
+      owned.ids().forEach(owned.lose);
       for (const set of waiters.values()) for (const sleeper of set) sleeper.wake();
     },
   };

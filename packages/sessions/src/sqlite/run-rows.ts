@@ -1,7 +1,9 @@
 import type { LogEntry, RunKey, RunRecord, RunStatus, ThreadKey } from "@holodeck/agui-core";
-import { mergeEntries } from "../kit/merge-entries.ts";
+import { fromEntryRow } from "../kit/runs/entry-rows.ts";
+import type { EntryBatch, EntryRow } from "../kit/runs/entry-rows.ts";
+import { toRunRecord } from "../kit/runs/run-record.ts";
 import type { Database } from "./database.ts";
-import { fromText, toKeyText } from "../kit/key-text.ts";
+import { fromText, toKeyText } from "../kit/storage/key-text.ts";
 
 /** A run as it is stored. */
 export interface RunRow {
@@ -18,21 +20,6 @@ export interface RunRow {
   readonly expires_at: number;
   readonly lease_ms: number;
   readonly ended_at: number | null;
-}
-
-/** Entries ready to be stored: neighbouring deltas merged, as JSON. */
-export interface Batch {
-  readonly from: number;
-  readonly to: number;
-  readonly bytes: number;
-  readonly rows: readonly {
-    readonly first: number;
-    readonly last: number;
-    readonly at: number;
-    readonly bytes: number;
-    readonly cuts: string | null;
-    readonly event: string;
-  }[];
 }
 
 export interface RunRows {
@@ -52,7 +39,7 @@ export interface RunRows {
   /**
    * Renews the lease as well. False when the run is not running with this fence, or is at another offset.
    */
-  append(run: RunKey & { fence: number }, batch: Batch, expiresAt: number): boolean;
+  append(run: RunKey & { fence: number }, batch: EntryBatch, expiresAt: number): boolean;
   end(fence: number, status: RunStatus, at: number): void;
   entries(fence: number, after: number, limit: number): LogEntry[];
   remove(fence: number): void;
@@ -131,6 +118,7 @@ export function createRunRows(
       return Number(lastInsertRowid);
     },
     append({ fence, principal, runId }, batch, expiresAt) {
+      const sizes = batch.rows.map(bytesOf);
       const size = db
         .sql(
           `UPDATE runs SET last = ?, bytes = bytes + ?, rows = rows + ?,
@@ -139,21 +127,21 @@ export function createRunRows(
            RETURNING bytes, rows`,
         )
         .get(
-          batch.to,
-          batch.bytes,
+          batch.last,
+          sizes.reduce((sum, bytes) => sum + bytes, 0),
           batch.rows.length,
           expiresAt,
           fence,
           toKeyText(principal),
           toKeyText(runId),
-          batch.from - 1,
+          batch.first - 1,
         ) as { bytes: number; rows: number } | undefined;
       if (!size) return false;
       const insert = db.sql(
         "INSERT INTO entries (fence, last, first, at, bytes, cuts, event) VALUES (?, ?, ?, ?, ?, ?, ?)",
       );
-      for (const { last, first, at, bytes, cuts, event } of batch.rows) {
-        insert.run(fence, last, first, at, bytes, cuts, event);
+      for (const [index, { last, first, at, cuts, event }] of batch.rows.entries()) {
+        insert.run(fence, last, first, at, sizes[index]!, cuts, event);
       }
       if (size.rows > runLogEvents || size.bytes > runLogBytes) trim(fence, size);
       return true;
@@ -169,7 +157,7 @@ export function createRunRows(
            WHERE fence = ? AND last > ? ORDER BY last LIMIT ?`,
         )
         .all(fence, after, Number.isFinite(limit) ? limit : -1) as EntryRow[];
-      return rows.map(toEntry);
+      return rows.map(fromEntryRow);
     },
     remove: (fence) => void db.sql("DELETE FROM runs WHERE fence = ?").run(fence),
     removeThread({ principal, threadId }) {
@@ -187,47 +175,19 @@ export function createRunRows(
   };
 }
 
-interface EntryRow {
-  readonly first: number;
-  readonly last: number;
-  readonly at: number;
-  readonly cuts: string | null;
-  readonly event: string;
+function bytesOf({ event, cuts }: EntryRow): number {
+  return Buffer.byteLength(event) + (cuts?.length ?? 0) + rowOverhead;
 }
 
-function toEntry({ first, last, at, cuts, event }: EntryRow): LogEntry {
-  return {
-    from: first,
-    to: last,
-    at,
-    event: JSON.parse(event) as LogEntry["event"],
-    cuts: cuts === null ? undefined : (JSON.parse(cuts) as number[]),
-  };
-}
-
-export function toRunRecord(row: RunRow): RunRecord {
+export function keyOf(row: RunRow): RunKey {
   return {
     principal: fromText(row.principal),
     threadId: fromText(row.thread_id),
     runId: fromText(row.run_id),
-    format: 1,
-    agentId: row.agent_id,
-    protocolVersion: row.protocol_version ?? undefined,
-    status: row.status,
-    first: row.first,
-    last: row.last,
   };
 }
 
-/** Merges the deltas of one append and makes text of them, before any transaction is open. */
-export function toBatch(entries: readonly LogEntry[]): Batch {
-  let total = 0;
-  const rows = mergeEntries(entries).map(({ from, to, at, event, cuts }) => {
-    const text = JSON.stringify(event);
-    const places = cuts ? JSON.stringify(cuts) : null;
-    const bytes = Buffer.byteLength(text) + (places?.length ?? 0) + rowOverhead;
-    total += bytes;
-    return { first: from, last: to, at, bytes, cuts: places, event: text };
-  });
-  return { from: entries[0]!.from, to: entries.at(-1)!.to, bytes: total, rows };
+export function recordOf(row: RunRow): RunRecord {
+  const { agent_id: agentId, protocol_version: protocolVersion, status, first, last } = row;
+  return toRunRecord(keyOf(row), { agentId, protocolVersion, status, first, last });
 }

@@ -1,4 +1,3 @@
-import { AgentError } from "@holodeck/agui-core";
 import type {
   ActiveFold,
   HistoryOwner,
@@ -7,8 +6,9 @@ import type {
   Pending,
   Session,
 } from "@holodeck/agui-core";
-import type { MessageRow } from "./compare-messages.ts";
-import { fromText } from "../kit/key-text.ts";
+import type { MessageRow } from "../kit/sessions/compare-messages.ts";
+import { joinSession } from "../kit/sessions/session-parts.ts";
+import { fromText } from "../kit/storage/key-text.ts";
 
 /** What a list needs of a session. */
 export interface ListedRow {
@@ -58,36 +58,21 @@ export function toListedSession(row: ListedRow): ListedSession {
 }
 
 export function toSession(row: SessionRow, messages: readonly MessageRow[]): Session {
-  const { activeRunId: _, ...head } = toListedSession(row);
-  return {
-    ...head,
-    messages: messages.map(({ value }) => JSON.parse(value) as Message),
+  const values = messages.map(({ value }) => JSON.parse(value) as Message);
+  return joinSession(toListedSession(row), values, {
     state: parsed<unknown>(row.state),
-    pending: JSON.parse(row.pending) as Pending[],
-    active: parsed<ActiveFold>(row.active),
-    times: parsed<Session["times"]>(row.times),
-    historyOwner: row.history_owner ?? undefined,
-    pruned: parsed<Session["pruned"]>(row.pruned),
-    pastRuns: parsed<Session["pastRuns"]>(row.past_runs),
-    claimed: parsed<Session["claimed"]>(row.claimed),
-  };
+    rest: {
+      pending: JSON.parse(row.pending) as Pending[],
+      active: parsed<ActiveFold>(row.active),
+      times: parsed<Session["times"]>(row.times),
+      historyOwner: row.history_owner ?? undefined,
+      pruned: parsed<Session["pruned"]>(row.pruned),
+      pastRuns: parsed<Session["pastRuns"]>(row.past_runs),
+      claimed: parsed<Session["claimed"]>(row.claimed),
+    },
+  });
 }
 
 function parsed<T>(json: string | null): T | undefined {
   return json === null ? undefined : (JSON.parse(json) as T);
-}
-
-/** Where a list goes on after this row. */
-export function toCursor(row: ListedRow): string {
-  return Buffer.from(JSON.stringify([row.last_activity, row.thread_id])).toString("base64url");
-}
-
-export function fromCursor(cursor: string): { at: number; id: string } {
-  try {
-    const [at, id] = JSON.parse(String(Buffer.from(cursor, "base64url"))) as [unknown, unknown];
-    if (typeof at === "number" && typeof id === "string") return { at, id };
-  } catch {
-    // Reported below, like a cursor of another shape.
-  }
-  throw new AgentError("invalid-request", "The cursor is not valid.");
 }

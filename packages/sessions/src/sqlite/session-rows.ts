@@ -5,15 +5,16 @@ import type {
   SessionInit,
   ThreadKey,
 } from "@holodeck/agui-core";
-import type { PruneOptions } from "../kit/prune-messages.ts";
-import { sessionNotFound } from "../kit/store-errors.ts";
-import { changeSession, newSession } from "../kit/session-record.ts";
+import type { PruneOptions } from "../kit/sessions/prune-messages.ts";
+import { sessionNotFound } from "../kit/storage/store-errors.ts";
+import { changeSession, newSession } from "../kit/sessions/session-record.ts";
 import type { Database } from "./database.ts";
-import { fromText, toKeyText } from "../kit/key-text.ts";
+import { fromText, toKeyText } from "../kit/storage/key-text.ts";
 import { holds } from "./lease-time.ts";
-import { compareMessages } from "./compare-messages.ts";
-import type { MessageRow } from "./compare-messages.ts";
-import { fromCursor, listedColumns, toCursor, toListedSession, toSession } from "./session-row.ts";
+import { compareMessages } from "../kit/sessions/compare-messages.ts";
+import type { MessageRow } from "../kit/sessions/compare-messages.ts";
+import { fromCursor, toPage } from "../kit/sessions/session-list.ts";
+import { listedColumns, toListedSession, toSession } from "./session-row.ts";
 import type { ListedRow, SessionRow } from "./session-row.ts";
 
 /** When a session counts as expired: used last at or before `deadline`, without a run whose lease holds. */
@@ -204,12 +205,16 @@ export function createSessionRows(db: Database): SessionRows {
           deadline,
           leaseNow,
           ...(agentId ? [agentId] : []),
-          ...(start ? [start.at, start.at, start.id] : []),
+          ...(start ? [start.lastActivity, start.lastActivity, toKeyText(start.name)] : []),
           limit + 1,
         ) as ListedRow[];
-      const items = rows.slice(0, limit).map(toListedSession);
-      const last = rows[limit - 1];
-      return { items, next: rows.length > limit && last ? toCursor(last) : undefined };
+      return toPage(rows, limit, {
+        item: toListedSession,
+        place: ({ last_activity, thread_id }) => ({
+          lastActivity: last_activity,
+          name: fromText(thread_id),
+        }),
+      });
     },
   };
 }

@@ -1,9 +1,9 @@
 import { AgentError } from "@holodeck/agui-core";
 import { dateOf } from "@holodeck/agui-core/internal";
 import type { BlobKey, BlobStore, Clock, Json } from "@holodeck/agui-core";
-import { blobGone, blobTaken, inPieces } from "../kit/blob-pieces.ts";
+import { blobGone, blobTaken, writePieces } from "../kit/storage/blob-pieces.ts";
 import type { Database } from "./database.ts";
-import { toKeyText } from "../kit/key-text.ts";
+import { toKeyText } from "../kit/storage/key-text.ts";
 
 export interface SqliteBlobs extends BlobStore {
   /** Removes some of what has expired; true when there may be more. */
@@ -77,21 +77,20 @@ export function createSqliteBlobs(db: Database, clock: Clock): SqliteBlobs {
   return {
     async put(key, bytes, { ttlMs, metadata }) {
       const blob = reserve(key, ttlMs, metadata);
-      try {
-        let size = 0;
-        let position = 0;
-        for await (const piece of inPieces(bytes, pieceBytes)) {
-          if (isClosed || !write(blob, position++, piece)) throw blobGone(key);
-          size += piece.byteLength;
-        }
-        const finish = "UPDATE blobs SET size = ?, expires_at = ? WHERE id = ?";
-        const { changes } = db.write(() => db.sql(finish).run(size, dateOf(clock) + ttlMs, blob));
-        if (Number(changes) === 0) throw blobGone(key);
-      } catch (error) {
-        // One that was closed meanwhile leaves it to the next sweep.
-        if (!isClosed) db.write(() => remove(blob));
-        throw error;
-      }
+      await writePieces(bytes, pieceBytes, {
+        write(piece, place) {
+          if (isClosed || !write(blob, place, piece)) throw blobGone(key);
+        },
+        finish(size) {
+          const finish = "UPDATE blobs SET size = ?, expires_at = ? WHERE id = ?";
+          const { changes } = db.write(() => db.sql(finish).run(size, dateOf(clock) + ttlMs, blob));
+          if (Number(changes) === 0) throw blobGone(key);
+        },
+        drop() {
+          // One that was closed meanwhile leaves it to the next sweep.
+          if (!isClosed) db.write(() => remove(blob));
+        },
+      });
     },
     async get(key) {
       const row = db.read(() => live(key));

@@ -1,4 +1,4 @@
-import { cutAfter, isAgentError } from "@holodeck/agui-core";
+import { isAgentError } from "@holodeck/agui-core";
 import { dateOf } from "@holodeck/agui-core/internal";
 import type {
   Clock,
@@ -9,14 +9,17 @@ import type {
   RunLog,
   ThreadKey,
 } from "@holodeck/agui-core";
-import { isUsedRun, lostEntry } from "../kit/lost-run.ts";
-import { replayGone, runLost, runNotFound } from "../kit/store-errors.ts";
+import { isUsedRun, lostEntry } from "../kit/runs/lost-run.ts";
+import { toEntryBatch } from "../kit/runs/entry-rows.ts";
+import { readableAfter } from "../kit/runs/run-record.ts";
+import { wakened } from "../kit/runs/waiting.ts";
+import { runLost, runNotFound, storeClosed } from "../kit/storage/store-errors.ts";
 import type { Database } from "./database.ts";
 import { createGroupCommit, commitRefusal } from "./group-commit.ts";
-import { fromText } from "../kit/key-text.ts";
+import { fromText } from "../kit/storage/key-text.ts";
 import { createLeaseTime, isHeld } from "./lease-time.ts";
 import { createPresence } from "./presence.ts";
-import { createRunRows, toBatch, toRunRecord } from "./run-rows.ts";
+import { createRunRows, keyOf, recordOf } from "./run-rows.ts";
 import type { RunRow } from "./run-rows.ts";
 
 export interface SqliteLogOptions {
@@ -60,12 +63,12 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
   const commits = createGroupCommit(db, rows, {
     expiresAt,
     written: (fence) => presence.wake([fence]),
-    lost: (fence) => presence.lose(fence),
+    lost: presence.owned.lose,
   });
 
   function isDead(row: RunRow): boolean {
     if (row.status !== "running" || isHeld(row, leaseNow())) return false;
-    return !presence.owns(row.fence);
+    return !presence.owned.has(row.fence);
   }
 
   /** The row, after a run whose owner has died was closed. */
@@ -97,12 +100,9 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
   }
 
   function closeLost(row: RunRow): void {
-    const runId = fromText(row.run_id);
-    rows.append(
-      { principal: fromText(row.principal), threadId: "", runId, fence: row.fence },
-      toBatch([lostEntry(row.last + 1, dateOf(clock))]),
-      row.expires_at,
-    );
+    const run = { ...keyOf(row), fence: row.fence };
+    const batch = toEntryBatch(run.runId, [lostEntry(row.last + 1, dateOf(clock))]);
+    rows.append(run, batch, row.expires_at);
     rows.end(row.fence, "lost", dateOf(clock));
   }
 
@@ -111,18 +111,17 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     return row && fromText(row.thread_id) === key.threadId ? row : undefined;
   }
 
-  function slice(row: RunRow, after: number, limit: number): LogEntry[] {
-    if (after < row.first - 1) {
-      throw replayGone(fromText(row.run_id), row.first, after);
-    }
-    return rows.entries(row.fence, after, limit).map((entry) => cutAfter(entry, after));
+  function slice(row: RunRow, after: number, limit: number): readonly LogEntry[] {
+    const { first, last } = row;
+    const entries = rows.entries(row.fence, after, limit);
+    return readableAfter(fromText(row.run_id), { first, last, entries }, after);
   }
 
   function send(key: RunKey, command: RunCommand): boolean {
     const row = ofKey(key);
     if (row?.status !== "running") return false;
-    if (presence.owns(row.fence)) {
-      presence.deliver(row.fence, command);
+    if (presence.owned.has(row.fence)) {
+      presence.owned.deliver(row.fence, command);
       return true;
     }
     return db.write(() => {
@@ -142,9 +141,9 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
       const ended: number[] = [];
       const found = db.write(() => {
         const old = settle(rows.byRun(key.principal, key.runId), ended);
-        if (old && isUsed(old)) return { busy: toRunRecord(old) };
+        if (old && isUsed(old)) return { busy: recordOf(old) };
         const holder = settle(rows.byThread(key), ended);
-        if (holder?.status === "running") return { busy: toRunRecord(holder) };
+        if (holder?.status === "running") return { busy: recordOf(holder) };
         if (old) {
           rows.remove(old.fence);
           ended.push(old.fence);
@@ -161,29 +160,29 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
       commits.flush();
       try {
         db.write(() => {
-          if (!rows.append(lease, toBatch([terminal]), expiresAt())) {
+          if (!rows.append(lease, toEntryBatch(lease.runId, [terminal]), expiresAt())) {
             throw commitRefusal(rows, lease, terminal.from);
           }
           rows.end(lease.fence, status, dateOf(clock));
         });
       } catch (error) {
         const code = isAgentError(error) ? error.code : undefined;
-        if (code === "run-lost") presence.lose(lease.fence);
+        if (code === "run-lost") presence.owned.lose(lease.fence);
         // An owner whose end cannot be stored is done all the same: its lease must run out.
-        else if (code !== "internal") presence.disown(lease.fence);
+        else if (code !== "internal") presence.owned.release(lease.fence);
         throw error;
       }
-      presence.disown(lease.fence);
+      presence.owned.release(lease.fence);
       presence.wake([lease.fence]);
     },
     find(principal, runId) {
       const row = settled(() => rows.byRun(principal, runId));
-      return row && toRunRecord(row);
+      return row && recordOf(row);
     },
     active(key) {
       // Reading a dead holder closes it, so it is not found afterwards.
       const row = settled(() => rows.byThread(key));
-      return row && toRunRecord(row);
+      return row && recordOf(row);
     },
     read(key, after, limit = Number.POSITIVE_INFINITY) {
       const row = ofKey(key);
@@ -198,7 +197,8 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
       const unwatch = presence.watch(fence);
       try {
         let at = after;
-        while (!signal.aborted && !presence.closed) {
+        while (!signal.aborted) {
+          if (presence.closed) throw storeClosed();
           if (!settled(() => rows.byFence(fence))) return;
           const { row, entries } = db.read(() => {
             const row = rows.byFence(fence);
@@ -208,15 +208,9 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
             at = entries.at(-1)!.to;
             yield entries;
           } else if (row?.status === "running") {
-            await new Promise<void>((resolve) => {
-              const stop = presence.wait(fence, { wake: done, expiresAt: row.expires_at });
-              function done(): void {
-                stop();
-                signal.removeEventListener("abort", done);
-                resolve();
-              }
-              signal.addEventListener("abort", done, { once: true });
-            });
+            await wakened(signal, (wake) =>
+              presence.wait(fence, { wake, expiresAt: row.expires_at }),
+            );
           } else {
             return;
           }
@@ -231,7 +225,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     },
     send,
     requestStop: (key) => send(key, { type: "stop" }),
-    commands: (lease, on) => presence.listen(lease.fence, on),
+    commands: presence.owned.listen,
     assertHeld({ fence, principal, runId }) {
       const row = rows.byFence(fence);
       const isOurs =
@@ -243,7 +237,7 @@ export function createSqliteLog(db: Database, options: SqliteLogOptions): Sqlite
     },
     deleteThread: (key) => rows.removeThread(key),
     forget(fences) {
-      fences.forEach(presence.lose);
+      fences.forEach(presence.owned.lose);
       presence.wake(fences);
     },
     sweep() {

@@ -1,13 +1,14 @@
 import { isAgentError } from "@holodeck/agui-core";
 import { dateOf } from "@holodeck/agui-core/internal";
 import type { SessionStore, ThreadKey } from "@holodeck/agui-core";
-import { sessionExists, tooManySessions } from "../kit/store-errors.ts";
-import type { StoreSettings } from "../kit/store-settings.ts";
-import { takeTokens } from "../kit/token-bucket.ts";
+import { sessionExists, tooManySessions } from "../kit/storage/store-errors.ts";
+import type { StoreSettings } from "../kit/storage/store-settings.ts";
+import { createSweeps } from "../kit/storage/sweeps.ts";
+import { takeTokens } from "../kit/storage/token-bucket.ts";
 import { createSqliteBlobs } from "./sqlite-blobs.ts";
 import type { SqliteBlobs } from "./sqlite-blobs.ts";
 import type { Database } from "./database.ts";
-import { toKeyText } from "../kit/key-text.ts";
+import { toKeyText } from "../kit/storage/key-text.ts";
 import { createSessionRows } from "./session-rows.ts";
 import type { Expiry } from "./session-rows.ts";
 import { createSqliteLog } from "./sqlite-log.ts";
@@ -18,9 +19,6 @@ export interface SqliteStore extends SessionStore {
   close(): void;
 }
 
-const sweepMs = 60_000;
-const busySweepMs = 100;
-// A sweep in the middle of everything stays short; what is left waits for the next one.
 const sweepLimit = 100;
 
 /** A store on an open database. */
@@ -29,7 +27,8 @@ export function createSqliteStore(db: Database, options: StoreSettings): SqliteS
   const sessions = createSessionRows(db);
   const runs = createSqliteLog(db, options);
   const blobs = createSqliteBlobs(db, clock);
-  let timer: unknown = clock.setTimeout(sweep, sweepMs);
+  const sweeps = createSweeps(clock, sweep);
+  sweeps.arm();
 
   const expiry = (): Expiry => {
     const now = dateOf(clock);
@@ -61,17 +60,12 @@ export function createSqliteStore(db: Database, options: StoreSettings): SqliteS
     }
   }
 
-  function sweep(): void {
-    let hasMore = false;
-    try {
-      const removed = removeExpired();
-      const hasBlobs = blobs.sweep();
-      hasMore = runs.sweep() || hasBlobs || removed === sweepLimit;
-      db.write(() => db.sql("DELETE FROM buckets WHERE full_at <= ?").run(dateOf(clock)));
-    } catch {
-      // What is due is absent for readers anyway; the next sweep takes it out.
-    }
-    timer = clock.setTimeout(sweep, hasMore ? busySweepMs : sweepMs);
+  function sweep(): "more" | "later" {
+    const removed = removeExpired();
+    const hasBlobs = blobs.sweep();
+    const hasMore = runs.sweep() || hasBlobs || removed === sweepLimit;
+    db.write(() => db.sql("DELETE FROM buckets WHERE full_at <= ?").run(dateOf(clock)));
+    return hasMore ? "more" : "later";
   }
 
   return {
@@ -131,7 +125,7 @@ export function createSqliteStore(db: Database, options: StoreSettings): SqliteS
         return wait;
       }),
     close() {
-      clock.clearTimeout(timer);
+      sweeps.stop();
       blobs.close();
       try {
         runs.dispose();

@@ -1,7 +1,7 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Clock } from "@holodeck/agui-core";
-import { createDeadline } from "../../kit/deadline.ts";
-import { storeUnavailable } from "../../kit/store-errors.ts";
+import { answerPatiently } from "../../kit/storage/deadline.ts";
+import { storeRefuses, storeUnavailable } from "../../kit/storage/store-errors.ts";
 import type { Database, SqlValue } from "./database.ts";
 
 export interface Connection {
@@ -21,10 +21,11 @@ export interface ConnectionOptions {
   readonly clock: Clock;
 }
 
-const breathMs = 50;
+const pauseMs = 50;
 
 export function createConnection(options: ConnectionOptions): Connection {
   const { database, schema, commandMs, clock } = options;
+  const patience = { clock, ms: commandMs, pauseMs, isPassing };
   const texts = new Map<string, string>();
 
   function textOf(name: string, count: number): string {
@@ -39,24 +40,11 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   async function call(name: string, ...values: SqlValue[]): Promise<(string | null)[]> {
     const text = textOf(name, values.length);
-    const deadline = createDeadline(clock, commandMs);
-    // Why the database did not answer in time, if it answered at all.
-    let passing: unknown;
     try {
-      for (;;) {
-        try {
-          return await Promise.race([database.query(text, values), deadline.passed]);
-        } catch (error) {
-          if (deadline.isOver() || !isPassing(error)) throw error;
-          passing = error;
-          await Promise.race([breath(clock), deadline.passed]);
-        }
-      }
+      return await answerPatiently(patience, () => database.query(text, values));
     } catch (error) {
       if (isUnprepared(error)) throw unprepared(schema, error);
-      throw storeUnavailable(deadline.isOver() ? (passing ?? error) : error);
-    } finally {
-      deadline.clear();
+      throw (refusesWrites(error) ? storeRefuses : storeUnavailable)(error);
     }
   }
 
@@ -64,10 +52,6 @@ export function createConnection(options: ConnectionOptions): Connection {
     call,
     one: async (name, ...values) => (await call(name, ...values))[0] ?? null,
   };
-}
-
-function breath(clock: Clock): Promise<void> {
-  return new Promise((resolve) => void clock.setTimeout(resolve, breathMs));
 }
 
 function codeOf(error: unknown): string {
@@ -82,6 +66,11 @@ function isPassing(error: unknown): boolean {
   const code = codeOf(error);
   if (!/^[0-9A-Z]{5}$/.test(code) || code === "EPIPE") return true;
   return /^(08...|57P0[1-3]|57014|53300|25006|40001|40P01|55P03)$/.test(code);
+}
+
+// A server that is read-only or a standby, and one whose disk is full.
+function refusesWrites(error: unknown): boolean {
+  return /^(25006|53100)$/.test(codeOf(error));
 }
 
 // No schema, table or function of this name.

@@ -1,4 +1,5 @@
 import { systemClock } from "@holodeck/agui-core";
+import { createSharing } from "../../kit/storage/shared-client.ts";
 import type { Database, Listener, ListenerEvents, SqlValue } from "./database.ts";
 import { firstColumn } from "./first-column.ts";
 
@@ -31,7 +32,7 @@ export function wrapPgPool(pool: PgPool): Database {
     },
     // Without values it is one message, which the server runs as one transaction.
     exec: async (text) => void (await pool.query(text)),
-    use: () => useErrors(pool),
+    use: () => shareErrors(pool).release,
     // A pool of one would have no connection left.
     ...(pool.options?.max === 1
       ? {}
@@ -39,26 +40,16 @@ export function wrapPgPool(pool: PgPool): Database {
   };
 }
 
-const users = new WeakMap<PgPool, number>();
 const ignore = (): void => undefined;
 
 /**
  * An idle connection that breaks is an event of the pool, which replaces it. Without a listener the event would end the
- * process; there is one, however many stores use the pool.
+ * process.
  */
-function useErrors(pool: PgPool): () => void {
-  const before = users.get(pool) ?? 0;
-  users.set(pool, before + 1);
-  if (before === 0) pool.on?.("error", ignore);
-  let isOver = false;
-  return () => {
-    if (isOver) return;
-    isOver = true;
-    const left = users.get(pool)! - 1;
-    users.set(pool, left);
-    if (left === 0) pool.off?.("error", ignore);
-  };
-}
+const shareErrors = createSharing((pool: PgPool) => {
+  pool.on?.("error", ignore);
+  return { value: undefined, detach: () => void pool.off?.("error", ignore) };
+});
 
 /** One connection of the pool for as long as the store is open, and another one when it breaks. */
 function listenOnPool(pool: PgPool, channel: string, on: ListenerEvents): Listener {

@@ -1,10 +1,10 @@
-import { AgentError } from "@holodeck/agui-core";
 import type { Clock, Lease, LogEntry } from "@holodeck/agui-core";
+import type { OwnedRuns } from "../../kit/runs/owned-runs.ts";
+import { doesNotFollow } from "../../kit/storage/store-errors.ts";
 import { toArrayText } from "../client/array-text.ts";
 import type { Connection } from "../client/connection.ts";
 import { joinBatches, toBatch } from "./batch.ts";
 import type { Batch } from "./batch.ts";
-import type { OwnedRuns } from "./owned-runs.ts";
 import { createRecentBatches } from "./recent-batches.ts";
 
 export interface Appends {
@@ -16,7 +16,7 @@ export interface Appends {
 
 export interface AppendsOptions {
   readonly connection: Connection;
-  readonly owned: OwnedRuns;
+  readonly owned: OwnedRuns<number>;
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly runLogEvents: number;
@@ -42,7 +42,7 @@ const lengthPerCall = 1024 * 1024;
 export function createAppends(options: AppendsOptions): Appends {
   const { connection, owned, clock, leaseMs, runLogEvents, runLogBytes, writeId } = options;
   const recent = createRecentBatches(clock);
-  const bounds = [leaseMs, bounded(runLogEvents), bounded(runLogBytes)];
+  const bounds = [leaseMs, runLogEvents, runLogBytes];
   let waiting: Waiting[] = [];
   let inFlight = 0;
   let isScheduled = false;
@@ -132,7 +132,7 @@ export function createAppends(options: AppendsOptions): Appends {
       if (answer === "lost") throw owned.lost(lease);
       if (answer !== "ok") {
         owned.wrote(lease, "refused");
-        throw doesNotFollow(lease, batch.first, answer);
+        throw doesNotFollow(lease.runId, batch.first, answer);
       }
       owned.wrote(lease, "ok");
       recent.add(lease.fence, batch);
@@ -145,13 +145,4 @@ export function createAppends(options: AppendsOptions): Appends {
 /** Whether the server has less than this process has written. */
 export function isBehind(answer: string, first: number): boolean {
   return answer !== "ok" && answer !== "lost" && Number(answer) < first - 1;
-}
-
-export function doesNotFollow({ runId }: Lease, first: number, last: string): AgentError {
-  return new AgentError("internal", `Run "${runId}": offset ${first} does not follow ${last}.`);
-}
-
-// Infinity is no integer of the database.
-function bounded(limit: number): number {
-  return Math.min(limit, Number.MAX_SAFE_INTEGER);
 }

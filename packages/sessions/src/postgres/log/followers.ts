@@ -1,8 +1,10 @@
-import { AgentError, cutAfter, isAgentError, ulid } from "@holodeck/agui-core";
+import { isAgentError, ulid } from "@holodeck/agui-core";
 import { dateOf } from "@holodeck/agui-core/internal";
 import type { Clock, LogEntry, RunKey } from "@holodeck/agui-core";
-import { lostEntry } from "../../kit/lost-run.ts";
-import { replayGone } from "../../kit/store-errors.ts";
+import { lostEntry } from "../../kit/runs/lost-run.ts";
+import { readableAfter } from "../../kit/runs/run-record.ts";
+import { wakened } from "../../kit/runs/waiting.ts";
+import { storeClosed } from "../../kit/storage/store-errors.ts";
 import type { Connection } from "../client/connection.ts";
 import type { LogPage, LogReader } from "./reader.ts";
 
@@ -63,7 +65,6 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
   function wake(run: FollowedRun): void {
     run.changes++;
     for (const resolve of run.waiting) resolve();
-    run.waiting.clear();
   }
 
   /** Followers at the same place share what is read. */
@@ -81,16 +82,13 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
 
   /** Waits for a change, or until the lease of the owner can have run out. */
   function change(run: FollowedRun, ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
+    return wakened(signal, (wake) => {
+      const timer = clock.setTimeout(wake, ms);
+      run.waiting.add(wake);
+      return () => {
         clock.clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        run.waiting.delete(done);
-        resolve();
+        run.waiting.delete(wake);
       };
-      const timer = clock.setTimeout(done, ms);
-      signal.addEventListener("abort", done, { once: true });
-      run.waiting.add(done);
     });
   }
 
@@ -102,7 +100,7 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
     let at = after;
     let failures = 0;
     while (!signal.aborted) {
-      if (isClosed) throw new AgentError("shutting-down", "The store was closed.");
+      if (isClosed) throw storeClosed();
       const { changes } = run;
       let page: LogPage | undefined;
       try {
@@ -117,9 +115,7 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
       }
       if (signal.aborted) return;
       if (!page) return yield [lostEntry(at + 1, dateOf(clock))];
-      const entries = page.entries.map((entry) => cutAfter(entry, at));
-      const isHole = entries.length === 0 ? at < page.last : entries[0]!.from > at + 1;
-      if (at < page.first - 1 || isHole) throw replayGone(runId, page.first, at);
+      const entries = readableAfter(runId, page, at);
       if (entries.length > 0) {
         at = entries.at(-1)!.to;
         yield entries;

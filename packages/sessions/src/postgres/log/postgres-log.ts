@@ -1,15 +1,17 @@
-import { cutAfter, ulid } from "@holodeck/agui-core";
+import { ulid } from "@holodeck/agui-core";
 import type { AgentError, Lease, Logger, RunCommand, RunKey, RunLog } from "@holodeck/agui-core";
-import { toKeyText } from "../../kit/key-text.ts";
-import { replayGone, runNotFound } from "../../kit/store-errors.ts";
-import type { StoreSettings } from "../../kit/store-settings.ts";
+import { createOwnedRuns } from "../../kit/runs/owned-runs.ts";
+import { readableAfter } from "../../kit/runs/run-record.ts";
+import { toKeyText } from "../../kit/storage/key-text.ts";
+import { doesNotFollow, runNotFound } from "../../kit/storage/store-errors.ts";
+import type { StoreSettings } from "../../kit/storage/store-settings.ts";
 import type { Connection } from "../client/connection.ts";
 import type { Database } from "../client/database.ts";
-import { createAppends, doesNotFollow, isBehind } from "./appends.ts";
+import { createWriteIds } from "../../kit/storage/write-ids.ts";
+import { createAppends, isBehind } from "./appends.ts";
 import { createLogFollowers } from "./followers.ts";
-import { createOwnedRuns } from "./owned-runs.ts";
 import { createPresence } from "./presence.ts";
-import { createLogReader, lostText, runTexts, toRunRecord } from "./reader.ts";
+import { createLogReader, lostText, runTexts, recordFrom } from "./reader.ts";
 import { createSignals } from "./signals.ts";
 
 export interface PostgresLogOptions extends StoreSettings {
@@ -30,9 +32,14 @@ export interface PostgresLog extends RunLog {
 export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
   const { connection, leaseMs, runLogMs, runLogEvents, runLogBytes } = options;
   const process = ulid();
-  let writes = 0;
-  const writeId = (): string => `${process}:${++writes}`;
-  const owned = createOwnedRuns((fence) => appends.forget(fence));
+  const writeId = createWriteIds(process);
+  const owned = createOwnedRuns({
+    idOf: ({ fence }: Lease) => fence,
+    onGone({ fence }) {
+      appends.forget(fence);
+      presence.forget(fence);
+    },
+  });
   const reader = createLogReader(connection, runLogMs);
   const appends = createAppends({ ...options, owned, writeId });
   const presence = createPresence({
@@ -58,9 +65,6 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
       followers.wakeAll();
     },
   });
-  const bounds = [runLogEvents, runLogBytes].map((limit) =>
-    Math.min(limit, Number.MAX_SAFE_INTEGER),
-  );
 
   async function send(key: RunKey, command: RunCommand): Promise<boolean> {
     const value = JSON.stringify(command);
@@ -81,7 +85,7 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
         runLogMs,
         lostText,
       );
-      if (answer!.startsWith("{")) return { busy: toRunRecord(answer!) };
+      if (answer!.startsWith("{")) return { busy: recordFrom(answer!) };
       const lease = owned.add(key, Number(answer));
       presence.arm();
       return lease;
@@ -95,7 +99,7 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
       const offset = owned.isDoubtful(lease) ? null : terminal.from;
       const end = [status, terminal.at, JSON.stringify(terminal.event), writeId()];
       const write = (): Promise<string | null> =>
-        connection.one("close_run", fence, offset, ...end, ...bounds);
+        connection.one("close_run", fence, offset, ...end, runLogEvents, runLogBytes);
       let answer: string | null;
       owned.closing(lease);
       try {
@@ -111,7 +115,7 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
       if (answer === "lost") throw owned.lost(lease);
       if (answer !== "ok") {
         owned.wrote(lease, "ok");
-        throw doesNotFollow(lease, terminal.from, answer!);
+        throw doesNotFollow(lease.runId, terminal.from, answer!);
       }
       owned.release(fence);
       followers.moved(fence);
@@ -121,8 +125,7 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
     async read(key, after, limit = Number.POSITIVE_INFINITY) {
       const page = await reader.read(key, after, limit);
       if (!page) throw runNotFound(key.runId);
-      if (after < page.first - 1) throw replayGone(key.runId, page.first, after);
-      return page.entries.map((entry) => cutAfter(entry, after));
+      return readableAfter(key.runId, page, after);
     },
     follow: followers.follow,
     async watchers(key) {

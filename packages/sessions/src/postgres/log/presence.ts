@@ -1,9 +1,11 @@
-import type { Clock, RunCommand } from "@holodeck/agui-core";
+import type { Clock, Lease, RunCommand } from "@holodeck/agui-core";
+import { beatsPerLease } from "../../kit/runs/owned-runs.ts";
+import type { OwnedRuns } from "../../kit/runs/owned-runs.ts";
+import { createHeartbeat } from "../../kit/storage/heartbeat.ts";
 import { toArrayText } from "../client/array-text.ts";
 import type { Connection } from "../client/connection.ts";
 import { watchMs } from "./followers.ts";
 import type { LogFollowers } from "./followers.ts";
-import type { OwnedRuns } from "./owned-runs.ts";
 import type { Signals } from "./signals.ts";
 
 /** Keeps the leases of this process, and looks for what concerns it. */
@@ -12,12 +14,14 @@ export interface Presence {
   arm(): void;
   /** A run of this process has a command, or has ended elsewhere. */
   look(): void;
+  /** This process has stopped to own the run. */
+  forget(fence: number): void;
   close(): Promise<void>;
 }
 
 export interface PresenceOptions {
   readonly connection: Connection;
-  readonly owned: OwnedRuns;
+  readonly owned: OwnedRuns<number>;
   readonly followers: () => LogFollowers;
   readonly signals: () => Signals;
   readonly clock: Clock;
@@ -33,12 +37,12 @@ interface Seen {
 
 // Where notifications do not arrive, other processes are noticed so often; where they do, one that was lost.
 const pollMs = 100;
-const beatsPerLease = 3;
 const slowPollMs = 500;
 
 export function createPresence(options: PresenceOptions): Presence {
   const { connection, owned, followers, signals, clock, leaseMs, process } = options;
-  let beatTimer: unknown;
+  // The number of the last command of each run that was delivered.
+  const seen = new Map<number, number>();
   let pollTimer: unknown;
   let isClosed = false;
   let isLooking = false;
@@ -46,20 +50,21 @@ export function createPresence(options: PresenceOptions): Presence {
 
   const isBusy = (): boolean => !isClosed && (owned.size > 0 || followers().list().length > 0);
 
+  const beats = { ms: leaseMs / beatsPerLease, isNeeded: isBusy, beat };
+  const heartbeat = createHeartbeat({ clock, ...beats });
+
   function arm(): void {
     if (!isBusy()) return;
     signals().start();
-    beatTimer ??= clock.setTimeout(beat, leaseMs / beatsPerLease);
+    heartbeat.arm();
     pollTimer ??= clock.setTimeout(poll, signals().isListening ? slowPollMs : pollMs);
   }
 
   function beat(): void {
-    beatTimer = undefined;
-    owned.beat(beatsPerLease);
+    const leases = owned.beat();
     if (!isBusy()) return;
-    arm();
     signals().check();
-    void seek(leaseMs);
+    void seek(leases, leaseMs);
   }
 
   function poll(): void {
@@ -74,16 +79,17 @@ export function createPresence(options: PresenceOptions): Presence {
     try {
       while (isWanted) {
         isWanted = false;
-        await seek(0);
+        await seek(owned.active(), 0);
       }
     } finally {
       isLooking = false;
     }
   }
 
-  async function seek(renewMs: number): Promise<void> {
-    const { fences, seen } = owned.list();
-    const lists = [fences, seen, followers().list()].map(toArrayText);
+  async function seek(leases: readonly Lease[], renewMs: number): Promise<void> {
+    const fences = leases.map(({ fence }) => fence);
+    const numbers = fences.map((fence) => seen.get(fence) ?? 0);
+    const lists = [fences, numbers, followers().list()].map(toArrayText);
     let found: Seen;
     try {
       found = JSON.parse((await connection.one("look", process, renewMs, watchMs, ...lists))!);
@@ -94,7 +100,10 @@ export function createPresence(options: PresenceOptions): Presence {
     if (isClosed) return;
     found.lost.forEach(owned.ended);
     for (const [fence, number, value] of found.commands) {
-      owned.deliver(fence, number, JSON.parse(value) as RunCommand);
+      // Two looks may find the same one.
+      if (!owned.has(fence) || number <= (seen.get(fence) ?? 0)) continue;
+      seen.set(fence, number);
+      owned.deliver(fence, JSON.parse(value) as RunCommand);
     }
     for (const [fence, last] of found.lasts) followers().moved(fence, last ?? undefined);
   }
@@ -102,12 +111,13 @@ export function createPresence(options: PresenceOptions): Presence {
   return {
     arm,
     look: () => void look(),
+    forget: (fence) => void seen.delete(fence),
     async close() {
       isClosed = true;
-      clock.clearTimeout(beatTimer);
+      heartbeat.stop();
       clock.clearTimeout(pollTimer);
-      const { fences } = owned.list();
-      fences.forEach(owned.lose);
+      const fences = owned.active().map(({ fence }) => fence);
+      owned.ids().forEach(owned.lose);
       // If this fails, leases and watchers run out by themselves.
       await connection.one("leave", process, toArrayText(fences)).catch(() => undefined);
     },

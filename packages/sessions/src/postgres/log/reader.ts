@@ -1,6 +1,7 @@
 import type { LogEntry, RunKey, RunRecord, RunStatus, ThreadKey } from "@holodeck/agui-core";
-import { fromText, toKeyText } from "../../kit/key-text.ts";
-import { lostEvent } from "../../kit/lost-run.ts";
+import { fromText, toKeyText } from "../../kit/storage/key-text.ts";
+import { lostEvent } from "../../kit/runs/lost-run.ts";
+import { toRunRecord } from "../../kit/runs/run-record.ts";
 import type { Connection } from "../client/connection.ts";
 
 /** A part of a log, and its run at that moment. */
@@ -59,12 +60,12 @@ export function createLogReader(connection: Connection, runLogMs: number): LogRe
     async find(principal, runId) {
       const ids = [toKeyText(principal), null, toKeyText(runId)];
       const found = await connection.one("find_run", ...ids, runLogMs, lostText);
-      return found === null ? undefined : toRunRecord(found);
+      return found === null ? undefined : recordFrom(found);
     },
     async active({ principal, threadId }) {
       const ids = [toKeyText(principal), toKeyText(threadId)];
       const found = await connection.one("active_run", ...ids, lostText);
-      return found === null ? undefined : toRunRecord(found);
+      return found === null ? undefined : recordFrom(found);
     },
     async read(key, after, limit) {
       const count = Number.isFinite(limit) ? limit : null;
@@ -88,17 +89,14 @@ export function runTexts({ principal, threadId, runId }: RunKey): [string, strin
 }
 
 /** The record that a function of the schema returned as JSON. */
-export function toRunRecord(json: string): RunRecord {
+export function recordFrom(json: string): RunRecord {
   const found = JSON.parse(json) as FoundRun;
-  return {
+  const { agentId, protocolVersion: version } = found;
+  const key = {
     principal: fromText(found.principal),
     threadId: fromText(found.threadId),
     runId: fromText(found.runId),
-    format: 1,
-    agentId: fromText(found.agentId),
-    protocolVersion: found.protocolVersion === null ? undefined : fromText(found.protocolVersion),
-    status: found.status,
-    first: found.first,
-    last: found.last,
   };
+  const protocolVersion = version === null ? undefined : fromText(version);
+  return toRunRecord(key, { ...found, agentId: fromText(agentId), protocolVersion });
 }

@@ -20,6 +20,8 @@ export interface RedisCommands {
   isReady(): boolean;
   /** Calls back whenever a connection is ready; returns a function that unsubscribes. */
   onReady(listener: () => void): () => void;
+  /** What the client reported since a connection was ready last: why it is not. */
+  reason(): unknown;
   call(command: readonly string[]): Promise<unknown>;
   /** A separate connection to the node of a key. It connects by itself. */
   duplicate(key: string): Promise<RedisCommands>;

@@ -1,7 +1,7 @@
-import type { Clock } from "@holodeck/agui-core";
-import { createDeadline } from "../../kit/deadline.ts";
-import type { Deadline } from "../../kit/deadline.ts";
-import { storeUnavailable } from "../../kit/store-errors.ts";
+import type { AgentError, Clock } from "@holodeck/agui-core";
+import { answerPatiently } from "../../kit/storage/deadline.ts";
+import type { Deadline } from "../../kit/storage/deadline.ts";
+import { storeRefuses, storeUnavailable } from "../../kit/storage/store-errors.ts";
 import type { RedisCommands } from "./commands.ts";
 
 /** A script that runs on the server in one step. */
@@ -28,34 +28,29 @@ export interface ConnectionOptions {
   readonly clock: Clock;
 }
 
+// The client may still report a connection: the event that it was lost comes a turn later.
+const pauseMs = 20;
+
 /** Wraps a client: no offline queue, one deadline per command, a second try when the connection broke. */
 export function createConnection(options: ConnectionOptions): RedisConnection {
   const { commands, commandMs, clock } = options;
+  const { reason } = commands;
+  const patience = { clock, ms: commandMs, pauseMs, isPassing, reason };
   const digests = new Map<string, Promise<string>>();
 
-  async function send(command: readonly string[]): Promise<unknown> {
-    const deadline = createDeadline(clock, commandMs);
-    try {
-      for (;;) {
-        // Never queued by the client: what was given up must not be done later.
-        if (!commands.isReady()) await ready(commands, deadline);
-        try {
-          return await Promise.race([commands.call(command), deadline.passed]);
-        } catch (error) {
-          if (deadline.isOver() || isAnswer(error)) throw error;
-          await Promise.race([breath(clock), deadline.passed]);
-        }
-      }
-    } finally {
-      deadline.clear();
-    }
+  function send(command: readonly string[]): Promise<unknown> {
+    return answerPatiently(patience, async (deadline) => {
+      // Never queued by the client: what was given up must not be done later.
+      if (!commands.isReady()) await ready(commands, deadline);
+      return commands.call(command);
+    });
   }
 
   async function call(...command: (string | number)[]): Promise<unknown> {
     try {
       return await send(command.map(String));
     } catch (error) {
-      throw storeUnavailable(error);
+      throw toUnavailable(error);
     }
   }
 
@@ -69,7 +64,7 @@ export function createConnection(options: ConnectionOptions): RedisConnection {
         return await send(["EVALSHA", await digest, ...rest]);
       } catch (error) {
         if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) {
-          throw storeUnavailable(error);
+          throw toUnavailable(error);
         }
         return call("EVAL", lua, ...rest);
       }
@@ -90,16 +85,18 @@ async function ready(commands: RedisCommands, deadline: Deadline): Promise<void>
   }
 }
 
-// The client may still report a connection: the event that it was lost comes a turn later.
-function breath(clock: Clock): Promise<void> {
-  return new Promise((resolve) => void clock.setTimeout(resolve, 20));
+// Redis answers with a word in capitals; anything else is the client's own about the connection.
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof Error)) return true;
+  if (/^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN) /.test(error.message)) return true;
+  return !/^[A-Z]{2,} /.test(error.message);
 }
 
-// Redis answers with a word in capitals; anything else is the client's own about the connection.
-function isAnswer(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (/^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN) /.test(error.message)) return false;
-  return /^[A-Z]{2,} /.test(error.message);
+// A replica, a full server, one that cannot save, one whose own replicas are away.
+function toUnavailable(error: unknown): AgentError {
+  const { message = "" } = (error ?? {}) as { message?: string };
+  const refuses = /^(READONLY|OOM|MISCONF|NOREPLICAS) /.test(message);
+  return (refuses ? storeRefuses : storeUnavailable)(error);
 }
 
 async function sha1(text: string): Promise<string> {

@@ -1,5 +1,5 @@
 import type { RedisCommands } from "./commands.ts";
-import { listenTo } from "./listeners.ts";
+import { createListening } from "./listeners.ts";
 import type { ClientEvents } from "./listeners.ts";
 import { slotOf } from "./slot.ts";
 
@@ -35,6 +35,8 @@ const blocking = {
   maxRetriesPerRequest: 0,
 };
 
+const listen = createListening(["ready"]);
+
 export function wrapIoRedis(client: IoRedisClient): RedisCommands {
   return {
     ...wrap(client),
@@ -62,12 +64,13 @@ export function wrapIoRedisCluster(cluster: IoRedisCluster): RedisCommands {
 function wrap(
   client: Omit<IoRedisClient, "duplicate">,
 ): Omit<RedisCommands, "isCluster" | "duplicate"> {
-  const { onReady, release } = listenTo(client, ["ready"]);
+  const { onReady, reason, release } = listen(client);
   return {
     keyPrefix: client.options.keyPrefix ?? "",
     // `wait`: a lazy client connects with its first command.
     isReady: () => client.status === "ready" || client.status === "wait",
     onReady,
+    reason,
     call: ([name = "", ...args]) => client.call(name, ...args),
     release,
     close() {

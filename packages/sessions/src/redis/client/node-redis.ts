@@ -1,5 +1,5 @@
 import type { RedisCommands } from "./commands.ts";
-import { listenTo } from "./listeners.ts";
+import { createListening } from "./listeners.ts";
 import type { ClientEvents } from "./listeners.ts";
 import { keyOfCommand, slotOf } from "./slot.ts";
 
@@ -31,13 +31,18 @@ export interface NodeRedisSentinel extends ClientEvents {
   destroy(): unknown;
 }
 
+const listenToClient = createListening(["ready"]);
+const listenToCluster = createListening(["connect", "node-ready"]);
+const listenToSentinel = createListening(["ready", "topology-change"]);
+
 export function wrapNodeRedis(client: NodeRedisClient): RedisCommands {
-  const { onReady, release } = listenTo(client, ["ready"]);
+  const { onReady, reason, release } = listenToClient(client);
   return {
     keyPrefix: "",
     isCluster: false,
     isReady: () => client.isReady,
     onReady,
+    reason,
     call: (command) => client.sendCommand(command),
     duplicate: async () => connectCopy(wrapNodeRedis, client.duplicate()),
     release,
@@ -46,12 +51,13 @@ export function wrapNodeRedis(client: NodeRedisClient): RedisCommands {
 }
 
 export function wrapNodeRedisCluster(cluster: NodeRedisCluster): RedisCommands {
-  const { onReady, release } = listenTo(cluster, ["connect", "node-ready"]);
+  const { onReady, reason, release } = listenToCluster(cluster);
   return {
     keyPrefix: "",
     isCluster: true,
     isReady: () => cluster.isOpen,
     onReady,
+    reason,
     call: (command) => cluster.sendCommand(keyOfCommand(command), false, [...command]),
     async duplicate(key) {
       const { master } = cluster.slots[slotOf(key)]!;
@@ -67,12 +73,13 @@ export function wrapNodeRedisCluster(cluster: NodeRedisCluster): RedisCommands {
 const unlimited = { timeout: undefined };
 
 export function wrapNodeRedisSentinel(sentinel: NodeRedisSentinel): RedisCommands {
-  const { onReady, release } = listenTo(sentinel, ["ready", "topology-change"]);
+  const { onReady, reason, release } = listenToSentinel(sentinel);
   return {
     keyPrefix: "",
     isCluster: false,
     isReady: () => sentinel.isReady,
     onReady,
+    reason,
     call: (command) => sentinel.sendCommand(false, [...command], unlimited),
     duplicate: async () => connectCopy(wrapNodeRedisSentinel, sentinel.duplicate()),
     release,

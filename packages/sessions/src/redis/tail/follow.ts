@@ -1,10 +1,11 @@
-import { AgentError } from "@holodeck/agui-core";
 import { dateOf } from "@holodeck/agui-core/internal";
-import type { Clock, LogEntry, RunKey } from "@holodeck/agui-core";
-import { lostEntry } from "../../kit/lost-run.ts";
+import type { AgentError, Clock, LogEntry, RunKey } from "@holodeck/agui-core";
+import { lostEntry } from "../../kit/runs/lost-run.ts";
+import { entriesAfter } from "../../kit/runs/run-record.ts";
+import { storeClosed } from "../../kit/storage/store-errors.ts";
+import { createHeartbeat } from "../../kit/storage/heartbeat.ts";
 import type { RedisConnection } from "../client/connection.ts";
 import type { Keys } from "../keys.ts";
-import { entriesAfter } from "../pack.ts";
 import type { FoundRun, LogReader } from "../reader.ts";
 import { watchScript } from "../scripts/run-scripts.ts";
 import { emptyQueue, createLogFollower, fallBehind, queueLength } from "./follower.ts";
@@ -45,7 +46,14 @@ const watchMs = 60_000;
 export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
   const { connection, keys, tail, reader, clock, leaseMs } = options;
   const runs = new Map<string, FollowedRun>();
-  let watchTimer: unknown;
+  const watching = createHeartbeat({
+    clock,
+    ms: watchMs / 3,
+    isNeeded: () => runs.size > 0,
+    beat() {
+      for (const run of runs.values()) watch(run).catch(() => undefined);
+    },
+  });
 
   function join(key: RunKey, { fence, record, leaseLeft }: FoundRun): FollowedRun {
     const { log } = keys.run(key);
@@ -132,15 +140,6 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
     return connection.run(watchScript, call);
   }
 
-  function armWatch(): void {
-    if (runs.size === 0) return;
-    watchTimer ??= clock.setTimeout(() => {
-      watchTimer = undefined;
-      for (const run of runs.values()) watch(run).catch(() => undefined);
-      armWatch();
-    }, watchMs / 3);
-  }
-
   async function* follow(
     key: RunKey,
     after: number,
@@ -154,7 +153,7 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
     run.followers.add(follower);
     const onAbort = (): void => follower.wake();
     signal.addEventListener("abort", onAbort);
-    armWatch();
+    watching.arm();
     try {
       // A full Redis takes no watcher, and can still be read.
       await watch(run).catch(() => undefined);
@@ -215,10 +214,10 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
       }
     },
     close() {
-      if (watchTimer !== undefined) clock.clearTimeout(watchTimer);
+      watching.stop();
       for (const run of runs.values()) {
         for (const follower of run.followers) {
-          follower.failed = new AgentError("shutting-down", "The store was closed.");
+          follower.failed = storeClosed();
           follower.wake();
         }
         clock.clearTimeout(run.check);

@@ -74,6 +74,15 @@ export function testSessionLifetime({ bench, define }: SessionKit): void {
       expect(next).toBeUndefined();
     });
 
+    define("refuses a cursor that is not its own", async () => {
+      const store = await bench.open();
+      for (const cursor of ["x", "1", ":t", "-5:1", "1e3:1", `${"9".repeat(40)}:1`]) {
+        const list = async (): Promise<unknown> =>
+          store.list({ principal: "ann", limit: 2, cursor });
+        await expect(list(), cursor).rejects.toMatchObject({ code: "invalid-request" });
+      }
+    });
+
     define("goes on although the last session of a page is gone or was used", async () => {
       const store = await bench.open();
       for (const threadId of ["t1", "t2", "t3", "t4", "t5", "t6"]) {

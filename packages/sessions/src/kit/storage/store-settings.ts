@@ -1,6 +1,6 @@
 import { defaultLimits, systemClock } from "@holodeck/agui-core";
 import type { Clock } from "@holodeck/agui-core";
-import type { PruneOptions } from "./prune-messages.ts";
+import type { PruneOptions } from "../sessions/prune-messages.ts";
 
 /** What every store on a database can be configured with. */
 export interface StoreOptions {
@@ -40,8 +40,8 @@ export function toStoreSettings(options: StoreOptions): StoreSettings {
   return {
     ttlMs: options.ttlMs ?? 30 * 60_000,
     maxSessions: options.maxSessions ?? Number.POSITIVE_INFINITY,
-    runLogEvents: options.runLogEvents ?? defaultLimits.runLogEvents,
-    runLogBytes: options.runLogBytes ?? defaultLimits.runLogBytes,
+    runLogEvents: toFinite(options.runLogEvents ?? defaultLimits.runLogEvents),
+    runLogBytes: toFinite(options.runLogBytes ?? defaultLimits.runLogBytes),
     runLogMs: options.runLogMs ?? defaultLimits.runLogMs,
     leaseMs: options.leaseMs ?? 15_000,
     clock: options.clock ?? systemClock,
@@ -51,4 +51,9 @@ export function toStoreSettings(options: StoreOptions): StoreSettings {
       ...(options.estimateTokens ? { estimate: options.estimateTokens } : {}),
     },
   };
+}
+
+// A database has no number for infinity.
+function toFinite(limit: number): number {
+  return limit === Number.POSITIVE_INFINITY ? Number.MAX_SAFE_INTEGER : limit;
 }

@@ -30,6 +30,11 @@ export function runLost(runId: string): AgentError {
   return new AgentError("run-lost", `Run "${runId}" is not owned by this process.`);
 }
 
+/** For entries that do not go on after the last one that is stored. */
+export function doesNotFollow(runId: string, from: number, last: number | string): AgentError {
+  return new AgentError("internal", `Run "${runId}": offset ${from} does not follow ${last}.`);
+}
+
 /** For a reader of entries that the store has removed; `first` is the oldest offset that is left. */
 export function replayGone(runId: string, first: number, after: number): AgentError {
   return new AgentError(
@@ -38,10 +43,25 @@ export function replayGone(runId: string, first: number, after: number): AgentEr
   );
 }
 
+/** For `update` when other processes changed the thread each time it was tried. */
+export function tooManyWrites({ threadId }: ThreadKey): AgentError {
+  return new AgentError("thread-busy", `Session "${threadId}" has too many concurrent writes.`);
+}
+
+/** For readers that wait while their store is closed. */
+export function storeClosed(): AgentError {
+  return new AgentError("shutting-down", "The store was closed.");
+}
+
 /** For every call that the database did not answer, or answered with a failure. */
 export function storeUnavailable(cause: unknown): AgentError {
   return new AgentError("store-unavailable", "The store is not reachable.", {
     cause,
     retryAfter: 2,
   });
+}
+
+/** For every call that the database can answer and may not carry out: it is full, read-only, or lacks replicas. */
+export function storeRefuses(cause: unknown): AgentError {
+  return new AgentError("store-unavailable", "The store refuses writes.", { cause, retryAfter: 2 });
 }
