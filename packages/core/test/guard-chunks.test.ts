@@ -32,6 +32,27 @@ describe("chunks of a message that a subagent sends", () => {
     expect(kinds).toContain("wrong-owner");
   });
 
+  test.for([
+    ["a message", { ...start, ...theirs }, { ...end, ...theirs }, chunk],
+    [
+      "a thought",
+      { type: "REASONING_MESSAGE_START", messageId: "m", role: "reasoning", ...theirs },
+      { type: "REASONING_MESSAGE_END", messageId: "m", ...theirs },
+      { type: "REASONING_MESSAGE_CHUNK", messageId: "m", delta: "hm" },
+    ],
+    [
+      "a call",
+      { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "t", ...theirs },
+      { type: "TOOL_CALL_END", toolCallId: "c", ...theirs },
+      tool,
+    ],
+  ] as const)("stay its own after the end of %s, when one names none", ([, begin, over, more]) => {
+    const { events } = body(begin, over, more);
+    const owners = events.map(({ subagentRunId }) => subagentRunId);
+    expect(events.length).toBeGreaterThan(4);
+    expect(owners).toEqual(events.map(() => "s"));
+  });
+
   test("are distinguished from a thought with the same id", () => {
     const thought = { type: "REASONING_MESSAGE_CHUNK", messageId: "m", delta: "hm" };
     const { events } = body({ ...chunk, ...theirs }, { ...thought, subagentRunId: "other" });

@@ -142,9 +142,9 @@ export class Chunks {
       if (tag !== undefined && tag !== lane) this.#exit.repair("wrong-owner");
       return lane;
     }
-    if (tag === undefined || !this.#parts.hasOwner(kind, id)) return tag;
+    if (!this.#parts.hasOwner(kind, id)) return tag;
     const owner = this.#parts.ownerOf(kind, id);
-    if (owner !== tag) this.#exit.repair("wrong-owner");
+    if (tag !== undefined && owner !== tag) this.#exit.repair("wrong-owner");
     return owner;
   }
 
