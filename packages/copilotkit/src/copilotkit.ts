@@ -1,12 +1,11 @@
 import { assertOptions, describeValue } from "@holodeck/agui-core/internal";
 import type { Json, Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
-import { infoRoute, loadSchemas } from "@holodeck/agui-protocol";
+import { infoRoute } from "@holodeck/agui-protocol";
 import { connect } from "./connect.ts";
 import { claimsEnvelope, openEnvelope } from "./envelope.ts";
 import { describeRoute } from "./operations.ts";
 import { refuseEnvelope, refuseRun } from "./refuse.ts";
 import { startRun, suggest } from "./run.ts";
-import { loadBodies } from "./bodies.ts";
 import { stop } from "./stop.ts";
 import { threadRoutes } from "./threads.ts";
 
@@ -40,7 +39,6 @@ export function copilotkit(options: CopilotKitOptions = {}): Protocol {
     history: "client",
     routes: (host) => paths.flatMap((at, place) => routesAt(at, host, place)),
     describe: (host) => describe(host, paths),
-    warm: () => Promise.all([loadSchemas(), loadBodies()]),
   };
 }
 

@@ -15,7 +15,6 @@ import { infoRoute } from "./info-route.ts";
 import { negotiate } from "./encode/negotiate.ts";
 import { describeAttach, describeRun, describeStop } from "./operations.ts";
 import { loadProtoEncoder, protoMediaType } from "./encode/proto-encoder.ts";
-import { loadSchemas } from "./schemas.ts";
 import { aguiSseEncoder } from "./encode/sse-encoder.ts";
 import type { AguiSseEncoderOptions, WireCase } from "./encode/sse-encoder.ts";
 
@@ -68,7 +67,6 @@ export function agui(options: AguiOptions = {}): Protocol {
         },
       },
     }),
-    warm: loadSchemas,
   };
 }
 

@@ -9,9 +9,6 @@ import type { SharedStore, StoreKind } from "../../agui/test/_shared-stores.ts";
 import { threads } from "../src/index.ts";
 import type { ThreadsOptions } from "../src/index.ts";
 
-// As `handler.start()` does, so that the first test does not wait for zod.
-await threads().warm?.();
-
 export type Event = Json & { event: string };
 
 /** A stream of this dialect, read event by event. */

@@ -50,7 +50,7 @@ export function createLifecycle(options: {
   resources: Resources | undefined;
 }): Lifecycle {
   const { agents, settings, runs, resources } = options;
-  const { logger, clock, protocols, sessions } = settings;
+  const { logger, clock, sessions } = settings;
   const listeners = new Set<(state: HandlerState) => void>();
   let state: HandlerState = "initializing";
   let starting: Promise<void> | undefined;
@@ -74,9 +74,8 @@ export function createLifecycle(options: {
 
   async function prepare(): Promise<void> {
     readyAgents.clear();
-    await Promise.all([
-      ...protocols.map((protocol) => protocol.warm?.()),
-      ...agents.all.map(async ({ id, agent }) => {
+    await Promise.all(
+      agents.all.map(async ({ id, agent }) => {
         try {
           await (agent as AgentObject).validate?.();
           await (agent as AgentObject).ready?.();
@@ -89,7 +88,7 @@ export function createLifecycle(options: {
           });
         }
       }),
-    ]);
+    );
     hasFailed = false;
     go("ready");
   }

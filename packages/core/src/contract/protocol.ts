@@ -18,8 +18,6 @@ export interface Protocol {
   routes(host: ProtocolHost): readonly Route[];
   /** Merged into discovery. */
   describe?(host: ProtocolHost): Json;
-  /** Loads what the first request would otherwise wait for. Called by `start()`. */
-  warm?(): Promise<unknown>;
 }
 
 export interface Route {

@@ -11,7 +11,6 @@ import type {
   RunAgentInput,
 } from "@holodeck/agui-core";
 import { toChatResponse } from "./chat-response.ts";
-import { loadZod } from "./chat-schemas.ts";
 import { composeMessage } from "./compose-message.ts";
 import { idRules } from "../shared/ids.ts";
 import { restChatOperation, deleteOperation } from "./operations.ts";
@@ -43,8 +42,6 @@ export function rest(options: RestOptions = {}): Protocol {
     describe: () => ({
       protocols: { rest: { path: one(paths), sessionsPath: one(sessionsPaths) } },
     }),
-    // What a request would wait for.
-    warm: loadZod,
   };
 }
 

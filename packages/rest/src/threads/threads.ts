@@ -4,7 +4,6 @@ import { answerChat } from "./threads-chat.ts";
 import { toThreadsOperation } from "./threads-operations.ts";
 import type { ThreadOperation } from "./threads-operations.ts";
 import { abortThread, answerTool, deleteThread, getThread, listThreads } from "./threads-routes.ts";
-import { loadThreadSchemas } from "./threads-schemas.ts";
 import { toThreadId, toThreadsSettings } from "./threads-settings.ts";
 import type { ThreadIdFormat, ThreadsSettings } from "./threads-settings.ts";
 
@@ -63,7 +62,6 @@ export function threads(options: ThreadsOptions = {}): Protocol {
     describe: () => ({
       protocols: { threads: { path: bases.length === 1 ? bases[0] || "/" : bases } },
     }),
-    warm: () => loadThreadSchemas(settings),
   };
 }
 
