@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { services } from "../test-support/services.ts";
 import type { ServiceName } from "../test-support/services.ts";
+import { sourceFlags } from "../test-support/source-flags.ts";
 
 const module = JSON.stringify(
   fileURLToPath(new URL("../test-support/services.ts", import.meta.url)),
@@ -27,7 +28,7 @@ function look(
     const { findService } = await import(${module});
     console.log(findService(${JSON.stringify(name)}, "the page"));
   `;
-  const args = [`--import=${import.meta.resolve("tsx")}`, "--input-type=module", "--eval", script];
+  const args = [...sourceFlags, "--input-type=module", "--eval", script];
   return new Promise((resolve) => {
     execFile(process.execPath, args, { env }, (error, out, err) =>
       resolve({ failed: error !== null, out, err }),

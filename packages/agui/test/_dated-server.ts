@@ -8,6 +8,7 @@ import { onTestFinished } from "vitest";
 import { startPostgres } from "../../sessions/test/_postgres.ts";
 import { startRedis } from "../../sessions/test/_redis.ts";
 import { post, say } from "./_helpers.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 /** Where the processes of a test keep their threads. */
 export interface Place {
@@ -56,7 +57,7 @@ export async function startServer(
   options: { leaseMs?: number; runLogMs?: number; handler?: object } = {},
 ): Promise<DatedServer> {
   const script = fileURLToPath(new URL("_dated-child.ts", import.meta.url));
-  const flags = ["--import", "tsx", "--conditions=@holodeck/source", script];
+  const flags = [...sourceFlags, script];
   const setup = JSON.stringify({ ...options, schema });
   const child = spawn(process.execPath, [...flags, kind, at, setup], {
     stdio: ["pipe", "pipe", "inherit"],

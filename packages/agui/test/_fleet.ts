@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { fileURLToPath } from "node:url";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 /** Some server processes on one store, behind a proxy that takes them in turn. */
 export interface Fleet {
@@ -42,7 +43,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   async function spawnOne(): Promise<Member> {
     const { store, storePort, leaseMs, paceMs } = options;
     const script = fileURLToPath(new URL("_fleet-child.ts", import.meta.url));
-    const args = ["--import", "tsx", "--conditions=@holodeck/source", script];
+    const args = [...sourceFlags, script];
     const given = [store, ...[storePort, leaseMs, paceMs].map(String)];
     const child = spawn(process.execPath, [...args, ...given], {
       stdio: ["ignore", "pipe", "pipe"],

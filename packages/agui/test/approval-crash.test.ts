@@ -12,6 +12,7 @@ import { createAgentHandler } from "../src/index.ts";
 import { memoryLogger } from "./_helpers.ts";
 import { openPlace, placeKinds } from "./_places.ts";
 import { agentNames, createRefunding, wish } from "./_refunds.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 type Loose = any;
 
@@ -20,7 +21,7 @@ const leaseMs = 1_500;
 /** A server process. `next` is the next line that it prints. */
 function spawnServer(parts: readonly string[]) {
   const script = fileURLToPath(new URL("_approval-child.ts", import.meta.url));
-  const flags = ["--import", "tsx", "--conditions=@holodeck/source", script];
+  const flags = [...sourceFlags, script];
   const stdio = ["ignore", "pipe", "inherit"] as const;
   const child = spawn(process.execPath, [...flags, ...parts], { stdio: [...stdio] });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { effort } from "../../../scripts/test-support/effort.ts";
 import { openPlace, placeKinds } from "./_places.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 const MB = 1_000_000;
 // In any case more than the heap could hold.
@@ -21,8 +22,7 @@ interface Attacked {
 }
 
 async function start(kind: string, place: string): Promise<Attacked> {
-  const node = ["--max-old-space-size=400", "--conditions=@holodeck/source"];
-  const flags = [...node, "--import", import.meta.resolve("tsx"), script];
+  const flags = ["--max-old-space-size=400", ...sourceFlags, script];
   const child = spawn(process.execPath, [...flags, kind, place, String(14 * MB)], {
     stdio: ["pipe", "pipe", "inherit"],
   });

@@ -7,13 +7,14 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parseSse, say } from "./_helpers.ts";
 import { openPlace } from "./_places.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 const timeout = 120_000;
 
 /** A server process, and what it has printed. */
 async function start(kind: string, place: string, options: object = {}) {
   const script = fileURLToPath(new URL("_draining-child.ts", import.meta.url));
-  const flags = ["--import", "tsx", "--conditions=@holodeck/source", script];
+  const flags = [...sourceFlags, script];
   const child = spawn(process.execPath, [...flags, kind, place, JSON.stringify(options)], {
     stdio: ["pipe", "pipe", "inherit"],
   });

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { createAgentHandler } from "../src/index.ts";
 import { hostileBodies } from "./_hostile-bodies.ts";
 import { memoryLogger, post } from "./_helpers.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 interface Measured {
   readonly name: string;
@@ -19,10 +20,9 @@ const most = 10;
 
 test("no body stops the event loop much longer than a plain text of its size", async () => {
   const script = fileURLToPath(new URL("_turn-child.ts", import.meta.url));
-  const flags = ["--expose-gc", "--conditions=@holodeck/source", "--import"];
   const { stdout } = await promisify(execFile)(process.execPath, [
-    ...flags,
-    import.meta.resolve("tsx"),
+    "--expose-gc",
+    ...sourceFlags,
     script,
   ]);
   const measured = stdout

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { lateEndings, lateForms, lateSources } from "./_late-kinds.ts";
 import type { LateEnding } from "./_late-kinds.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 interface Line {
   readonly port?: number;
@@ -29,8 +30,7 @@ afterEach(() => open.splice(0).forEach((close) => close()));
 
 async function start(ending: LateEnding): Promise<Child> {
   const script = fileURLToPath(new URL("_late-child.ts", import.meta.url));
-  const flags = ["--conditions=@holodeck/source", "--import", import.meta.resolve("tsx")];
-  const child = spawn(process.execPath, [...flags, script, ending], {
+  const child = spawn(process.execPath, [...sourceFlags, script, ending], {
     env: { ...process.env, NODE_OPTIONS: "" },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,12 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, test } from "vitest";
+import type { ExpectStatic } from "vitest";
 import { createAgentHandler } from "../src/index.ts";
 import type { AgentHandler } from "../src/index.ts";
 import { eventsOf, memoryLogger, post, say } from "./_helpers.ts";
 import { openPlace, placeKinds } from "./_places.ts";
 import { framesOf } from "./_resume-client.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 const leaseMs = 1_000;
 const times = { leaseMs, runLogMs: 2_500 };
@@ -14,10 +16,12 @@ const key = { principal: "", threadId: "t" };
 const timeout = 60_000;
 const patience = { timeout: 30_000, interval: 50 };
 
+type OnTestFinished = (fn: () => unknown) => void;
+
 /** A process with a run that has said something and goes on. */
-async function startOwner(kind: string, at: string) {
+async function startOwner(kind: string, at: string, onTestFinished: OnTestFinished) {
   const script = fileURLToPath(new URL("_zombie-child.ts", import.meta.url));
-  const flags = ["--import", "tsx", "--conditions=@holodeck/source", script];
+  const flags = [...sourceFlags, script];
   const args = [kind, at, String(leaseMs), "/nowhere"];
   const child = spawn(process.execPath, [...flags, ...args], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -54,16 +58,16 @@ const get = (handler: AgentHandler, path: string): Promise<Response> =>
 
 // Each resolves when it shows what the lost run had said.
 const readers = {
-  async "reads the thread"(handler: AgentHandler): Promise<void> {
+  async "reads the thread"(handler: AgentHandler, expect: ExpectStatic): Promise<void> {
     const read = async (): Promise<string> =>
       (await get(handler, "/agui/threads/t/messages")).text();
     await expect.poll(read, patience).toContain("old answer of r1");
   },
-  async "follows the run"(handler: AgentHandler): Promise<void> {
+  async "follows the run"(handler: AgentHandler, expect: ExpectStatic): Promise<void> {
     const events = await eventsOf(await get(handler, "/agui/runs/r1/events?offset=0"));
     expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "run-lost" });
   },
-  async "connects to the thread"(handler: AgentHandler): Promise<void> {
+  async "connects to the thread"(handler: AgentHandler, expect: ExpectStatic): Promise<void> {
     const path = "/agui/agent/default/connect";
     const connect = async (): Promise<string> =>
       (await handler.fetch(post({ threadId: "t", runId: "c" }, { path }))).text();
@@ -74,18 +78,19 @@ const readers = {
 };
 
 describe.for(placeKinds)("a run on %s whose process was killed", (kind) => {
-  test.for([
+  // Each waits for a lease: side by side.
+  test.concurrent.for([
     ...Object.keys(readers).map((reader) => [reader]),
     Object.keys(readers).flatMap((reader) => [reader, reader]),
   ] as (keyof typeof readers)[][])(
     "is in its thread, once, when another process %j",
     { timeout },
-    async (names, { skip }) => {
+    async (names, { expect, onTestFinished, skip }) => {
       const place = await openPlace(kind, "lost runs");
       if (!place) return skip();
       onTestFinished(() => place.close());
       const stores = [await place.open(times), await place.open(times)];
-      const kill = await startOwner(kind, place.at);
+      const kill = await startOwner(kind, place.at, onTestFinished);
       const logger = memoryLogger();
       const handlers = stores.map((sessions) => {
         const handler = createAgentHandler(async () => "new answer", {
@@ -97,7 +102,7 @@ describe.for(placeKinds)("a run on %s whose process was killed", (kind) => {
         return handler;
       });
       await kill();
-      await Promise.all(names.map((name, index) => readers[name](handlers[index % 2]!)));
+      await Promise.all(names.map((name, index) => readers[name](handlers[index % 2]!, expect)));
 
       const store = stores[0]!;
       const contents = async (): Promise<unknown[]> =>

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { effort } from "../../../scripts/test-support/effort.ts";
 import { parseSse } from "./_helpers.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 const MiB = 1024 * 1024;
 const sockets = 50;
@@ -53,7 +54,7 @@ afterEach(async () => {
 
 async function startServer(onDisconnect = "abort"): Promise<Server> {
   const script = fileURLToPath(new URL("_slow-server.ts", import.meta.url));
-  const execArgv = ["--expose-gc", "--import", "tsx", "--conditions=@holodeck/source"];
+  const execArgv = ["--expose-gc", ...sourceFlags];
   const child: ChildProcess = fork(script, [JSON.stringify(limits), onDisconnect], { execArgv });
   cleanups.push(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;

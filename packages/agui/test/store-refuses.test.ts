@@ -13,6 +13,7 @@ import { clientKinds, connectAs, startPostgres } from "../../sessions/test/_post
 import { startRedis } from "../../sessions/test/_redis.ts";
 import { createAgentHandler } from "../src/index.ts";
 import { memoryLogger, post, say } from "./_helpers.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 type Redis = NonNullable<Awaited<ReturnType<typeof startRedis>>>;
 type Configure = (name: string, ...rest: string[]) => Promise<unknown>;
@@ -120,7 +121,7 @@ test("a SQLite file that cannot grow is not ready", async ({ skip }) => {
   const folder = mkdtempSync(join(tmpdir(), "agui-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const script = fileURLToPath(new URL("_draining-child.ts", import.meta.url));
-  const flags = ["--import", "tsx", "--conditions=@holodeck/source", script];
+  const flags = [...sourceFlags, script];
   const child = spawn(process.execPath, [...flags, "SQLite", join(folder, "threads.db")], {
     stdio: ["pipe", "pipe", "inherit"],
   });

@@ -10,6 +10,7 @@ import { createAgentHandler } from "../src/index.ts";
 import { eventsOf, memoryLogger, post, say } from "./_helpers.ts";
 import { openPlace, placeKinds } from "./_places.ts";
 import { framesOf } from "./_resume-client.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 const leaseMs = 1_000;
 const key = { principal: "", threadId: "t" };
@@ -21,7 +22,7 @@ afterEach(async () => {
 
 async function startOwner(kind: string, at: string, flag: string): Promise<[ChildProcess, string]> {
   const script = fileURLToPath(new URL("_zombie-child.ts", import.meta.url));
-  const args = ["--import", "tsx", "--conditions=@holodeck/source", script];
+  const args = [...sourceFlags, script];
   const child = spawn(process.execPath, [...args, kind, at, String(leaseMs), flag], {
     stdio: ["pipe", "pipe", "inherit"],
   });

@@ -8,6 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { createPrinted } from "./_printed.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url));
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));
@@ -43,15 +44,11 @@ export interface Cli {
 /** Starts the real binary from its sources. It is killed at the end of the test if it still runs. */
 export function startCli(args: readonly string[], options: CliOptions = {}): Cli {
   const { PATH, HOME, TMPDIR } = process.env;
-  const child = spawn(
-    process.execPath,
-    ["--conditions=@holodeck/source", `--import=${import.meta.resolve("tsx")}`, bin, ...args],
-    {
-      cwd: options.cwd ?? packageFolder,
-      env: { PATH, HOME, TMPDIR, NO_COLOR: "1", ...options.env },
-      stdio: ["pipe", "pipe", "pipe"],
-    },
-  );
+  const child = spawn(process.execPath, [...sourceFlags, bin, ...args], {
+    cwd: options.cwd ?? packageFolder,
+    env: { PATH, HOME, TMPDIR, NO_COLOR: "1", ...options.env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
   let out = "";
   let err = "";
   const printed = createPrinted(() => `${out}\n${err}`);

@@ -1,13 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
-import { createRequire } from "node:module";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { createAgentHandler } from "@holodeck/agui";
 import { silentLogger } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
 import { expect, test } from "vitest";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 const hasScript = spawnSync("script", ["--version"]).status === 0;
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url));
 
 test.runIf(hasScript)(
@@ -24,14 +23,7 @@ test.runIf(hasScript)(
       { logger: silentLogger },
     );
     const served = await serve(handler, { port: 0, signals: false });
-    const words = [
-      process.execPath,
-      "--conditions=@holodeck/source",
-      `--import=${tsx}`,
-      bin,
-      "chat",
-      `${served.url}/agui`,
-    ];
+    const words = [process.execPath, ...sourceFlags, bin, "chat", `${served.url}/agui`];
     const { NO_COLOR: _, ...env } = process.env;
     // `script` gives the command a terminal of its own.
     const child = spawn("script", ["-qfec", words.join(" "), "/dev/null"], {

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { LoopAnswer, LoopQuestion, Work } from "./_loop-options.ts";
 import { makeReport } from "./_pages.ts";
 import { types } from "./_serve.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 const pages = 60;
 
@@ -22,8 +23,7 @@ interface Watched {
 
 async function start(): Promise<Watched> {
   const path = fileURLToPath(new URL("_loop-server.ts", import.meta.url));
-  const execArgv = ["--conditions=@holodeck/source", "--import=tsx"];
-  const child: ChildProcess = fork(path, { execArgv });
+  const child: ChildProcess = fork(path, { execArgv: [...sourceFlags] });
   const hear = async (): Promise<LoopAnswer> => {
     const [answer] = (await once(child, "message")) as [LoopAnswer];
     return answer;

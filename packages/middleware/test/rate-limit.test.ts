@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasRedis, startRedis } from "../../sessions/test/_redis.ts";
 import type { TestRedis } from "../../sessions/test/_redis.ts";
 import { bearerAuth, rateLimit } from "../src/index.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 function createAsk(
   options: Partial<AgentHandlerOptions>,
@@ -163,7 +164,7 @@ describe.skipIf(!hasRedis(suite))(suite, () => {
 
   async function spawnServer(): Promise<number> {
     const script = fileURLToPath(new URL("_rate-limit-child.ts", import.meta.url));
-    const args = ["--import", "tsx", "--conditions=@holodeck/source", script];
+    const args = [...sourceFlags, script];
     const child = spawn(process.execPath, [...args, String(redis!.port), String(runs)], {
       stdio: ["ignore", "pipe", "inherit"],
     });

@@ -21,6 +21,7 @@ import {
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { telemetry } from "../src/index.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 expect.extend(runMatchers);
 
@@ -238,7 +239,7 @@ describe("telemetry", () => {
 
   test("does nothing where the API is not installed", async () => {
     const script = fileURLToPath(new URL("_without-telemetry.ts", import.meta.url));
-    const args = ["--import", "tsx", "--conditions=@holodeck/source", script];
+    const args = [...sourceFlags, script];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     expect(JSON.parse(stdout)).toEqual({ isMissing: true, types: [5, 5] });
   });

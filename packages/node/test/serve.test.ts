@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { serve } from "../src/index.ts";
 import type { ServeOptions, Serving } from "../src/index.ts";
 import { handlerOf, replyJson } from "./_handler.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 const opened: Serving[] = [];
 afterEach(async () => {
@@ -157,8 +158,7 @@ function listeners(): number {
 
 async function child(...args: string[]): Promise<ReturnType<typeof spawn>> {
   const script = fileURLToPath(new URL("./_serve-child.ts", import.meta.url));
-  const flags = ["--conditions=@holodeck/source", "--import", import.meta.resolve("tsx")];
-  const process_ = spawn(process.execPath, [...flags, script, ...args], {
+  const process_ = spawn(process.execPath, [...sourceFlags, script, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(process_.stdout, "data");

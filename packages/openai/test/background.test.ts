@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openai } from "../src/index.ts";
 import { serveOpenAi } from "./_kit.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 interface Gate {
   readonly opened: Promise<void>;
@@ -197,8 +198,7 @@ describe("a response in the background of another process on the store", () => {
   async function start(): Promise<{ id: string; goOn(): void; handler: AgentHandler }> {
     const folder = mkdtempSync(join(tmpdir(), "agui-openai-"));
     const path = join(folder, "threads.db");
-    const flags = ["--import", import.meta.resolve("tsx"), "--conditions=@holodeck/source"];
-    const child = spawn(process.execPath, [...flags, script, path], {
+    const child = spawn(process.execPath, [...sourceFlags, script, path], {
       stdio: ["pipe", "pipe", "inherit"],
     });
     const sessions = sqliteSessions({ path });

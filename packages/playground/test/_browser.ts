@@ -8,6 +8,7 @@ import { chromium } from "playwright-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { chromiumFlags, findService } from "../../../scripts/test-support/services.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 /** Where pictures of the page are kept; nothing of it is tracked. */
 export const screenshots: string = fileURLToPath(new URL("./screenshots/", import.meta.url));
@@ -134,14 +135,7 @@ export async function startHolodeck({
   const { PATH, HOME, TMPDIR } = process.env;
   const child = spawn(
     process.execPath,
-    [
-      "--conditions=@holodeck/source",
-      `--import=${import.meta.resolve("tsx")}`,
-      bin,
-      "serve",
-      ...(file === undefined ? [] : [file]),
-      "--port=0",
-    ],
+    [...sourceFlags, bin, "serve", ...(file === undefined ? [] : [file]), "--port=0"],
     { cwd: root, env: { PATH, HOME, TMPDIR, NO_COLOR: "1", ...env }, stdio: "pipe" },
   );
   const ended = once(child, "close");

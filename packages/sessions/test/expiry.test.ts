@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { beforeEach, describe, expect, test } from "vitest";
 import { memorySessions } from "../src/index.ts";
 import { manualClock } from "./_clock.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 const minute = 60_000;
 const keyOf = (threadId: string) => ({ principal: "ann", threadId });
@@ -38,9 +39,10 @@ describe("a session in memory", () => {
 
   test("keeps no process alive", { timeout: 120_000 }, async () => {
     const script = fileURLToPath(new URL("_idle-child.ts", import.meta.url));
-    const flags = ["--conditions=@holodeck/source", "--import", import.meta.resolve("tsx")];
     // Ended by force it would reject.
-    const child = promisify(execFile)(process.execPath, [...flags, script], { timeout: 100_000 });
+    const child = promisify(execFile)(process.execPath, [...sourceFlags, script], {
+      timeout: 100_000,
+    });
     expect((await child).stdout).toBe("Nothing left to do.\n");
   });
 

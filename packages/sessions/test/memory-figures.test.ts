@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 const MB = 1_000_000;
 
@@ -9,7 +10,7 @@ test("1,000 threads of 1 MB with memoryBytes of 256 MiB fit into a heap of 300 M
   const script = fileURLToPath(new URL("_memory-child.ts", import.meta.url));
   // Node ends a process that holds more than this.
   const heap = "--max-old-space-size=300";
-  const flags = [heap, "--conditions=@holodeck/source", "--import", import.meta.resolve("tsx")];
+  const flags = [heap, ...sourceFlags];
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, script]);
   const { rss, kept } = JSON.parse(stdout) as { rss: number; kept: number[] };
   process.stdout.write(`${kept.length} threads of 1 MB kept, RSS at most ${rss / MB} MB.\n`);

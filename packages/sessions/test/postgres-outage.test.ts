@@ -299,6 +299,8 @@ describe.runIf(probe)("a standby that is promoted", () => {
     expect(await after.get(thread)).toMatchObject({ state: "kept" });
     expect(await codeOf(() => after.touch(thread))).toBe("store-unavailable");
     await server.shutDown("immediate");
+    // At the end it is there again: the store that used it has a server to leave, and waits for none.
+    closers.push(() => server.start());
     await promoteStandby(standby);
     await until(async () => (await codeOf(() => after.touch(thread))) === undefined);
     expect(offsets(await after.runs.read(key, 0))).toEqual(numbers(10));

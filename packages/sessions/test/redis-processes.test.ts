@@ -10,6 +10,7 @@ import { isLost } from "./_is-lost.ts";
 import { startRedis } from "./_redis.ts";
 import type { Following } from "./_redis-runs.ts";
 import { codeOf, ending, follow, mark, offsets, open, until } from "./_redis-runs.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 const redis = await startRedis("redisSessions in several processes");
 const thread = { principal: "ann", threadId: "t1" };
@@ -84,9 +85,8 @@ describe.runIf(redis)("several processes on one Redis", () => {
     const leaseMs = 3_000;
     const view = await openLog(prefix, { leaseMs });
     const script = fileURLToPath(new URL("./_redis-owner.ts", import.meta.url));
-    const flags = ["--conditions=@holodeck/source", "--import", import.meta.resolve("tsx")];
     const args = [String(redis!.port), prefix, String(leaseMs)];
-    const owner = spawn(process.execPath, [...flags, script, ...args], {
+    const owner = spawn(process.execPath, [...sourceFlags, script, ...args], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     await once(owner.stdout, "data");

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 interface Report {
   perThread: number;
@@ -16,8 +17,7 @@ describe("the memory store under load", () => {
 
   beforeAll(async () => {
     const script = fileURLToPath(new URL("_soak-child.ts", import.meta.url));
-    const tsx = import.meta.resolve("tsx");
-    const flags = ["--expose-gc", "--conditions=@holodeck/source", "--import", tsx];
+    const flags = ["--expose-gc", ...sourceFlags];
     const { stdout } = await promisify(execFile)(process.execPath, [...flags, script]);
     report = JSON.parse(stdout) as Report;
     const { perThread, early, late } = report;

@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sqliteSessions } from "../src/sqlite/index.ts";
 import { loadSqlite } from "../src/sqlite/load-sqlite.ts";
 import { delta, ending, mark } from "./_sqlite-entries.ts";
+import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 
 let folder = "";
 let path = "";
@@ -44,8 +45,7 @@ interface Child {
 
 function start(part: string, name = ""): Child {
   const script = fileURLToPath(new URL("_sqlite-child.ts", import.meta.url));
-  const flags = ["--conditions=@holodeck/source", "--import", import.meta.resolve("tsx")];
-  const child = spawn(process.execPath, [...flags, script, part, path, name], {
+  const child = spawn(process.execPath, [...sourceFlags, script, part, path, name], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   children.push(child);
