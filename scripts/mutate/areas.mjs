@@ -66,7 +66,14 @@ export const areas = {
       ...inPackage("core", "src/tools", "claims", "answers", "approval", "pending"),
     ],
     tests: [
-      ...tests("agui", "new-messages", "forged-for-agents", "waiting-calls", "thread-rules"),
+      ...tests(
+        "agui",
+        "what-is-believed",
+        "new-messages",
+        "forged-for-agents",
+        "waiting-calls",
+        "thread-rules",
+      ),
       ...tests("agui", "waiting-for-a-result", "hostile-answer"),
       ...tests("core", "client-tools", "tools"),
       ...tests("tools", "forged", "approvals", "waiting", "inline"),

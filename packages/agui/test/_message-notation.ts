@@ -1,0 +1,63 @@
+import type { Message } from "@holodeck/agui-core";
+
+/**
+ * Messages in one line, separated by blanks:
+ *
+ * - `u1` a message of the user, `u1:text` with another text than its id; `a1` of the assistant
+ * - `a1[c1=look,c2=look/7]` calls without text, the second with `{"n":7}`; `a1+[c1=look]` with text
+ * - `r1>c1:42` the result of the call `c1`
+ * - `s1` system, `d1` developer, `x1` activity, `t1` reasoning
+ */
+export function toMessages(line: string): Message[] {
+  return line.split(" ").flatMap((one) => (one === "" ? [] : toMessage(one)));
+}
+
+const roles = {
+  u: "user",
+  a: "assistant",
+  s: "system",
+  d: "developer",
+  t: "reasoning",
+} as const;
+
+function toMessage(one: string): Message {
+  const result = /^(\w+)>(\w+):(.*)$/.exec(one);
+  if (result) {
+    return { id: result[1]!, role: "tool", toolCallId: result[2]!, content: result[3]! };
+  }
+  const [, id = "", text, plus, calls] = /^(\w+)(?::(.*?))?(?:(\+)?\[(.*)\])?$/.exec(one)!;
+  if (id.startsWith("x")) {
+    return { id, role: "activity", activityType: "plan", content: { step: id } };
+  }
+  const role = roles[id[0] as keyof typeof roles];
+  const content = text ?? id;
+  if (calls === undefined) return { id, role, content } as Message;
+  const toolCalls = calls.split(",").map((call) => {
+    const [, callId = "", name = "", n] = /^(\w+)=(\w+)(?:\/(\d+))?$/.exec(call)!;
+    const args = n === undefined ? "{}" : `{"n":${n}}`;
+    return { id: callId, type: "function" as const, function: { name, arguments: args } };
+  });
+  return { id, role: "assistant", ...(plus ? { content } : {}), toolCalls };
+}
+
+/** The same line again. Of a result that the server made, `>` and what follows it. */
+export function toLine(messages: readonly Message[]): string {
+  return messages.map(show).join(" ");
+}
+
+function show(message: Message): string {
+  const { id, role } = message;
+  if (role === "tool") {
+    const own = /^r\w{0,3}$/.test(id) ? id : "";
+    return `${own}>${message.toolCallId}:${String(message.content)}`;
+  }
+  if (role === "activity") return id;
+  const text =
+    message.content === id || message.content === undefined ? "" : `:${String(message.content)}`;
+  if (role !== "assistant" || !message.toolCalls) return `${id}${text}`;
+  const calls = message.toolCalls.map(({ id: callId, function: { name, arguments: args } }) => {
+    const { n } = JSON.parse(args) as { n?: number };
+    return `${callId}=${name}${n === undefined ? "" : `/${n}`}`;
+  });
+  return `${id}${text}${message.content === undefined ? "" : "+"}[${calls.join(",")}]`;
+}
