@@ -1,6 +1,6 @@
 // The outcomes of earlier runs, by the texts of the source and of the test file: only what changed is tried again.
 import { createHash } from "node:crypto";
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root } from "../lib/workspace.mjs";
 
@@ -32,11 +32,16 @@ function keyOf({ path, name }, test) {
   return digest(name, textOf([path]), textOf(withHelpers(join(root, test))));
 }
 
-// A test file and what stands beside it to be imported.
-function withHelpers(test) {
-  const dir = dirname(test);
-  const helpers = readdirSync(dir).filter((name) => /(?<!\.test)\.ts$/.test(name));
-  return [test, ...helpers.map((name) => join(dir, name))];
+// A test file and the helpers that it imports, which stand beside it.
+function withHelpers(file, known = new Set()) {
+  known.add(file);
+  for (const [, path] of readFileSync(file, "utf8").matchAll(
+    / from "(\.\.?\/[^"]*_[^"/]+\.ts)";/g,
+  )) {
+    const helper = join(dirname(file), path);
+    if (!known.has(helper)) withHelpers(helper, known);
+  }
+  return [...known];
 }
 
 function textOf(paths) {

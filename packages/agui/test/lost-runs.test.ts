@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { describe, test } from "vitest";
-import type { ExpectStatic } from "vitest";
+import type { ExpectStatic, TestContext } from "vitest";
 import { createAgentHandler } from "../src/index.ts";
 import type { AgentHandler } from "../src/index.ts";
 import { eventsOf, memoryLogger, post, say } from "./_helpers.ts";
@@ -16,7 +16,7 @@ const key = { principal: "", threadId: "t" };
 const timeout = 60_000;
 const patience = { timeout: 30_000, interval: 50 };
 
-type OnTestFinished = (fn: () => unknown) => void;
+type OnTestFinished = TestContext["onTestFinished"];
 
 /** A process with a run that has said something and goes on. */
 async function startOwner(kind: string, at: string, onTestFinished: OnTestFinished) {
