@@ -8,6 +8,8 @@ const inPackage = (name, folder, ...files) =>
   files.map((file) => `packages/${name}/${folder}/${file}.ts`);
 const tests = (name, ...files) => inPackage(name, "test", ...files.map((file) => `${file}.test`));
 
+const inMemory = "^(?!.*(Redis|SQLite|Postgre))";
+
 /**
  * A new area is one entry: `sources` and `tests`, as paths from the root. `service` is one that the tests need, `names`
  * has a pattern for test files of which not all tests are tried.
@@ -66,22 +68,20 @@ export const areas = {
       ...inPackage("core", "src/tools", "claims", "answers", "approval", "pending"),
     ],
     tests: [
-      ...tests(
-        "agui",
-        "what-is-believed",
-        "new-messages",
-        "forged-for-agents",
-        "waiting-calls",
-        "thread-rules",
-      ),
-      ...tests("agui", "waiting-for-a-result", "hostile-answer"),
+      ...tests("agui", "what-is-believed", "new-message-limits", "answers-to-questions"),
+      ...tests("tools", "waiting", "approvals"),
       ...tests("core", "client-tools", "tools"),
-      ...tests("tools", "forged", "approvals", "waiting", "inline"),
       ...tests("rest", "threads-tools"),
-      ...tests("agui", "forged-results", "threads", "approved-calls", "forged-property"),
+      ...tests("agui", "thread-rules", "waiting-calls", "threads", "approved-calls"),
+      ...tests("agui", "forged-for-agents", "new-messages", "forged-results", "forged-property"),
+      ...tests("tools", "forged", "inline"),
     ],
     // The rules are the same on every store.
-    names: { "packages/agui/test/forged-results.test.ts": "with sessions in memory" },
+    names: {
+      "packages/agui/test/forged-results.test.ts": "with sessions in memory",
+      "packages/tools/test/approvals.test.ts": inMemory,
+      "packages/rest/test/threads-tools.test.ts": inMemory,
+    },
   },
   memory: {
     sources: inPackage(

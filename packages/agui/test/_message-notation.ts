@@ -4,7 +4,9 @@ import type { Message } from "@holodeck/agui-core";
  * Messages in one line, separated by blanks:
  *
  * - `u1` a message of the user, `u1:text` with another text than its id; `a1` of the assistant
+ * - `a1@u` the same id, of the user
  * - `a1[c1=look,c2=look/7]` calls without text, the second with `{"n":7}`; `a1+[c1=look]` with text
+ * - `a1[c1=look!,c2=look?]` the first with an empty text as arguments, the second with one that is no JSON
  * - `r1>c1:42` the result of the call `c1`
  * - `s1` system, `d1` developer, `x1` activity, `t1` reasoning
  */
@@ -20,21 +22,25 @@ const roles = {
   t: "reasoning",
 } as const;
 
+const odds = { "!": "", "?": "nonsense" } as const;
+
 function toMessage(one: string): Message {
   const result = /^(\w+)>(\w+):(.*)$/.exec(one);
   if (result) {
     return { id: result[1]!, role: "tool", toolCallId: result[2]!, content: result[3]! };
   }
-  const [, id = "", text, plus, calls] = /^(\w+)(?::(.*?))?(?:(\+)?\[(.*)\])?$/.exec(one)!;
+  const [, id = "", as, text, plus, calls] = /^(\w+)(?:@(\w))?(?::(.*?))?(?:(\+)?\[(.*)\])?$/.exec(
+    one,
+  )!;
   if (id.startsWith("x")) {
     return { id, role: "activity", activityType: "plan", content: { step: id } };
   }
-  const role = roles[id[0] as keyof typeof roles];
+  const role = roles[(as ?? id[0]) as keyof typeof roles];
   const content = text ?? id;
-  if (calls === undefined) return { id, role, content } as Message;
+  if (calls === undefined) return { id, role, content };
   const toolCalls = calls.split(",").map((call) => {
-    const [, callId = "", name = "", n] = /^(\w+)=(\w+)(?:\/(\d+))?$/.exec(call)!;
-    const args = n === undefined ? "{}" : `{"n":${n}}`;
+    const [, callId = "", name = "", odd, n] = /^(\w+)=(\w+)(?:([!?])|\/(\d+))?$/.exec(call)!;
+    const args = odd ? odds[odd as keyof typeof odds] : n === undefined ? "{}" : `{"n":${n}}`;
     return { id: callId, type: "function" as const, function: { name, arguments: args } };
   });
   return { id, role: "assistant", ...(plus ? { content } : {}), toolCalls };
@@ -49,15 +55,18 @@ function show(message: Message): string {
   const { id, role } = message;
   if (role === "tool") {
     const own = /^r\w{0,3}$/.test(id) ? id : "";
-    return `${own}>${message.toolCallId}:${String(message.content)}`;
+    return `${own}>${message.toolCallId}:${textOf(message)}`;
   }
   if (role === "activity") return id;
-  const text =
-    message.content === id || message.content === undefined ? "" : `:${String(message.content)}`;
+  const text = message.content === id || message.content === undefined ? "" : `:${textOf(message)}`;
   if (role !== "assistant" || !message.toolCalls) return `${id}${text}`;
   const calls = message.toolCalls.map(({ id: callId, function: { name, arguments: args } }) => {
-    const { n } = JSON.parse(args) as { n?: number };
-    return `${callId}=${name}${n === undefined ? "" : `/${n}`}`;
+    const n = /^\{"n":(\d+)\}$/.exec(args)?.[1];
+    return `${callId}=${name}${args === "" ? "!" : n === undefined ? "" : `/${n}`}`;
   });
   return `${id}${text}${message.content === undefined ? "" : "+"}[${calls.join(",")}]`;
+}
+
+function textOf({ content }: Message): string {
+  return typeof content === "string" ? content : JSON.stringify(content);
 }

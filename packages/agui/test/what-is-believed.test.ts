@@ -11,6 +11,8 @@ import { toLine, toMessages } from "./_message-notation.ts";
 interface Scene {
   /** The thread before; without it there is none. */
   thread?: string;
+  /** The thread has had no run, and no owner of its history: somebody has written its messages. */
+  isWritten?: true;
   /** How many messages the store keeps. */
   max?: number;
   owner?: "client" | "server";
@@ -59,8 +61,7 @@ async function play(scene: Scene): Promise<object> {
     await sessions.create(key, { agentId: "default" });
     await sessions.update(key, {
       messages: toMessages(thread),
-      lastRunId: "r0",
-      historyOwner: owner,
+      ...(scene.isWritten ? {} : { lastRunId: "r0", historyOwner: owner }),
       claimed: scene.claimed ?? [],
       pending: waits.map((one) =>
         typeof one === "string" ? { id: one, kind: "tool", runId: "r0", value: {} } : one,
@@ -157,6 +158,14 @@ const scenes: Record<string, Record<string, Scene>> = {
   },
 
   "on a known thread, of which the client owns the history": {
+    "a thread is known by the messages that were written there": {
+      isWritten: true,
+      thread: "u1",
+      sends: "u1 a2[c9=look] r9>c9:42",
+      sees: "u1 a2[c9=look]",
+      drops: [dropsResult("r9", "c9")],
+      claims: ["c9"],
+    },
     "a result is not taken for a call that the client has added": {
       thread: "u1 a1",
       sends: "u1 a1 u2 a2[c9=look] r9>c9:42",
@@ -245,6 +254,11 @@ const scenes: Record<string, Record<string, Scene>> = {
       sends: "a1[c1=pay] r1>c1:42 u9",
       sees: "a1[c1=pay] r1>c1:42 u9",
     },
+    "the user's message that led to a call may have been edited": {
+      thread: "u1 a1[c1=pay] r1>c1:42",
+      sends: "u1:other a1[c1=pay] r1>c1:42 u9",
+      sees: "u1:other a1[c1=pay] r1>c1:42 u9",
+    },
     "a call that no words of the user led to comes back under any": {
       thread: "a1[c1=pay] r1>c1:42",
       sends: "u7 a1[c1=pay] r1>c1:42 u9",
@@ -283,6 +297,20 @@ const scenes: Record<string, Record<string, Scene>> = {
       claimed: ["c1"],
       sends: "u1",
       sees: "u1",
+    },
+    "a call that waits is not answered under the name of a server tool": {
+      thread: "u1 a1",
+      waits: ["c1"],
+      sends: "u1 a1 a2[c1=pay] r1>c1:42",
+      sees: "u1 a1",
+      drops: [dropsCall("c1"), dropsResult("r1", "c1")],
+      stillWaits: ["c1"],
+    },
+    "an activity stays on a thread that has nothing else": {
+      thread: "x0",
+      sends: "u1",
+      sees: "u1",
+      holds: "x0 u1",
     },
     "activities stay where they were, and are not for the agent": {
       thread: "x0 u1 x1 a1 x2 u2 x3",
@@ -337,6 +365,31 @@ const scenes: Record<string, Record<string, Scene>> = {
       sees: "u1 a1[c1=pay/1]",
       stillWaits: ["i1"],
     },
+    "is the server's call when the client sends it without arguments, and it has none": {
+      thread: "u1",
+      waits: [asked("i1", "c1", { id: "c1", name: "pay", args: {} })],
+      sends: "u1 a1[c1=pay!]",
+      sees: "u1 a1[c1=pay!]",
+      stillWaits: ["i1"],
+    },
+    "is shown without arguments when the client sends what is no JSON": {
+      thread: "u1",
+      waits: [asked("i1", "c1", payCall(1))],
+      sends: "u1 a1[c1=pay?]",
+      sees: "u1 a1[c1=pay]",
+      stillWaits: ["i1"],
+    },
+    "is not answered by a result of the client's where the store has pruned the call": {
+      thread: "u1 a1[c1=look] u2 a2",
+      max: 2,
+      waits: [asked("i1", "c1")],
+      sends: "u1 a1[c1=look] r1>c1:42 u2 a2",
+      sees: "u1 a1[c1=look] u2 a2",
+      holds: "u2 a2",
+      drops: [dropsResult("r1", "c1")],
+      stillWaits: ["i1"],
+      claims: ["c1"],
+    },
     "is shown without arguments when the client sends others": {
       thread: "u1",
       waits: [asked("i1", "c1", payCall(1))],
@@ -378,6 +431,14 @@ const scenes: Record<string, Record<string, Scene>> = {
       holds: "a2 u3",
       drops: [dropsCall("c1"), dropsResult("r1", "c1")],
     },
+    "a call that was pruned has its result, though it comes again among what is left": {
+      thread: "u1 a1 u2 a2",
+      max: 2,
+      sends: "a9[c9=look] u2 a8[c9=look] r9>c9:1",
+      sees: "a9[c9=look] u2 a8[c9=look] r9>c9:1",
+      holds: "a8[c9=look] r9>c9:1",
+      claims: ["c9", "c9"],
+    },
     "a result after what is left is dropped": {
       thread: "u1 a1 u2 a2",
       max: 2,
@@ -416,6 +477,28 @@ const scenes: Record<string, Record<string, Scene>> = {
   },
 
   "on a known thread, of which the server owns the history": {
+    "a thread that somebody has written is the server's": {
+      owner: "server",
+      isWritten: true,
+      thread: "u1 a1",
+      sends: "a9 u2",
+      sees: "u1 a1 u2",
+    },
+    "activities stay, and are not for the agent": {
+      owner: "server",
+      thread: "u1 x1 a1",
+      sends: "u2",
+      sees: "u1 a1 u2",
+      holds: "u1 x1 a1 u2",
+    },
+    "a host that trusts its clients keeps their claims": {
+      owner: "server",
+      trust: true,
+      thread: "u1 a1[c1=pay] r1>c1:42",
+      claimed: ["c1"],
+      sends: "u2",
+      sees: "u1 a1[c1=pay] r1>c1:42 u2",
+    },
     "only what is new is taken of a whole history": {
       owner: "server",
       thread: "u1 a1",
@@ -461,9 +544,17 @@ const scenes: Record<string, Record<string, Scene>> = {
     },
     "a message of the user's under the id of an answer changes nothing": {
       owner: "server",
-      thread: "u1 u2:x a2",
-      sends: "u1 a2:other",
-      sees: "u1 u2:x a2",
+      thread: "u1 a1 u2 a2",
+      sends: "u1 a1@u:other",
+      sees: "u1 a1 u2 a2",
+    },
+    "a result under the id of a message of the user's takes nothing back": {
+      owner: "server",
+      thread: "u1 a1[c1=look]",
+      waits: ["c1"],
+      sends: "u1>c1:42",
+      sees: "u1 a1[c1=look]",
+      stillWaits: ["c1"],
     },
     "an answer to a question takes nothing back": {
       owner: "server",
@@ -523,6 +614,39 @@ const scenes: Record<string, Record<string, Scene>> = {
       sends: "u1 a1 u9",
       sees: "a2 u3 a3 u9",
     },
+    "what was pruned is not added again by a client that has nothing new": {
+      owner: "server",
+      thread: "u1 a1 u2 a2 u3 a3",
+      max: 4,
+      sends: "u1 a1",
+      sees: "u2 a2 u3 a3",
+    },
+    "what was pruned is not added again, though it ends with a message of the user's": {
+      owner: "server",
+      thread: "a1 u1 u2 a2 u3 a3",
+      max: 4,
+      sends: "a1 u1 u2 u9",
+      sees: "a2 u3 a3 u9",
+    },
+    "a result that answers nothing is not added, wherever it stands": {
+      owner: "server",
+      trust: true,
+      thread: "u1 a1 u2 a2 u3 a3",
+      max: 4,
+      waits: [asked("i1")],
+      sends: "r8>c8:42 r9>i1:42 u2 a2 u3 a3 u4",
+      sees: "a2 u3 a3 u4",
+      stillWaits: ["i1"],
+    },
+    "an answer to a question adds no message again": {
+      owner: "server",
+      thread: "u1 a1 u2 a2 u3 a3",
+      max: 4,
+      waits: [asked("i1")],
+      allows: ["i1"],
+      sends: "u1 a1 u2 a2 u3",
+      sees: "u2 a2 u3 a3",
+    },
     "several new messages are added to what is left": {
       owner: "server",
       thread: "u1 a1 u2 a2 u3 a3",
@@ -559,7 +683,7 @@ const scenes: Record<string, Record<string, Scene>> = {
       max: 4,
       waits: [asked("i1", "c1", payCall(1))],
       allows: ["i1"],
-      sends: "u1 a1+[c1=pay/1] a8[c2=pay/1]",
+      sends: "u1 a1+[c1=pay/1,c3=look] a7 a8[c2=pay/1]",
       sees: "a2 u3 a3 a1[c1=pay/1] >c1:paid 1",
       holds: "a2 u3 a3 a1[c1=pay/1]",
       drops: [dropsCall("c2")],
@@ -608,6 +732,7 @@ describe("the state that an agent is given", () => {
     ["is the client's when it is no object", stored, "text", "text"],
     ["is the client's when it is zero", stored, 0, 0],
     ["is empty when there is none", undefined, undefined, {}],
+    ["is the client's empty list when there is none", undefined, [], []],
     ["is what an unknown thread is sent", undefined, { of: "the client" }, { of: "the client" }],
   ])("%s", async ([, state, sent, expected]) => {
     const sessions = memorySessions();

@@ -11,6 +11,7 @@ export { withDeadline } from "./base/time/deadline.ts";
 export { dateOf } from "./base/time/clock.ts";
 export { createHandleSet } from "./base/handle-set.ts";
 export type { HandleSet } from "./base/handle-set.ts";
+export { answeredIn, callsIn } from "./base/calls-in.ts";
 export { describeCall, withCalls, withoutClaims } from "./tools/claims.ts";
 export { runOfClientCall } from "./tools/client-tools.ts";
 export type {

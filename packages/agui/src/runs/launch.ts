@@ -141,7 +141,7 @@ export function createLauncher(options: HostOptions): Launcher {
         metadata: request.metadata,
         pending: prepared.pending,
         claimed: prepared.claimed,
-        historyOwner: prepared.owner,
+        historyOwner: asked.owner,
         active: { runId: key.runId, offset: 0, open: nothing, taken },
         run: { runId: key.runId, request: fingerprintOf(request.input, loaded.id) },
       },

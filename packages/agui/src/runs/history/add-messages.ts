@@ -1,3 +1,4 @@
+import { answeredIn, callsIn } from "@holodeck/agui-core/internal";
 import type { Message, RunAgentInput, Session } from "@holodeck/agui-core";
 import { askedIn } from "./believed.ts";
 
@@ -21,18 +22,13 @@ export function addMessages(
   const known = new Set(session.messages.map(({ id }) => id));
   if (base !== kept) known.delete(input.messages.at(-1)!.id);
   const old = session.pruned ? oldMessages(input.messages, session) : known;
-  const called = new Set(
-    base.flatMap((one) => (one.role === "assistant" ? (one.toolCalls ?? []) : [])).map(idOf),
-  );
-  const answered = new Set(base.flatMap((one) => (one.role === "tool" ? one.toolCallId : [])));
+  const called = new Set(base.flatMap(callsIn).map(({ id }) => id));
+  const answered = answeredIn(base);
   // The calls that the request answers a question about, and that the store has pruned.
   const pruned = new Set(
     input.resume ? askedIn(session).flatMap(({ id }) => (called.has(id) ? [] : id)) : [],
   );
-  const restored =
-    pruned.size === 0
-      ? []
-      : sent.flatMap((one) => (known.has(one.id) ? [] : restoredCalls(one, pruned)));
+  const restored = sent.flatMap((one) => (known.has(one.id) ? [] : restoredCalls(one, pruned)));
   const news = sent.filter((message) => {
     if (known.has(message.id) || old.has(message.id)) return false;
     if (message.role === "user") return true;
@@ -41,20 +37,15 @@ export function addMessages(
       const isCalled = base === kept || called.has(message.toolCallId);
       return isCalled && !answered.has(message.toolCallId);
     }
-    return trust && message.role !== "activity";
+    return trust;
   });
   return [...base, ...restored, ...news];
 }
 
 // Each once, and nothing else of what a client sends as an assistant's.
 function restoredCalls(message: Message, ids: Set<string>): Message[] {
-  if (message.role !== "assistant") return [];
-  const toolCalls = message.toolCalls?.filter((call) => ids.delete(call.id)) ?? [];
-  return toolCalls.length === 0 ? [] : [{ id: message.id, role: message.role, toolCalls }];
-}
-
-function idOf({ id }: { readonly id: string }): string {
-  return id;
+  const toolCalls = callsIn(message).filter((call) => ids.delete(call.id));
+  return toolCalls.length === 0 ? [] : [{ id: message.id, role: "assistant", toolCalls }];
 }
 
 // Who ends with a message of the user's that the thread has had wants another answer, or has edited

@@ -1,4 +1,10 @@
-import { describeCall, isEqualJson, withCalls, withoutClaims } from "@holodeck/agui-core/internal";
+import {
+  callsIn,
+  describeCall,
+  isEqualJson,
+  withCalls,
+  withoutClaims,
+} from "@holodeck/agui-core/internal";
 import type { AskedCall, Message, Session } from "@holodeck/agui-core";
 
 export interface Trust {
@@ -39,14 +45,11 @@ export function believe(sent: readonly Message[], session: Session, trust: Trust
   return { messages, claimed: reading.claimed, dropped: reading.dropped };
 }
 
-const noIds: readonly string[] = Object.freeze([]);
-
 /** The messages of a thread without calls that a client made up for what is a server tool, and their results. */
 export function withoutForged(
-  { messages, claimed = noIds }: Session,
+  { messages, claimed }: Session,
   serverTools: ReadonlySet<string>,
 ): readonly Message[] {
-  if (claimed.length === 0) return messages;
   return withoutClaims(messages, { claimed: new Set(claimed), serverTools });
 }
 
@@ -58,7 +61,6 @@ class Reading {
   readonly #known = new Map<string, Message>();
   readonly #calls = new Map<string, StoredCall>();
   readonly #results = new Map<string, ToolMessage>();
-  readonly #claims: ReadonlySet<string>;
   readonly #waiting: ReadonlySet<string>;
   /** The calls that a person was asked about: their results come from the server. */
   readonly #asked: ReadonlySet<unknown>;
@@ -75,7 +77,6 @@ class Reading {
   constructor(sent: readonly Message[], session: Session, trust: Trust) {
     const { pending } = session;
     this.#trust = trust;
-    this.#claims = new Set(session.claimed);
     this.#waiting = new Set(pending.flatMap(({ id, kind }) => (kind === "tool" ? id : [])));
     this.#asked = new Set(pending.map(({ value }) => value.toolCallId));
     this.#questions = new Map(askedIn(session).map((call) => [call.id, call]));
@@ -84,14 +85,12 @@ class Reading {
   }
 
   take(message: Message, index: number): Message[] {
+    if (message.role === "user") this.#user = message;
     switch (message.role) {
       case "system":
       case "developer":
         this.dropped.push(`${message.role} message "${message.id}"`);
         return [];
-      case "user":
-        this.#user = message;
-        return [message];
       case "assistant":
         return this.#takeCalls(message, index);
       case "tool":
@@ -107,9 +106,7 @@ class Reading {
       this.#known.set(message.id, message);
       if (message.role === "user") user = message;
       else if (message.role === "tool") this.#results.set(message.toolCallId, message);
-      else if (message.role === "assistant") {
-        for (const call of message.toolCalls ?? []) this.#calls.set(call.id, { call, user });
-      }
+      for (const call of callsIn(message)) this.#calls.set(call.id, { call, user });
     }
   }
 
@@ -126,7 +123,7 @@ class Reading {
       this.dropped.push(describeCall(made));
       return undefined;
     }
-    if (!stored || this.#claims.has(call.id)) this.claimed.add(call.id);
+    if (!stored) this.claimed.add(call.id);
     if (!this.#called.has(call.id)) this.#called.set(call.id, index);
     return made;
   }

@@ -1,4 +1,4 @@
-import { toAnswers } from "@holodeck/agui-core/internal";
+import { callsIn, toAnswers } from "@holodeck/agui-core/internal";
 import type {
   Clock,
   HistoryOwner,
@@ -30,8 +30,6 @@ export interface PreparedInput {
   readonly input: RunAgentInput;
   /** What the thread holds from now on. */
   readonly history: readonly Message[];
-  /** The owner of the messages. */
-  readonly owner: HistoryOwner;
   /** Whether the request was added to what the thread held, instead of replacing it. */
   readonly isAdded: boolean;
   /** Ids of the calls in it that only a client vouches for. */
@@ -75,14 +73,13 @@ export function prepareInput(
     // A separate list: changes by the agent do not affect the thread.
     input: { ...input, messages: withoutActivities(messages), state },
     history,
-    owner: session.historyOwner ?? options.owner,
     isAdded,
     claimed: trust ? nothing : claimsIn(history, session, believed),
     pending:
       session.pending.length === 0
         ? session.pending
         : session.pending.filter((one) => !isAnswered(one, input, messages)),
-    answers: input.resume?.length ? toAnswers(session.pending, input.resume) : noAnswers,
+    answers: toAnswers(session.pending, input.resume),
     dropped,
   };
 }
@@ -125,7 +122,6 @@ function isAnswered(
 }
 
 const nothing: readonly string[] = Object.freeze([]);
-const noAnswers: readonly InterruptAnswer[] = Object.freeze([]);
 const noClaims: ReadonlySet<string> = new Set();
 
 // A new thread with only user messages: there is nothing to verify.
@@ -142,11 +138,7 @@ function claimsIn(
 ): readonly string[] {
   if (before.length === 0 && claimed.size === 0) return nothing;
   const claims = new Set([...before, ...claimed]);
-  return history.flatMap((message) =>
-    message.role === "assistant"
-      ? (message.toolCalls ?? []).flatMap(({ id }) => (claims.has(id) ? id : []))
-      : [],
-  );
+  return history.flatMap(callsIn).flatMap(({ id }) => (claims.has(id) ? id : []));
 }
 
 function hasState(state: unknown): boolean {

@@ -1,0 +1,296 @@
+import type { InterruptAnswer, Message, Pending, ServerTool } from "@holodeck/agui-core";
+import { fakeClock } from "@holodeck/agui-testing";
+import { describe, expect, test } from "vitest";
+import { createAgentHandler, memorySessions } from "../src/index.ts";
+import type { AgentFunction } from "../src/index.ts";
+import { eventsOf, memoryLogger, post } from "./_helpers.ts";
+import { toLine, toMessages } from "./_message-notation.ts";
+
+const key = { principal: "", threadId: "t" };
+const now = Date.UTC(2026, 0, 1);
+const at = (ms: number): string => new Date(now + ms).toISOString();
+
+const question = (id: string, value: object = {}): Pending => ({
+  id,
+  kind: "interrupt",
+  runId: "r0",
+  value: { id, reason: "confirmation", ...value },
+});
+const yes = (interruptId: string): object => ({
+  interruptId,
+  status: "resolved",
+  payload: { approved: true },
+});
+
+interface Told {
+  readonly status: number;
+  readonly code?: string;
+  readonly answers: readonly InterruptAnswer[];
+  readonly paid: readonly unknown[];
+  /** What the agent is given, in the notation of `toMessages`. */
+  readonly sees: string;
+  readonly results: readonly unknown[];
+  /** What the thread waits for after the run. */
+  readonly pending: readonly Pending[];
+}
+
+interface Scene {
+  readonly thread?: string;
+  readonly waits?: readonly Pending[];
+  readonly sends?: string;
+  readonly resume?: readonly object[];
+  readonly agent?: AgentFunction;
+  readonly needsApproval?: ServerTool["needsApproval"];
+}
+
+async function play(scene: Scene): Promise<Told> {
+  const sessions = memorySessions();
+  await sessions.create(key, { agentId: "default" });
+  await sessions.update(key, {
+    messages: toMessages(scene.thread ?? "u1"),
+    lastRunId: "r0",
+    historyOwner: "client",
+    pending: scene.waits ?? [],
+  });
+  const paid: unknown[] = [];
+  const pay: ServerTool = {
+    name: "pay",
+    description: "Pays.",
+    parameters: { type: "object" },
+    needsApproval: scene.needsApproval ?? true,
+    invoke: (args) => `paid ${paid.push(args)}`,
+  };
+  let answers: readonly InterruptAnswer[] = [];
+  let given: readonly Message[] = [];
+  const handler = createAgentHandler(
+    async (input, context) => {
+      answers = context.session.answers;
+      given = input.messages.slice();
+      return scene.agent?.(input, context) as undefined;
+    },
+    { tools: [pay], sessions, logger: memoryLogger(), clock: fakeClock(now) },
+  );
+  const response = await handler.fetch(
+    post({
+      threadId: "t",
+      runId: "r1",
+      protocolVersion: "1.0",
+      messages: toMessages(scene.sends ?? scene.thread ?? "u1"),
+      ...(scene.resume ? { resume: scene.resume } : {}),
+    }),
+  );
+  const { status } = response;
+  const code = response.ok ? undefined : ((await response.json()) as { code: string }).code;
+  const events = response.ok ? await eventsOf(response) : [];
+  const results = events.flatMap((event) =>
+    event.type === "TOOL_CALL_RESULT"
+      ? [JSON.parse(String(event.content).replace(/^paid.*/, '"$&"'))]
+      : [],
+  );
+  const { pending } = (await sessions.get(key))!;
+  return {
+    status,
+    ...(code ? { code } : {}),
+    answers,
+    paid,
+    sees: toLine(given),
+    results,
+    pending,
+  };
+}
+
+describe("an answer to a question", () => {
+  test.for<[string, Pending[], object[], number]>([
+    ["that is open", [question("i1")], [yes("i1")], 200],
+    ["that is one of two", [question("i1"), question("i2")], [yes("i2")], 200],
+    ["beside another", [question("i1"), question("i2")], [yes("i2"), yes("i1")], 200],
+    ["to nothing", [question("i1")], [], 200],
+    ["that nobody asked", [question("i1")], [yes("i2")], 409],
+    ["beside one that nobody asked", [question("i1")], [yes("i1"), yes("i2")], 409],
+    ["given twice", [question("i1")], [yes("i1"), yes("i1")], 409],
+    ["that is a call of the client's", [{ ...question("i1"), kind: "tool" }], [yes("i1")], 409],
+    ["before its time is over", [question("i1", { expiresAt: at(1) })], [yes("i1")], 200],
+    ["when its time is over", [question("i1", { expiresAt: at(0) })], [yes("i1")], 409],
+    ["after its time", [question("i1", { expiresAt: at(-1) })], [yes("i1")], 409],
+    ["whose time is no date", [question("i1", { expiresAt: "soon" })], [yes("i1")], 200],
+    ["whose time is no text", [question("i1", { expiresAt: now - 1 })], [yes("i1")], 200],
+  ])("%s", async ([, waits, resume, status]) => {
+    const told = await play({ waits, resume });
+    expect([told.status, told.code]).toEqual([
+      status,
+      status === 200 ? undefined : "unknown-interrupt",
+    ]);
+    expect(told.answers.map(({ interrupt }) => interrupt.id)).toEqual(
+      status === 200 ? resume.map((one) => (one as { interruptId: string }).interruptId) : [],
+    );
+  });
+
+  test("is given to the agent with its question, and the call that it is about", async () => {
+    const call = { id: "c1", name: "look", args: { n: 1 } };
+    const waits = [question("i1", { toolCallId: "c1", call }), question("i2")];
+    const { answers } = await play({
+      waits,
+      resume: [yes("i1"), { interruptId: "i2", status: "cancelled" }],
+    });
+    expect(answers).toStrictEqual([
+      {
+        interrupt: { id: "i1", reason: "confirmation", toolCallId: "c1" },
+        status: "resolved",
+        payload: { approved: true },
+        call,
+      },
+      { interrupt: { id: "i2", reason: "confirmation" }, status: "cancelled" },
+    ]);
+  });
+});
+
+describe("a call that a person was asked about", () => {
+  const call = { id: "c1", name: "pay", args: { n: 1 } };
+  const asked = {
+    thread: "u1 a1[c1=pay/1]",
+    waits: [question("i1", { toolCallId: "c1", call })],
+  };
+
+  test("is made on a clear yes, with what was asked about", async () => {
+    expect(await play({ ...asked, resume: [yes("i1")] })).toMatchObject({
+      paid: [{ n: 1 }],
+      results: ["paid 1"],
+      sees: "u1 a1[c1=pay/1] >c1:paid 1",
+      pending: [],
+    });
+  });
+
+  test.for<[string, object, string]>([
+    ["a no", { status: "resolved", payload: { approved: false } }, "."],
+    ["a yes in other words", { status: "resolved", payload: { approved: "true" } }, "."],
+    ["a yes to something else", { status: "resolved", payload: { allowed: true } }, "."],
+    ["nothing", { status: "resolved" }, "."],
+    ["a yes that was taken back", { status: "cancelled", payload: { approved: true } }, "."],
+    ["a reason", { status: "resolved", payload: { approved: false, reason: "No." } }, ": No."],
+    ["an empty reason", { status: "resolved", payload: { reason: "" } }, "."],
+    ["a reason that is no text", { status: "resolved", payload: { reason: 7 } }, "."],
+    [
+      "a reason of more than 500 characters",
+      { status: "resolved", payload: { reason: `>${"x".repeat(600)}` } },
+      `: >${"x".repeat(499)}`,
+    ],
+  ])("is refused on %s", async ([, answer, ending]) => {
+    const told = await play({ ...asked, resume: [{ interruptId: "i1", ...answer }] });
+    const message = `The user did not allow "pay"${ending}`;
+    expect(told).toMatchObject({
+      status: 200,
+      paid: [],
+      results: [{ error: { code: "approval-denied", message } }],
+      pending: [],
+    });
+  });
+});
+
+describe("a tool that asks", () => {
+  const calling: AgentFunction = async (_input, { callTool }) => {
+    await callTool("pay", { n: 1 });
+    return undefined;
+  };
+
+  test("sends the question, its schema and its call, and the thread waits for it", async () => {
+    const { paid, pending } = await play({ agent: calling });
+    expect(paid).toEqual([]);
+    expect(pending).toEqual([
+      {
+        id: expect.any(String),
+        kind: "interrupt",
+        runId: "r1",
+        value: {
+          id: pending[0]!.id,
+          reason: "tool_call",
+          message: 'Allow "pay"?',
+          toolCallId: expect.any(String),
+          responseSchema: {
+            type: "object",
+            properties: { approved: { type: "boolean" }, reason: { type: "string" } },
+            required: ["approved"],
+          },
+          call: { id: pending[0]!.value.toolCallId, name: "pay", args: { n: 1 } },
+        },
+      },
+    ]);
+  });
+
+  test.for([
+    [true, 0],
+    [false, 1],
+  ] as const)("decides by the call: %s", async ([isAsked, calls]) => {
+    const seen: unknown[] = [];
+    const { paid } = await play({
+      agent: calling,
+      needsApproval: (args) => {
+        seen.push(args);
+        return isAsked;
+      },
+    });
+    expect(seen).toEqual([{ n: 1 }]);
+    expect(paid).toHaveLength(calls);
+  });
+});
+
+describe("what a thread waits for after a run", () => {
+  const waiting = (id: string): Pending => ({ id, kind: "tool", runId: "r0", value: {} });
+  const ids = ({ pending }: Told): object =>
+    pending.map(({ id, kind, runId }) => [id, kind, runId]);
+
+  test("is nothing when nothing was asked", async () => {
+    expect(ids(await play({}))).toEqual([]);
+  });
+
+  test("is a call of the client's that has no result", async () => {
+    const agent: AgentFunction = async (_input, { emit }) => {
+      emit.toolCall("look", {}, { id: "c1" });
+    };
+    expect(ids(await play({ agent }))).toEqual([["c1", "tool", "r1"]]);
+  });
+
+  test("are earlier calls that the client has not answered, and not those that it has", async () => {
+    const told = await play({
+      thread: "u1 a1[c1=look,c2=look]",
+      waits: [waiting("c1"), waiting("c2")],
+      sends: "u1 a1[c1=look,c2=look] r2>c2:42",
+    });
+    expect(ids(told)).toEqual([["c1", "tool", "r0"]]);
+  });
+
+  test("are no calls that the thread does not have, and no question that the user passed over", async () => {
+    const told = await play({ waits: [waiting("c9"), question("i1")] });
+    expect(ids(told)).toEqual([]);
+  });
+
+  test("is a call once, though it waited before", async () => {
+    const told = await play({
+      thread: "u1 a1[c1=look]",
+      waits: [waiting("c1")],
+      agent: async (_input, { emit }) => {
+        emit.toolCall("look", {}, { id: "c2" });
+      },
+    });
+    expect(ids(told)).toEqual([
+      ["c1", "tool", "r0"],
+      ["c2", "tool", "r1"],
+    ]);
+  });
+
+  test("is a question of the agent's own, about a call or about none", async () => {
+    const told = await play({
+      agent: async (_input, { emit }) => {
+        emit.toolCall("look", {}, { id: "c1" });
+        emit.toolCall("look", {}, { id: "c2" });
+        emit.interrupt({ reason: "confirmation", toolCallId: "c1" });
+        emit.interrupt({ reason: "confirmation" });
+      },
+    });
+    expect(told.pending.map(({ kind, value }) => [kind, value.toolCallId, value.call])).toEqual([
+      ["tool", undefined, undefined],
+      ["interrupt", "c1", undefined],
+      ["interrupt", undefined, undefined],
+    ]);
+    expect(told.pending[0]).toMatchObject({ id: "c2" });
+  });
+});
