@@ -140,7 +140,7 @@ export const areas = {
 
 /**
  * The mutants of an area. `id` is short, for this text of the sources; `name` stays the same while the line stays the
- * same: file, line, change.
+ * same: file, line, change; `line` is file and line.
  */
 export function mutantsOf({ sources }) {
   const names = new Map();
@@ -148,11 +148,12 @@ export function mutantsOf({ sources }) {
     const path = join(root, file);
     const text = readFileSync(path, "utf8");
     return findMutants(path, text).map((mutant, index) => {
-      const name = `${file} | ${lineAt(text, mutant.start)} | ${describe(text, mutant)}`;
+      const line = `${file} | ${lineAt(text, mutant.start)}`;
+      const name = `${line} | ${describe(text, mutant)}`;
       const times = (names.get(name) ?? 0) + 1;
       names.set(name, times);
       const full = times > 1 ? `${name} | ${times}` : name;
-      return { ...mutant, id: `${place}.${index}`, path, file, name: full };
+      return { ...mutant, id: `${place}.${index}`, path, file, line, name: full };
     });
   });
 }

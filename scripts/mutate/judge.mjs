@@ -4,23 +4,22 @@
 const goal = 0.9;
 
 /**
- * `listed` is survivors.json: groups of `{ why, isEquivalent, mutants }`, with names of mutants. A mutant is equivalent
- * when the code does the same with it.
+ * `listed` is survivors.json: groups of `{ why, isEquivalent, mutants }`. A name in `mutants` is that of a mutant, or of
+ * a line, which stands for all of its mutants that survive. A mutant is equivalent when the code does the same with it.
  */
 export function judge({ area, mutants, survivors, listed }) {
-  const reasons = new Map();
-  for (const { isEquivalent, mutants: names } of listed) {
-    for (const name of names) reasons.set(name, isEquivalent);
-  }
-  const alive = new Set(survivors.map(({ name }) => name));
-  const unlisted = survivors.filter(({ name }) => !reasons.has(name));
-  const stale = mutants.filter(({ name }) => reasons.has(name) && !alive.has(name));
-  const files = new Set(mutants.map(({ file }) => file));
-  const present = new Set(mutants.map(({ name }) => name));
-  const gone = [...reasons.keys()].filter(
-    (name) => files.has(name.split(" | ")[0]) && !present.has(name),
+  const reasons = new Map(
+    listed.flatMap(({ isEquivalent, mutants: names }) => names.map((name) => [name, isEquivalent])),
   );
-  const equivalent = survivors.filter(({ name }) => reasons.get(name) === true).length;
+  const reasonOf = ({ name, line }) => reasons.get(name) ?? reasons.get(line);
+  const namesOf = (some) => new Set(some.flatMap(({ name, line }) => [name, line]));
+  const [present, alive] = [namesOf(mutants), namesOf(survivors)];
+  const files = new Set(mutants.map(({ file }) => file));
+  const ours = [...reasons.keys()].filter((name) => files.has(name.split(" | ")[0]));
+  const unlisted = survivors.filter((mutant) => reasonOf(mutant) === undefined);
+  const gone = ours.filter((name) => !present.has(name));
+  const stale = ours.filter((name) => present.has(name) && !alive.has(name));
+  const equivalent = survivors.filter((mutant) => reasonOf(mutant) === true).length;
   const counted = mutants.length - equivalent;
   const killed = mutants.length - survivors.length;
   const share = counted === 0 ? 1 : killed / counted;
@@ -29,7 +28,7 @@ export function judge({ area, mutants, survivors, listed }) {
     isGood: unlisted.length + stale.length + gone.length === 0 && share >= goal,
     lines: [
       ...unlisted.map(({ name }) => `NOT LISTED: ${name}`),
-      ...stale.map(({ name }) => `LISTED, BUT KILLED: ${name}`),
+      ...stale.map((name) => `LISTED, BUT KILLED: ${name}`),
       ...gone.map((name) => `LISTED, BUT GONE: ${name}`),
       `${area}: ${killed} of ${counted} mutants killed, ${percent} %; ${equivalent} more are equivalent`,
     ],

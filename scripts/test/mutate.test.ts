@@ -15,13 +15,19 @@ interface Mutant {
   readonly id?: string;
 }
 
+interface JudgedMutant {
+  readonly name: string;
+  readonly line?: string;
+  readonly file: string;
+}
+
 const findMutants = untypedFind as (file: string, text: string) => Mutant[];
 const instrument = untypedInstrument as (text: string, mutants: readonly Mutant[]) => string;
 const queryMutants = untypedQueries as (text: string) => string[];
 const judge = untypedJudge as (found: {
   area: string;
-  mutants: readonly { name: string; file: string }[];
-  survivors: readonly { name: string; file: string }[];
+  mutants: readonly JudgedMutant[];
+  survivors: readonly JudgedMutant[];
   listed: readonly { why: string; isEquivalent: boolean; mutants: readonly string[] }[];
 }) => { lines: string[]; isGood: boolean };
 
@@ -110,5 +116,20 @@ test("a listed mutant that the sources do not have is reported", () => {
       "LISTED, BUT GONE: a.ts | gone",
       "a: 10 of 10 mutants killed, 100.0 %; 0 more are equivalent",
     ],
+  });
+});
+
+test("a line that is listed stands for all of its mutants that survive", () => {
+  const mutants = ten.map((mutant, index) => ({ ...mutant, line: `a.ts | line ${index % 2}` }));
+  const survivors = [mutants[0]!, mutants[2]!];
+  const why = { why: "no difference", isEquivalent: true };
+  const judged = (line: string): object =>
+    judge({ area: "a", mutants, survivors, listed: [{ ...why, mutants: [line] }] });
+  expect(judged("a.ts | line 0")).toEqual({
+    isGood: true,
+    lines: ["a: 8 of 8 mutants killed, 100.0 %; 2 more are equivalent"],
+  });
+  expect(judged("a.ts | line 1")).toMatchObject({
+    lines: expect.arrayContaining(["LISTED, BUT KILLED: a.ts | line 1"]) as unknown,
   });
 });
