@@ -46,25 +46,24 @@ function toMessage(one: string): Message {
   return { id, role: "assistant", ...(plus ? { content } : {}), toolCalls };
 }
 
-/** The same line again. Of a result that the server made, `>` and what follows it. */
+/** The same line again. What the server made has no id there: `[c1=pay]` is a message with a call, `>c1:42` a result. */
 export function toLine(messages: readonly Message[]): string {
   return messages.map(show).join(" ");
 }
 
 function show(message: Message): string {
-  const { id, role } = message;
-  if (role === "tool") {
-    const own = /^r\w{0,3}$/.test(id) ? id : "";
-    return `${own}>${message.toolCallId}:${textOf(message)}`;
-  }
+  const { role } = message;
+  const id = /^[a-z]\w{0,3}$/.test(message.id) ? message.id : "";
+  if (role === "tool") return `${id}>${message.toolCallId}:${textOf(message)}`;
   if (role === "activity") return id;
-  const text = message.content === id || message.content === undefined ? "" : `:${textOf(message)}`;
+  const hasText = message.content !== undefined;
+  const text = !hasText || message.content === id ? "" : `:${textOf(message)}`;
   if (role !== "assistant" || !message.toolCalls) return `${id}${text}`;
   const calls = message.toolCalls.map(({ id: callId, function: { name, arguments: args } }) => {
     const n = /^\{"n":(\d+)\}$/.exec(args)?.[1];
     return `${callId}=${name}${args === "" ? "!" : n === undefined ? "" : `/${n}`}`;
   });
-  return `${id}${text}${message.content === undefined ? "" : "+"}[${calls.join(",")}]`;
+  return `${id}${text}${hasText ? "+" : ""}[${calls.join(",")}]`;
 }
 
 function textOf({ content }: Message): string {

@@ -190,7 +190,9 @@ describe("with a processor of files", () => {
   const read: Message = user("what the file says");
   const files: FileProcessor = {
     process: async ({ input }) => ({
-      messages: new Map(input.messages.map((message) => [message, read])),
+      messages: new Map(
+        input.messages.flatMap((one) => (typeof one.content === "string" ? [] : [[one, read]])),
+      ),
       files: [],
       release: () => undefined,
     }),
@@ -202,6 +204,13 @@ describe("with a processor of files", () => {
   ] as const)("files %s are left to it", async ([, parts]) => {
     const asked = await ask([user([...parts])], { options: { files } });
     expect(asked).toMatchObject({ status: 200, given: [read] });
+  });
+
+  test("messages without files are as they were sent", async () => {
+    const messages = [user("hi", "u0"), user([bytes(3)])];
+    expect(await ask(messages, { options: { files } })).toMatchObject({
+      given: [messages[0], read],
+    });
   });
 
   test("there are not more of them all the same", async () => {

@@ -226,7 +226,7 @@ const scenes: Record<string, Record<string, Scene>> = {
       thread: "u1 a1[c1=look]",
       waits: ["c1"],
       sends: "u1 a1[c1=look] u1>c1:42",
-      sees: "u1 a1[c1=look] >c1:42",
+      sees: "u1 a1[c1=look] u1>c1:42",
     },
     "a call of a server tool comes back with its result": {
       thread: "u1 a1[c1=pay] r1>c1:42 a2",
@@ -696,6 +696,16 @@ const scenes: Record<string, Record<string, Scene>> = {
       sends: "u1 a1+[c1=pay/1] u9",
       sees: "a2 u3 a3 u9",
       stillWaits: ["i1"],
+    },
+    "a call that was pruned is not restored into a message that is there": {
+      owner: "server",
+      thread: "u1 a1[c1=pay/1] u2 a2 u3 a3",
+      max: 4,
+      waits: [asked("i1", "c1", payCall(1))],
+      allows: ["i1"],
+      sends: "u2 a2[c1=pay/1]",
+      sees: "u2 a2 u3 a3 [c1=pay/1] >c1:paid 1",
+      holds: "u2 a2 u3 a3",
     },
     "a call that is still there and allowed is not restored": {
       owner: "server",

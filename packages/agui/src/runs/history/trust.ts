@@ -61,7 +61,7 @@ export function prepareInput(
   const isKnown = session.messages.length > 0 || session.lastRunId !== undefined;
   const isAdded = isAddedTo(session, options);
   const believed =
-    trust || isSimple(input, session)
+    trust || isSimple(input)
       ? { messages: input.messages, claimed: noClaims, dropped: nothing }
       : believe(input.messages, session, { serverTools, isKnown });
   const { messages: sent, dropped } = believed;
@@ -124,9 +124,8 @@ function isAnswered(
 const nothing: readonly string[] = Object.freeze([]);
 const noClaims: ReadonlySet<string> = new Set();
 
-// A new thread with only user messages: there is nothing to verify.
-function isSimple({ messages }: RunAgentInput, session: Session): boolean {
-  if (session.messages.length > 0 || session.pending.length > 0) return false;
+// Only messages of the user: there is nothing to verify.
+function isSimple({ messages }: RunAgentInput): boolean {
   for (const { role } of messages) if (role !== "user") return false;
   return true;
 }
