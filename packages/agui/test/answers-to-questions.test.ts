@@ -1,4 +1,4 @@
-import type { InterruptAnswer, Message, Pending, ServerTool } from "@holodeck/agui-core";
+import type { InterruptAnswer, Message, Pending, ServerTool, TakenCall } from "@holodeck/agui-core";
 import { fakeClock } from "@holodeck/agui-testing";
 import { describe, expect, test } from "vitest";
 import { createAgentHandler, memorySessions } from "../src/index.ts";
@@ -32,12 +32,17 @@ interface Told {
   readonly results: readonly unknown[];
   /** What the thread waits for after the run. */
   readonly pending: readonly Pending[];
+  /** What is stored of the calls that the run is about to make, or to refuse. */
+  readonly taken: readonly TakenCall[] | undefined;
 }
 
 interface Scene {
   readonly thread?: string;
   readonly waits?: readonly Pending[];
   readonly sends?: string;
+  /** Calls that the last run had taken when its process ended. */
+  readonly lost?: readonly TakenCall[];
+  readonly owner?: "client" | "server";
   readonly resume?: readonly object[];
   readonly agent?: AgentFunction;
   readonly needsApproval?: ServerTool["needsApproval"];
@@ -49,8 +54,9 @@ async function play(scene: Scene): Promise<Told> {
   await sessions.update(key, {
     messages: toMessages(scene.thread ?? "u1"),
     lastRunId: "r0",
-    historyOwner: "client",
+    historyOwner: scene.owner ?? "client",
     pending: scene.waits ?? [],
+    ...(scene.lost ? { active: { runId: "gone", offset: 0, open: [], taken: scene.lost } } : {}),
   });
   const paid: unknown[] = [];
   const pay: ServerTool = {
@@ -62,10 +68,12 @@ async function play(scene: Scene): Promise<Told> {
   };
   let answers: readonly InterruptAnswer[] = [];
   let given: readonly Message[] = [];
+  let taken: readonly TakenCall[] | undefined;
   const handler = createAgentHandler(
     async (input, context) => {
       answers = context.session.answers;
       given = input.messages.slice();
+      taken = (await sessions.get(key))!.active!.taken;
       return scene.agent?.(input, context) as undefined;
     },
     { tools: [pay], sessions, logger: memoryLogger(), clock: fakeClock(now) },
@@ -96,6 +104,7 @@ async function play(scene: Scene): Promise<Told> {
     sees: toLine(given),
     results,
     pending,
+    taken,
   };
 }
 
@@ -292,5 +301,80 @@ describe("what a thread waits for after a run", () => {
       ["interrupt", undefined, undefined],
     ]);
     expect(told.pending[0]).toMatchObject({ id: "c2" });
+  });
+});
+
+describe("what a run is about to do with calls that were asked about", () => {
+  const no = { interruptId: "i2", status: "resolved", payload: { approved: false } };
+
+  test("is stored with it: calls of the server, allowed or not", async () => {
+    const { taken } = await play({
+      thread: "u1 a1[c1=pay/1,c2=pay/2]",
+      waits: [
+        question("i1", { toolCallId: "c1", call: { id: "c1", name: "pay", args: { n: 1 } } }),
+        question("i2", { toolCallId: "c2", call: { id: "c2", name: "pay", args: { n: 2 } } }),
+      ],
+      resume: [yes("i1"), no],
+    });
+    expect(taken).toEqual([
+      { id: "c1", name: "pay", args: { n: 1 }, isApproved: true },
+      { id: "c2", name: "pay", args: { n: 2 }, isApproved: false },
+    ]);
+  });
+
+  test.for<[string, string, unknown]>([
+    ["c1=look/1", "with its arguments", { n: 1 }],
+    ["c1=look!", "without arguments", {}],
+    ["c1=look?", "with what is no JSON", "nonsense"],
+  ])(
+    "is stored with it: a call that the agent asked about itself (%s), %s",
+    async ([call, , args]) => {
+      const { taken } = await play({
+        thread: `u1 a0[c0=look] a1[c9=look,${call}] u2`,
+        waits: [question("i1", { toolCallId: "c1" })],
+        resume: [yes("i1")],
+      });
+      expect(taken).toEqual([{ id: "c1", name: "look", args, isApproved: true }]);
+    },
+  );
+
+  test.for<[string, Pending]>([
+    ["about no call", question("i1")],
+    ["about a call that the thread does not have", question("i1", { toolCallId: "c7" })],
+  ])("is nothing for a question %s", async ([, asked]) => {
+    const { taken } = await play({
+      thread: "u1 a1[c1=look]",
+      waits: [asked],
+      resume: [yes("i1")],
+    });
+    expect(taken).toBeUndefined();
+  });
+
+  test("is nothing when nothing was answered", async () => {
+    expect((await play({ waits: [question("i1")] })).taken).toBeUndefined();
+  });
+});
+
+describe("calls that a lost run had taken", () => {
+  const lost = ["c1", "c2", "c3"].map((id) => ({ id, name: "pay", args: {}, isApproved: true }));
+  const thread = "u1 a1[c0=look,c1=pay] r0>c0:42 a2[c2=pay,c3=pay] r2>c2:42";
+
+  test("have an error each after their message, and only those without a result", async () => {
+    const told = await play({ owner: "server", thread, lost, sends: "u2" });
+    const shown = told.sees.replaceAll(
+      /\{"error":\{"code":"([a-z-]+)","message":"(?:[^"\\]|\\.)+"\}\}/g,
+      "$1",
+    );
+    expect(shown).toBe(
+      "u1 a1[c0=look,c1=pay] >c1:run-lost r0>c0:42 a2[c2=pay,c3=pay] >c3:run-lost r2>c2:42 u2",
+    );
+    expect(told.taken!.map(({ id }) => id)).toEqual(["c1", "c3"]);
+    expect(told.paid).toEqual([]);
+  });
+
+  test("are left alone when all of them have a result", async () => {
+    const told = await play({ owner: "server", thread, lost: [lost[1]!], sends: "u2" });
+    expect(told.sees).toBe(`${thread} u2`);
+    expect(told.taken).toBeUndefined();
   });
 });
