@@ -47,6 +47,7 @@ export default defineConfig({
     // Much of the suite waits for leases and sockets: so many files at a time keep two cores at work.
     maxWorkers: 6,
     projects,
+    globalSetup: "scripts/test-support/typescript-hooks.mjs",
     sequence: { sequencer: LongestFirst },
     coverage: { provider: "v8", include: ["packages/*/src/**"] },
   },

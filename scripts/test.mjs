@@ -7,12 +7,10 @@ import { install, requireNode } from "./lib/install.mjs";
 import { runHere } from "./lib/process.mjs";
 import { bin, readJson } from "./lib/workspace.mjs";
 import { buildPage } from "./test-support/page.mjs";
-import { preparePlainSources } from "./test-support/typescript-hooks.mjs";
 
 requireNode();
 await install();
 await buildPage();
-await preparePlainSources();
 
 const folder = mkdtempSync(join(tmpdir(), "holodeck-test-"));
 const report = join(folder, "report.json");

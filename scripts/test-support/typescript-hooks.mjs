@@ -16,13 +16,13 @@ export async function load(url, context, next) {
   return { format: "module", shortCircuit: true, source };
 }
 
-/** For `npm test`: many processes that start at once would all make the same. */
-export async function preparePlainSources() {
+/** For vitest, before all tests: many processes that start at once would all make the same. */
+export async function setup() {
   const packages = fileURLToPath(`${root}packages`);
-  for (const dir of readdirSync(packages)) {
-    const files = readdirSync(join(packages, dir, "src"), { recursive: true });
-    for (const file of files.filter((name) => name.endsWith(".ts"))) {
-      await toPlain(readFileSync(join(packages, dir, "src", file), "utf8"));
+  for (const dir of readdirSync(packages).flatMap((name) => [`${name}/src`, `${name}/test`])) {
+    const files = readdirSync(join(packages, dir), { recursive: true });
+    for (const file of files.filter((name) => /(?<!\.test)\.ts$/.test(name))) {
+      await toPlain(readFileSync(join(packages, dir, file), "utf8"));
     }
   }
 }

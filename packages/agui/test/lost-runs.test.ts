@@ -13,8 +13,8 @@ import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
 const leaseMs = 1_000;
 const times = { leaseMs, runLogMs: 2_500 };
 const key = { principal: "", threadId: "t" };
-const timeout = 60_000;
-const patience = { timeout: 30_000, interval: 50 };
+const timeout = 300_000;
+const patience = { timeout: 120_000, interval: 50 };
 
 type OnTestFinished = TestContext["onTestFinished"];
 
