@@ -11,7 +11,7 @@ import { toLine, toMessages } from "./_message-notation.ts";
 interface Scene {
   /** The thread before; without it there is none. */
   thread?: string;
-  /** The thread has had no run, and no owner of its history: somebody has written its messages. */
+  /** The thread has had no run, and no owner of its history: a host has written its messages. */
   isWritten?: true;
   /** How many messages the store keeps. */
   max?: number;
@@ -477,7 +477,7 @@ const scenes: Record<string, Record<string, Scene>> = {
   },
 
   "on a known thread, of which the server owns the history": {
-    "a thread that somebody has written is the server's": {
+    "a thread that a host has written is the server's": {
       owner: "server",
       isWritten: true,
       thread: "u1 a1",

@@ -131,7 +131,7 @@ describe("an answer of a client's tool", () => {
     expect(await last(chat)).toMatchObject(said('Picked "b".'));
   });
 
-  test("is for nobody when its run has ended meanwhile", async () => {
+  test("is unknown when its run has ended meanwhile", async () => {
     const store = faultyStore();
     const client = await start(picking, { sessions: store.sessions });
     const { id } = await open(client);
