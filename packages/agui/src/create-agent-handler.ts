@@ -17,6 +17,7 @@ import { createRouter } from "./http/router.ts";
 import type { MountedRoute } from "./http/router.ts";
 import { createHost } from "./runs/host.ts";
 import { noticeLosses } from "./runs/recovery/notice-losses.ts";
+import { answeringStore } from "./runs/store/answering-store.ts";
 import { createRegistry } from "./runs/registry.ts";
 import { createResources, withResources } from "./runs/resources.ts";
 import { createRunDirectory } from "./runs/run-directory.ts";
@@ -64,7 +65,7 @@ export function createAgentHandler(
   agent: AgentLike | AgentMap,
   options: AgentHandlerOptions = {},
 ): AgentHandler {
-  const resolved = resolveOptions(options);
+  const resolved = withAnswers(resolveOptions(options), options.sessions);
   const resources = options.createSession && createResources(options.createSession, resolved);
   const settings = resources
     ? { ...resolved, sessions: withResources(resolved.sessions, resources) }
@@ -162,4 +163,11 @@ function routesOf({ protocols }: Settings, hosts: readonly ProtocolHost[]): Moun
   return protocols.flatMap((protocol, index) =>
     protocol.routes(hosts[index]!).map((route): MountedRoute => ({ owner: protocol.name, route })),
   );
+}
+
+// Ours in memory answers at once.
+function withAnswers(settings: Settings, sessions: SessionStore | undefined): Settings {
+  if (!sessions) return settings;
+  const { clock, limits } = settings;
+  return { ...settings, sessions: answeringStore(sessions, { ms: limits.appendMs, clock }) };
 }

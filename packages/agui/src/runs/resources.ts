@@ -8,7 +8,7 @@ import type {
   SessionStore,
   ThreadKey,
 } from "@holodeck/agui-core";
-import { storeWith } from "./store-with.ts";
+import { storeWith } from "./store/store-with.ts";
 
 /** What one session has for itself, for as long as it lives. */
 export interface SessionResources {

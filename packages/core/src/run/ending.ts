@@ -196,8 +196,8 @@ export class Ending {
     run.finished();
   }
 
-  // The thread is freed if the store can still be reached; if not, the lease expires.
-  #freeLease(terminal: SizedEntry): void {
+  // The thread is freed as soon as the store can be reached; if it cannot, the lease expires.
+  #freeLease(terminal: SizedEntry, attempt = 0): void {
     if (!this.#run.lease) return;
     const { runs, lease } = this.#run.lease;
     const { at, event } = terminal;
@@ -210,6 +210,10 @@ export class Ending {
     };
     close().catch((error: unknown) => {
       this.#logger.debug({ error, runId: lease.runId }, "The lease was not freed.");
+      const ms = freeAfterMs[attempt];
+      const isLost = isAgentError(error) && error.code === "run-lost";
+      if (ms === undefined || isLost) return;
+      this.#run.settings.clock.setTimeout(() => this.#freeLease(terminal, attempt + 1), ms);
     });
   }
 
@@ -217,6 +221,9 @@ export class Ending {
     return new SafeLogger(this.#run.settings.logger);
   }
 }
+
+// In less than the usual lease.
+const freeAfterMs = [250, 1_000, 3_000, 8_000] as const;
 
 function statusOf(terminal: BaseEvent): RunStatus {
   if (terminal.type === "RUN_ERROR") return "failed";

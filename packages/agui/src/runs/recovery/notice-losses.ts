@@ -15,7 +15,7 @@ import type { Settings } from "../../options/options.ts";
 import { recoverForReader } from "./recover-thread.ts";
 import { liveId } from "../registry.ts";
 import type { RunRegistry } from "../registry.ts";
-import { storeWith } from "../store-with.ts";
+import { storeWith } from "../store/store-with.ts";
 import { createServerTools } from "./server-tools.ts";
 
 // One conflict is another reader, or the next run; so many in a row mean that the thread is in use.
