@@ -54,6 +54,13 @@ async function openAndClose(create: (name: string) => SessionStore): Promise<voi
   }
 }
 
+/** The connection that listens on the channel of a schema. */
+async function listening(schema: string): Promise<number | undefined> {
+  const sql = `SELECT pid FROM pg_stat_activity WHERE query = 'listen "${schema}"'`;
+  const [found] = (await server!.sql(sql)) as { pid: number }[];
+  return found?.pid;
+}
+
 function listeners(client: EventEmitter): Record<string, number> {
   const counts = client.eventNames().map((name) => [String(name), client.listenerCount(name)]);
   return Object.fromEntries(counts) as Record<string, number>;
@@ -133,5 +140,31 @@ describe(
       await until(() => Object.keys(channels).length === 0);
       expect(received).toEqual([]);
     });
+
+    test.runIf(server)(
+      "on an instance of postgres but one, after its connection was replaced",
+      async () => {
+        const schema = await server!.schema();
+        const client = await server!.postgresJs();
+        const channels = (): Record<string, { listeners: unknown[] }> =>
+          (client.listen as unknown as { channels?: Record<string, { listeners: unknown[] }> })
+            .channels ?? {};
+        const listenersOf = (): number => channels()[schema]?.listeners.length ?? 0;
+        for (let turn = 0; turn < 3; turn++) {
+          const store = postgresSessions({ client, schema, ...patient });
+          const [end] = await use(store, `t${turn}`);
+          await until(async () => (await listening(schema)) !== undefined);
+          const before = await listening(schema);
+          await server!.sql(`SELECT pg_terminate_backend(${before})`);
+          await until(async () => {
+            const now = await listening(schema);
+            return now !== undefined && now !== before;
+          });
+          await store.close();
+          await end;
+        }
+        expect(listenersOf()).toBe(1);
+      },
+    );
   },
 );
