@@ -74,6 +74,7 @@ CREATE TABLE agui.runs (
   token text NOT NULL,
   done text NOT NULL DEFAULT '',
   expires_at bigint NOT NULL,
+  lease_ms bigint NOT NULL,
   watched_until bigint NOT NULL DEFAULT 0,
   ended_at bigint
 ) WITH (fillfactor = 50);
@@ -157,13 +158,22 @@ BEGIN
   PERFORM pg_notify('agui', p_fence || ' ' || v_last);
 END $$;
 
+-- Whether a lease holds, by the clock of the server or by the time that the caller expects it to show: its date may
+-- have been set since the owner renewed the lease. One that ends further away than it can does not hold.
+CREATE FUNCTION agui.is_held(p_expires_at bigint, p_lease_ms bigint, p_expected bigint)
+RETURNS boolean LANGUAGE sql VOLATILE AS $$
+  SELECT p_expires_at - agui.now_ms() BETWEEN 1 AND p_lease_ms * 2
+    OR coalesce(p_expires_at - p_expected BETWEEN 1 AND p_lease_ms * 2, false)
+$$;
+
 -- Ends a run whose lease has run out. Its owner, in case it lives, is notified.
-CREATE FUNCTION agui.settle(p_fence bigint, p_event text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION agui.settle(p_fence bigint, p_event text, p_expected bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM FROM agui.runs WHERE fence = p_fence AND status = 'running' AND expires_at <= agui.now_ms();
+  PERFORM FROM agui.runs
+    WHERE fence = p_fence AND status = 'running' AND NOT agui.is_held(expires_at, lease_ms, p_expected);
   IF NOT FOUND THEN RETURN; END IF;
   PERFORM FROM agui.runs
-    WHERE fence = p_fence AND status = 'running' AND expires_at <= agui.now_ms() FOR UPDATE;
+    WHERE fence = p_fence AND status = 'running' AND NOT agui.is_held(expires_at, lease_ms, p_expected) FOR UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
   PERFORM agui.end_run(p_fence, 'lost', agui.now_ms(), p_event, '');
   PERFORM pg_notify('agui', p_fence::text);
@@ -180,14 +190,14 @@ END $$;
 CREATE FUNCTION agui.record_of(p_run agui.runs) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT json_build_object('fence', p_run.fence, 'principal', p_run.principal, 'threadId', p_run.thread_id,
     'runId', p_run.run_id, 'agentId', p_run.agent_id, 'protocolVersion', p_run.protocol_version,
-    'status', p_run.status, 'first', p_run.first, 'last', p_run.last,
+    'status', p_run.status, 'first', p_run.first, 'last', p_run.last, 'now', agui.now_ms(),
     'left', p_run.expires_at - agui.now_ms())::text
 $$;
 
 -- Returns the fence, or the record of the run in its way.
 CREATE FUNCTION agui.open_run(
   p_principal text, p_thread text, p_run text, p_agent text, p_version text, p_token text,
-  p_lease_ms bigint, p_log_ms bigint, p_event text
+  p_lease_ms bigint, p_log_ms bigint, p_event text, p_expected bigint
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   v_key bytea := agui.key_of(p_principal, p_run);
@@ -197,9 +207,9 @@ DECLARE
 BEGIN
   FOR attempt IN 1..5 LOOP
     SELECT fence INTO v_fence FROM agui.runs WHERE run = v_key;
-    IF FOUND THEN PERFORM agui.settle(v_fence, p_event); END IF;
+    IF FOUND THEN PERFORM agui.settle(v_fence, p_event, p_expected); END IF;
     SELECT fence INTO v_fence FROM agui.runs WHERE thread = v_thread AND status = 'running';
-    IF FOUND THEN PERFORM agui.settle(v_fence, p_event); END IF;
+    IF FOUND THEN PERFORM agui.settle(v_fence, p_event, p_expected); END IF;
 
     SELECT * INTO v_found FROM agui.runs WHERE run = v_key FOR UPDATE;
     IF FOUND THEN
@@ -215,9 +225,11 @@ BEGIN
     IF v_fence IS NOT NULL THEN PERFORM agui.drop_runs(ARRAY[v_fence]); END IF;
     BEGIN
       INSERT INTO agui.runs (fence, run, thread, principal, thread_id, run_id, agent_id, protocol_version, token,
-          expires_at)
-        VALUES ((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, v_key, v_thread, p_principal, p_thread,
-          p_run, p_agent, p_version, p_token, agui.now_ms() + p_lease_ms)
+          expires_at, lease_ms)
+        VALUES (greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (
+            SELECT max(fence) + 1 FROM agui.runs WHERE thread = v_thread)),
+          v_key, v_thread, p_principal, p_thread, p_run, p_agent, p_version, p_token, agui.now_ms() + p_lease_ms,
+          p_lease_ms)
         RETURNING fence INTO v_fence;
       RETURN v_fence;
     EXCEPTION WHEN unique_violation THEN
@@ -253,6 +265,13 @@ BEGIN
   UPDATE agui.runs SET first = v_run.first, entries = v_run.entries, bytes = v_run.bytes WHERE fence = p_fence;
 END $$;
 
+-- When a lease ends that is renewed now: no earlier than before, unless that is further away than it can be.
+CREATE FUNCTION agui.later_end(p_before bigint, p_now bigint, p_lease_ms bigint)
+RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN p_before > p_now + p_lease_ms * 2 THEN p_now + p_lease_ms
+    ELSE greatest(p_before, p_now + p_lease_ms) END
+$$;
+
 -- Appends one batch for each of several runs. Returns for each of them 'ok', 'lost', or the last offset that is
 -- stored when the batch does not follow it.
 CREATE FUNCTION agui.append(
@@ -277,7 +296,7 @@ BEGIN
         JOIN (SELECT fence, count(*) AS entries, sum(bytes) AS bytes FROM entry GROUP BY fence) s USING (fence)
     ), held AS (
       UPDATE agui.runs r SET last = b.last, entries = r.entries + b.entries, bytes = r.bytes + b.bytes,
-          done = b.done, expires_at = greatest(r.expires_at, v_now + p_lease_ms)
+          done = b.done, expires_at = agui.later_end(r.expires_at, v_now, p_lease_ms)
         FROM batch b WHERE r.fence = b.fence AND r.status = 'running' AND r.last = b.first - 1
         RETURNING r.fence, r.last, r.entries, r.bytes, r.watched_until
     ), written AS (
@@ -335,14 +354,14 @@ BEGIN
         ORDER BY fence FOR UPDATE SKIP LOCKED
     )
     UPDATE agui.runs r SET
-        expires_at = CASE WHEN r.fence = ANY (p_owned) THEN greatest(r.expires_at, v_now + p_lease_ms)
+        expires_at = CASE WHEN r.fence = ANY (p_owned) THEN agui.later_end(r.expires_at, v_now, p_lease_ms)
           ELSE r.expires_at END,
         watched_until = CASE WHEN r.fence = ANY (p_watched) THEN greatest(r.watched_until, v_now + p_watch_ms)
           ELSE r.watched_until END
       FROM free WHERE r.fence = free.fence;
     UPDATE agui.watchers SET expires_at = v_now + p_watch_ms WHERE process = p_process;
   END IF;
-  RETURN json_build_object(
+  RETURN json_build_object('now', v_now,
     'lost', (SELECT coalesce(json_agg(o.fence), '[]') FROM unnest(p_owned) AS o (fence)
       WHERE NOT EXISTS (SELECT FROM agui.runs r WHERE r.fence = o.fence AND r.status = 'running')),
     'commands', (SELECT coalesce(json_agg(json_build_array(c.fence, c.number, c.value) ORDER BY c.fence, c.number),
@@ -363,7 +382,7 @@ END $$;
 
 -- The fence of a run whose log is still kept, after it was ended if its owner is gone.
 CREATE FUNCTION agui.fence_of(
-  p_principal text, p_thread text, p_run text, p_log_ms bigint, p_event text
+  p_principal text, p_thread text, p_run text, p_log_ms bigint, p_event text, p_expected bigint
 ) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   v_fence bigint;
@@ -371,15 +390,15 @@ BEGIN
   SELECT fence INTO v_fence FROM agui.runs
     WHERE run = agui.key_of(p_principal, p_run) AND (p_thread IS NULL OR thread = agui.key_of(p_principal, p_thread))
       AND (ended_at IS NULL OR ended_at > agui.now_ms() - p_log_ms);
-  IF v_fence IS NOT NULL THEN PERFORM agui.settle(v_fence, p_event); END IF;
+  IF v_fence IS NOT NULL THEN PERFORM agui.settle(v_fence, p_event, p_expected); END IF;
   RETURN v_fence;
 END $$;
 
 CREATE FUNCTION agui.find_run(
-  p_principal text, p_thread text, p_run text, p_log_ms bigint, p_event text
+  p_principal text, p_thread text, p_run text, p_log_ms bigint, p_event text, p_expected bigint
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  v_fence bigint := agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event);
+  v_fence bigint := agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event, p_expected);
   v_run agui.runs;
 BEGIN
   SELECT * INTO v_run FROM agui.runs WHERE fence = v_fence;
@@ -387,7 +406,8 @@ BEGIN
   RETURN agui.record_of(v_run);
 END $$;
 
-CREATE FUNCTION agui.active_run(p_principal text, p_thread text, p_event text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION agui.active_run(p_principal text, p_thread text, p_event text, p_expected bigint)
+RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   v_thread bytea := agui.key_of(p_principal, p_thread);
   v_fence bigint;
@@ -395,17 +415,17 @@ DECLARE
 BEGIN
   SELECT fence INTO v_fence FROM agui.runs WHERE thread = v_thread AND status = 'running';
   IF NOT FOUND THEN RETURN NULL; END IF;
-  PERFORM agui.settle(v_fence, p_event);
+  PERFORM agui.settle(v_fence, p_event, p_expected);
   SELECT * INTO v_run FROM agui.runs WHERE thread = v_thread AND status = 'running';
   IF NOT FOUND THEN RETURN NULL; END IF;
   RETURN agui.record_of(v_run);
 END $$;
 
 -- First the record, then the entries after an offset: both of one moment.
-CREATE FUNCTION agui.read_page(p_fence bigint, p_after bigint, p_limit bigint, p_event text)
+CREATE FUNCTION agui.read_page(p_fence bigint, p_after bigint, p_limit bigint, p_event text, p_expected bigint)
 RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM agui.settle(p_fence, p_event);
+  PERFORM agui.settle(p_fence, p_event, p_expected);
   RETURN QUERY SELECT rows.row FROM (
     SELECT 0::bigint AS place, agui.record_of(r) AS row FROM agui.runs r
       WHERE r.fence = p_fence AND r.ended_at IS DISTINCT FROM 0
@@ -417,20 +437,21 @@ BEGIN
 END $$;
 
 CREATE FUNCTION agui.read_run(
-  p_principal text, p_thread text, p_run text, p_after bigint, p_limit bigint, p_log_ms bigint, p_event text
+  p_principal text, p_thread text, p_run text, p_after bigint, p_limit bigint, p_log_ms bigint, p_event text,
+  p_expected bigint
 ) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
   RETURN QUERY SELECT agui.read_page(
-    agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event), p_after, p_limit, p_event);
+    agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event, p_expected), p_after, p_limit, p_event, p_expected);
 END $$;
 
 -- From here on the owner notifies: an append waits for this row, or this waits for the append.
 CREATE FUNCTION agui.watch(
   p_principal text, p_thread text, p_run text, p_follower text, p_process text, p_watch_ms bigint,
-  p_log_ms bigint, p_event text
+  p_log_ms bigint, p_event text, p_expected bigint
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  v_fence bigint := agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event);
+  v_fence bigint := agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event, p_expected);
   v_until bigint := agui.now_ms() + p_watch_ms;
 BEGIN
   UPDATE agui.runs SET watched_until = greatest(watched_until, v_until) WHERE fence = v_fence AND status = 'running';
@@ -460,10 +481,11 @@ $$;
 
 -- A command has the next number of its run: a row is locked by one sender at a time, so they arrive in order.
 CREATE FUNCTION agui.send(
-  p_principal text, p_thread text, p_run text, p_id text, p_value text, p_log_ms bigint, p_event text
+  p_principal text, p_thread text, p_run text, p_id text, p_value text, p_log_ms bigint, p_event text,
+  p_expected bigint
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  v_fence bigint := agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event);
+  v_fence bigint := agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event, p_expected);
   v_number bigint;
 BEGIN
   UPDATE agui.runs SET commands = commands + 1 WHERE fence = v_fence AND status = 'running'
@@ -478,7 +500,8 @@ END $$;
 
 CREATE FUNCTION agui.is_live(p_session agui.sessions, p_ttl_ms bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT p_session.last_activity > agui.now_ms() - p_ttl_ms OR EXISTS (
-    SELECT FROM agui.runs WHERE thread = p_session.key AND status = 'running' AND expires_at > agui.now_ms())
+    SELECT FROM agui.runs WHERE thread = p_session.key AND status = 'running'
+      AND agui.is_held(expires_at, lease_ms, NULL))
 $$;
 
 -- The last writes: one that is sent again may come after others.
@@ -564,7 +587,7 @@ CREATE FUNCTION agui.write_session(
   p_principal text, p_thread text, p_before integer, p_fence bigint, p_ttl_ms bigint, p_token text,
   p_last_activity bigint, p_message_count integer, p_metadata text, p_last_run text, p_size text,
   p_state text, p_data text,
-  p_removed integer[], p_places integer[], p_values text[]
+  p_removed integer[], p_places integer[], p_values text[], p_expected bigint
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   v_key bytea := agui.key_of(p_principal, p_thread);
@@ -575,7 +598,8 @@ BEGIN
   IF p_fence IS NOT NULL THEN
     -- A process that ends the run waits until this is written.
     PERFORM FROM agui.runs
-      WHERE fence = p_fence AND thread = v_key AND status = 'running' AND expires_at > agui.now_ms() FOR SHARE;
+      WHERE fence = p_fence AND thread = v_key AND status = 'running'
+        AND agui.is_held(expires_at, lease_ms, p_expected) FOR SHARE;
     IF NOT FOUND THEN RETURN 'lost'; END IF;
   END IF;
   IF v_found.id IS NULL OR NOT agui.is_live(v_found, p_ttl_ms) THEN RETURN 'missing'; END IF;
@@ -795,7 +819,8 @@ BEGIN
   FOR v_function IN
     SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
       WHERE n.nspname = 'agui'
-        AND p.proname <> ALL (ARRAY['now_ms', 'key_of', 'is_live', 'has_token', 'head_of', 'record_of'])
+        AND p.proname <> ALL (ARRAY['now_ms', 'key_of', 'is_held', 'later_end', 'is_live', 'has_token', 'head_of',
+          'record_of'])
   LOOP
     EXECUTE 'ALTER FUNCTION ' || v_function || ' SET search_path = pg_catalog, pg_temp';
   END LOOP;

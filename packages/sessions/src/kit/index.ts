@@ -38,6 +38,8 @@ export type { Deadline, PatienceOptions } from "./storage/deadline.ts";
 export { createHeartbeat } from "./storage/heartbeat.ts";
 export type { Heartbeat } from "./storage/heartbeat.ts";
 export { fromText, toKeyText } from "./storage/key-text.ts";
+export { createServerTime } from "./storage/server-time.ts";
+export type { ServerTime } from "./storage/server-time.ts";
 export { createSharing } from "./storage/shared-client.ts";
 export type { SharedClient } from "./storage/shared-client.ts";
 export {

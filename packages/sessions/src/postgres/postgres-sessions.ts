@@ -5,6 +5,7 @@ import { newSession } from "../kit/sessions/session-record.ts";
 import { createUpdates } from "../kit/sessions/updates.ts";
 import { toKeyText } from "../kit/storage/key-text.ts";
 import { sessionExists, tooManySessions } from "../kit/storage/store-errors.ts";
+import { createServerTime } from "../kit/storage/server-time.ts";
 import { toStoreSettings } from "../kit/storage/store-settings.ts";
 import type { StoreOptions, StoreSettings } from "../kit/storage/store-settings.ts";
 import { toArrayText } from "./client/array-text.ts";
@@ -52,11 +53,15 @@ export function postgresSessions(options: PostgresSessionsOptions): SessionStore
   const database = toDatabase(options.client);
   const stopUse = database.use();
   const connection = createConnection({ database, schema, commandMs, clock });
-  const runs = createPostgresLog({ ...settings, database, connection, schema, listen, logger });
+  const time = createServerTime(settings.leaseMs);
+  const log = { database, connection, schema, time, listen, logger };
+  const runs = createPostgresLog({ ...settings, ...log });
   const sweeping = createSweeping(connection, settings);
 
   async function find(key: ThreadKey): Promise<FoundSession | undefined> {
-    return toFound(key, await connection.call("read_session", ...threadTexts(key), ttlMs));
+    const found = toFound(key, await connection.call("read_session", ...threadTexts(key), ttlMs));
+    if (found) time.sample(found.now);
+    return found;
   }
 
   /** Returns what became of it: 'ok', 'conflict', 'lost' or 'missing'. */
@@ -83,6 +88,7 @@ export function postgresSessions(options: PostgresSessionsOptions): SessionStore
       toArrayText(removed),
       toArrayText(written.map(({ position }) => position)),
       toArrayText(written.map(({ value }) => value)),
+      time.expected() ?? null,
     );
   }
 

@@ -2,6 +2,7 @@ import type { AgentError, Clock, Lease, RunCommand, RunKey } from "@holodeck/agu
 import { beatsPerLease, createOwnedRuns } from "../kit/runs/owned-runs.ts";
 import type { OwnedRuns } from "../kit/runs/owned-runs.ts";
 import { createHeartbeat } from "../kit/storage/heartbeat.ts";
+import type { ServerTime } from "../kit/storage/server-time.ts";
 import type { RedisConnection } from "./client/connection.ts";
 import { encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
@@ -14,6 +15,7 @@ export interface LeasesOptions {
   readonly keys: Keys;
   readonly tail: Tail;
   readonly clock: Clock;
+  readonly time: ServerTime;
   readonly leaseMs: number;
   /** How long the keys of a run outlive its last renewal. */
   readonly keepMs: number;
@@ -36,7 +38,7 @@ export interface Leases extends Pick<
 }
 
 export function createLeases(options: LeasesOptions): Leases {
-  const { connection, keys, tail, clock, leaseMs, keepMs, ttlMs, onRenew } = options;
+  const { connection, keys, tail, clock, time, leaseMs, keepMs, ttlMs, onRenew } = options;
   // What reads the commands of each run.
   const readers = new Map<string, (row: TailRow) => void>();
   const owned = createOwnedRuns({
@@ -66,6 +68,7 @@ export function createLeases(options: LeasesOptions): Leases {
       const renewed = connection.run(renewScript, { keys: scriptKeys, args });
       const [answer] = await Promise.all([renewed, onRenew(lease)]);
       if (answer === "lost") owned.ended(idOf(lease));
+      else time.sample(Number(answer));
     } catch {
       // Redis is not reachable. The next renewal shows whether the run is still owned.
     }

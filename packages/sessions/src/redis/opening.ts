@@ -1,6 +1,7 @@
 import { AgentError, ulid } from "@holodeck/agui-core";
 import type { RunKey, RunRecord } from "@holodeck/agui-core";
 import { isUsedRun } from "../kit/runs/lost-run.ts";
+import type { ServerTime } from "../kit/storage/server-time.ts";
 import type { RedisConnection } from "./client/connection.ts";
 import { decodePart, encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
@@ -19,6 +20,7 @@ export interface OpeningOptions {
   readonly connection: RedisConnection;
   readonly keys: Keys;
   readonly reader: LogReader;
+  readonly time: ServerTime;
   readonly leaseMs: number;
   readonly keepMs: number;
   readonly runLogMs: number;
@@ -31,7 +33,7 @@ export interface OpeningOptions {
 export function createOpening(
   options: OpeningOptions,
 ): (key: RunKey, init: RunInit) => Promise<Opened> {
-  const { connection, keys, reader, leaseMs, keepMs, runLogMs, ttlMs, lostEvent } = options;
+  const { connection, keys, reader, time, leaseMs, keepMs, runLogMs, ttlMs, lostEvent } = options;
   const times = [leaseMs, keepMs, runLogMs, ttlMs];
 
   async function hold(key: RunKey, init: RunInit): Promise<Opened> {
@@ -44,7 +46,16 @@ export function createOpening(
       const own = runScriptKeys(keys.thread(key), keys.run(key));
       const [answer, value] = (await connection.run(openScript, {
         keys: [...own, held.record, held.log, held.commands, held.watch],
-        args: [run, token, agentId, protocolVersion, ...times, holder, lostEvent],
+        args: [
+          run,
+          token,
+          agentId,
+          protocolVersion,
+          ...times,
+          holder,
+          lostEvent,
+          time.expected() ?? "",
+        ],
       })) as [string, string];
       if (answer === "ok") return { fence: Number(value) };
       holder = value;

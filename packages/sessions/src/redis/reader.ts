@@ -1,5 +1,6 @@
 import type { LogEntry, RunKey, RunRecord, RunStatus } from "@holodeck/agui-core";
 import { readableAfter, toRunRecord } from "../kit/runs/run-record.ts";
+import type { ServerTime } from "../kit/storage/server-time.ts";
 import type { RedisConnection } from "./client/connection.ts";
 import { encodePart } from "./keys.ts";
 import type { Keys } from "./keys.ts";
@@ -38,19 +39,22 @@ export interface LogReader {
 export interface LogReaderOptions {
   readonly connection: RedisConnection;
   readonly keys: Keys;
+  readonly time: ServerTime;
   readonly runLogMs: number;
   /** The event that ends a lost run, as JSON. */
   readonly lostEvent: string;
 }
 
 export function createLogReader(options: LogReaderOptions): LogReader {
-  const { connection, keys, runLogMs, lostEvent } = options;
+  const { connection, keys, time, runLogMs, lostEvent } = options;
+  const expected = (): number | "" => time.expected() ?? "";
 
   async function look(key: RunKey): Promise<FoundRun | undefined> {
     const scriptKeys = [keys.thread(key).lease, keys.run(key).record];
-    const answer = await connection.run(peekScript, { keys: scriptKeys, args: [] });
-    const [fence, status, first, last, agentId, version, left] = answer as string[];
+    const answer = await connection.run(peekScript, { keys: scriptKeys, args: [expected()] });
+    const [fence, status, first, last, agentId, version, left, now] = answer as string[];
     if (!fence) return undefined;
+    time.sample(Number(now));
     const record = toRunRecord(key, {
       agentId: agentId!,
       protocolVersion: version || undefined,
@@ -63,7 +67,7 @@ export function createLogReader(options: LogReaderOptions): LogReader {
 
   async function lose(key: RunKey, fence: string): Promise<number> {
     const scriptKeys = runScriptKeys(keys.thread(key), keys.run(key));
-    const args = [encodePart(key.runId), fence, runLogMs, lostEvent];
+    const args = [encodePart(key.runId), fence, runLogMs, lostEvent, expected()];
     return Number(await connection.run(loseScript, { keys: scriptKeys, args }));
   }
 

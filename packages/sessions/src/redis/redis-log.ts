@@ -12,6 +12,7 @@ import type {
 import { lostEvent } from "../kit/runs/lost-run.ts";
 import { assertConsecutive } from "../kit/runs/assert-follows.ts";
 import { doesNotFollow, runNotFound, storeUnavailable } from "../kit/storage/store-errors.ts";
+import type { ServerTime } from "../kit/storage/server-time.ts";
 import { createWriteIds } from "../kit/storage/write-ids.ts";
 import type { RedisCommands } from "./client/commands.ts";
 import type { RedisConnection, RedisScript, ScriptCall } from "./client/connection.ts";
@@ -33,6 +34,7 @@ export interface RedisLogOptions {
   readonly connection: RedisConnection;
   readonly keys: Keys;
   readonly clock: Clock;
+  readonly time: ServerTime;
   readonly commandMs: number;
   readonly leaseMs: number;
   readonly ttlMs: number;
@@ -58,7 +60,8 @@ const appendsInFlight = 16;
 
 /** Run logs on a Redis that several processes share. */
 export function createRedisLog(options: RedisLogOptions): RedisLog {
-  const { connection, keys, clock, leaseMs, ttlMs, runLogMs, runLogEvents, runLogBytes } = options;
+  const { connection, keys, clock, time, leaseMs, ttlMs, runLogMs, runLogEvents, runLogBytes } =
+    options;
   // Unlike that of a run that has ended, the log of one whose process died is needed until its loss is noticed.
   const keepMs = leaseMs + Math.max(runLogMs, ttlMs);
   const packBounds = {
@@ -71,7 +74,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
   const gate = createGate(appendsInFlight);
   const self = ulid();
   const writeId = createWriteIds(self);
-  const reader = createLogReader({ connection, keys, runLogMs, lostEvent: lostJson });
+  const reader = createLogReader({ connection, keys, time, runLogMs, lostEvent: lostJson });
   const open = createOpening({ ...options, reader, keepMs, lostEvent: lostJson });
   const tail = createTails({
     ...options,
@@ -135,7 +138,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
   async function send(key: RunKey, command: RunCommand): Promise<boolean> {
     const answer = (await connection.run(sendScript, {
       keys: [keys.thread(key).lease, keys.run(key).commands],
-      args: [encodePart(key.runId), JSON.stringify(command), ulid(), keepMs],
+      args: [encodePart(key.runId), JSON.stringify(command), ulid(), keepMs, time.expected() ?? ""],
     })) as string;
     if (answer !== "ok" && answer !== "none") await reader.lose(key, answer);
     return answer === "ok";

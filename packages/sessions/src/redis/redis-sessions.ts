@@ -4,6 +4,7 @@ import type { Lease, Logger, Session, SessionStore, ThreadKey } from "@holodeck/
 import { newSession } from "../kit/sessions/session-record.ts";
 import { createUpdates } from "../kit/sessions/updates.ts";
 import { sessionExists, tooManySessions } from "../kit/storage/store-errors.ts";
+import { createServerTime } from "../kit/storage/server-time.ts";
 import { toStoreSettings } from "../kit/storage/store-settings.ts";
 import type { StoreOptions } from "../kit/storage/store-settings.ts";
 import { toCommands } from "./client/commands.ts";
@@ -53,8 +54,10 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
   const commands = toCommands(options.client);
   const keys = createKeys(prefix);
   const connection = createConnection({ commands, commandMs, clock });
+  const time = createServerTime(leaseMs);
   const runs = createRedisLog({
     ...settings,
+    time,
     commands,
     connection,
     keys,
@@ -82,7 +85,7 @@ export function redisSessions(options: RedisSessionsOptions): SessionStore {
     const holder = by ? [encodePart(by.runId), by.fence] : ["", ""];
     const fields = [version, json, ulid(), lastActivity];
     const listed = [toStoredHead(session), session.agentId];
-    const args = [ttlMs, leaseMs, before, ...fields, ...holder, ...listed];
+    const args = [ttlMs, leaseMs, before, ...fields, ...holder, ...listed, time.expected() ?? ""];
     const answer = await connection.run(writeScript, { keys: [name, lease], args });
     if (answer !== "ok") return answer === "lost" ? "lost" : "conflict";
     await Promise.all([threads.add(session, lastActivity), count(session, ttlMs)]);

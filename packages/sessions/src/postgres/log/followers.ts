@@ -92,6 +92,11 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
     });
   }
 
+  /** By the clock of the server, whose date may have been set. */
+  function untilNextLook(left: number): number {
+    return left > 0 ? Math.min(left, leaseMs) + 1 : leaseMs / 10;
+  }
+
   async function* entriesOf(
     { fence, runId, run }: { fence: number; runId: string; run: FollowedRun },
     after: number,
@@ -122,7 +127,7 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
       }
       if (at < page.last) continue;
       if (page.status !== "running") return;
-      if (run.changes === changes) await change(run, Math.max(0, page.left) + 1, signal);
+      if (run.changes === changes) await change(run, untilNextLook(page.left), signal);
     }
   }
 

@@ -5,6 +5,7 @@ import { readableAfter } from "../../kit/runs/run-record.ts";
 import { toKeyText } from "../../kit/storage/key-text.ts";
 import { doesNotFollow, runNotFound } from "../../kit/storage/store-errors.ts";
 import type { StoreSettings } from "../../kit/storage/store-settings.ts";
+import type { ServerTime } from "../../kit/storage/server-time.ts";
 import type { Connection } from "../client/connection.ts";
 import type { Database } from "../client/database.ts";
 import { createWriteIds } from "../../kit/storage/write-ids.ts";
@@ -18,6 +19,7 @@ export interface PostgresLogOptions extends StoreSettings {
   readonly database: Database;
   readonly connection: Connection;
   readonly schema: string;
+  readonly time: ServerTime;
   readonly listen: boolean;
   readonly logger: Logger | undefined;
 }
@@ -30,7 +32,7 @@ export interface PostgresLog extends RunLog {
 
 /** Run logs in a database that several processes share. */
 export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
-  const { connection, leaseMs, runLogMs, runLogEvents, runLogBytes } = options;
+  const { connection, time, leaseMs, runLogMs, runLogEvents, runLogBytes } = options;
   const process = ulid();
   const writeId = createWriteIds(process);
   const owned = createOwnedRuns({
@@ -40,7 +42,7 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
       presence.forget(fence);
     },
   });
-  const reader = createLogReader(connection, runLogMs);
+  const reader = createLogReader(connection, runLogMs, time);
   const appends = createAppends({ ...options, owned, writeId });
   const presence = createPresence({
     ...options,
@@ -69,7 +71,8 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
   async function send(key: RunKey, command: RunCommand): Promise<boolean> {
     const value = JSON.stringify(command);
     const ids = runTexts(key);
-    const answer = await connection.one("send", ...ids, ulid(), value, runLogMs, lostText);
+    const sent = [ulid(), value, runLogMs, lostText, time.expected() ?? null];
+    const answer = await connection.one("send", ...ids, ...sent);
     return answer === "ok";
   }
 
@@ -84,8 +87,9 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
         leaseMs,
         runLogMs,
         lostText,
+        time.expected() ?? null,
       );
-      if (answer!.startsWith("{")) return { busy: recordFrom(answer!) };
+      if (answer!.startsWith("{")) return { busy: recordFrom(answer!, time) };
       const lease = owned.add(key, Number(answer));
       presence.arm();
       return lease;

@@ -2,6 +2,7 @@ import type { Clock, Lease, RunCommand } from "@holodeck/agui-core";
 import { beatsPerLease } from "../../kit/runs/owned-runs.ts";
 import type { OwnedRuns } from "../../kit/runs/owned-runs.ts";
 import { createHeartbeat } from "../../kit/storage/heartbeat.ts";
+import type { ServerTime } from "../../kit/storage/server-time.ts";
 import { toArrayText } from "../client/array-text.ts";
 import type { Connection } from "../client/connection.ts";
 import { watchMs } from "./followers.ts";
@@ -25,11 +26,14 @@ export interface PresenceOptions {
   readonly followers: () => LogFollowers;
   readonly signals: () => Signals;
   readonly clock: Clock;
+  readonly time: ServerTime;
   readonly leaseMs: number;
   readonly process: string;
 }
 
 interface Seen {
+  /** The time of the server. */
+  readonly now: number;
   readonly lost: readonly number[];
   readonly commands: readonly (readonly [fence: number, number: number, value: string])[];
   readonly lasts: readonly (readonly [fence: number, last: number | null])[];
@@ -40,7 +44,7 @@ const pollMs = 100;
 const slowPollMs = 500;
 
 export function createPresence(options: PresenceOptions): Presence {
-  const { connection, owned, followers, signals, clock, leaseMs, process } = options;
+  const { connection, owned, followers, signals, clock, time, leaseMs, process } = options;
   // The number of the last command of each run that was delivered.
   const seen = new Map<number, number>();
   let pollTimer: unknown;
@@ -98,6 +102,7 @@ export function createPresence(options: PresenceOptions): Presence {
       return;
     }
     if (isClosed) return;
+    time.sample(found.now);
     found.lost.forEach(owned.ended);
     for (const [fence, number, value] of found.commands) {
       // Two looks may find the same one.

@@ -2,6 +2,7 @@ import type { LogEntry, RunKey, RunRecord, RunStatus, ThreadKey } from "@holodec
 import { fromText, toKeyText } from "../../kit/storage/key-text.ts";
 import { lostEvent } from "../../kit/runs/lost-run.ts";
 import { toRunRecord } from "../../kit/runs/run-record.ts";
+import type { ServerTime } from "../../kit/storage/server-time.ts";
 import type { Connection } from "../client/connection.ts";
 
 /** A part of a log, and its run at that moment. */
@@ -38,15 +39,24 @@ interface FoundRun {
   readonly first: number;
   readonly last: number;
   readonly left: number;
+  /** The time of the server. */
+  readonly now: number;
 }
 
 export const lostText: string = JSON.stringify(lostEvent);
 
-export function createLogReader(connection: Connection, runLogMs: number): LogReader {
+export function createLogReader(
+  connection: Connection,
+  runLogMs: number,
+  time: ServerTime,
+): LogReader {
+  const expected = (): number | null => time.expected() ?? null;
+
   function toPage(rows: readonly (string | null)[]): LogPage | undefined {
     const [head, ...texts] = rows;
     if (!head) return undefined;
-    const { first, last, status, left } = JSON.parse(head) as FoundRun;
+    const { first, last, status, left, now } = JSON.parse(head) as FoundRun;
+    time.sample(now);
     return {
       first,
       last,
@@ -59,25 +69,24 @@ export function createLogReader(connection: Connection, runLogMs: number): LogRe
   return {
     async find(principal, runId) {
       const ids = [toKeyText(principal), null, toKeyText(runId)];
-      const found = await connection.one("find_run", ...ids, runLogMs, lostText);
-      return found === null ? undefined : recordFrom(found);
+      const found = await connection.one("find_run", ...ids, runLogMs, lostText, expected());
+      return found === null ? undefined : recordFrom(found, time);
     },
     async active({ principal, threadId }) {
       const ids = [toKeyText(principal), toKeyText(threadId)];
-      const found = await connection.one("active_run", ...ids, lostText);
-      return found === null ? undefined : recordFrom(found);
+      const found = await connection.one("active_run", ...ids, lostText, expected());
+      return found === null ? undefined : recordFrom(found, time);
     },
     async read(key, after, limit) {
       const count = Number.isFinite(limit) ? limit : null;
-      return toPage(
-        await connection.call("read_run", ...runTexts(key), after, count, runLogMs, lostText),
-      );
+      const part = [after, count, runLogMs, lostText, expected()];
+      return toPage(await connection.call("read_run", ...runTexts(key), ...part));
     },
     page: async (fence, after, limit) =>
-      toPage(await connection.call("read_page", fence, after, limit, lostText)),
+      toPage(await connection.call("read_page", fence, after, limit, lostText, expected())),
     async watch(key, { follower, process, watchMs }) {
-      const by = [follower, process, watchMs];
-      const fence = await connection.one("watch", ...runTexts(key), ...by, runLogMs, lostText);
+      const by = [follower, process, watchMs, runLogMs, lostText, expected()];
+      const fence = await connection.one("watch", ...runTexts(key), ...by);
       return fence === null ? undefined : Number(fence);
     },
   };
@@ -89,8 +98,9 @@ export function runTexts({ principal, threadId, runId }: RunKey): [string, strin
 }
 
 /** The record that a function of the schema returned as JSON. */
-export function recordFrom(json: string): RunRecord {
+export function recordFrom(json: string, time: ServerTime): RunRecord {
   const found = JSON.parse(json) as FoundRun;
+  time.sample(found.now);
   const { agentId, protocolVersion: version } = found;
   const key = {
     principal: fromText(found.principal),

@@ -21,13 +21,22 @@ BEGIN
   PERFORM pg_notify('agui', p_fence || ' ' || v_last);
 END $$;
 
+-- Whether a lease holds, by the clock of the server or by the time that the caller expects it to show: its date may
+-- have been set since the owner renewed the lease. One that ends further away than it can does not hold.
+CREATE FUNCTION agui.is_held(p_expires_at bigint, p_lease_ms bigint, p_expected bigint)
+RETURNS boolean LANGUAGE sql VOLATILE AS $$
+  SELECT p_expires_at - agui.now_ms() BETWEEN 1 AND p_lease_ms * 2
+    OR coalesce(p_expires_at - p_expected BETWEEN 1 AND p_lease_ms * 2, false)
+$$;
+
 -- Ends a run whose lease has run out. Its owner, in case it lives, is notified.
-CREATE FUNCTION agui.settle(p_fence bigint, p_event text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION agui.settle(p_fence bigint, p_event text, p_expected bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM FROM agui.runs WHERE fence = p_fence AND status = 'running' AND expires_at <= agui.now_ms();
+  PERFORM FROM agui.runs
+    WHERE fence = p_fence AND status = 'running' AND NOT agui.is_held(expires_at, lease_ms, p_expected);
   IF NOT FOUND THEN RETURN; END IF;
   PERFORM FROM agui.runs
-    WHERE fence = p_fence AND status = 'running' AND expires_at <= agui.now_ms() FOR UPDATE;
+    WHERE fence = p_fence AND status = 'running' AND NOT agui.is_held(expires_at, lease_ms, p_expected) FOR UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
   PERFORM agui.end_run(p_fence, 'lost', agui.now_ms(), p_event, '');
   PERFORM pg_notify('agui', p_fence::text);
@@ -44,14 +53,14 @@ END $$;
 CREATE FUNCTION agui.record_of(p_run agui.runs) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT json_build_object('fence', p_run.fence, 'principal', p_run.principal, 'threadId', p_run.thread_id,
     'runId', p_run.run_id, 'agentId', p_run.agent_id, 'protocolVersion', p_run.protocol_version,
-    'status', p_run.status, 'first', p_run.first, 'last', p_run.last,
+    'status', p_run.status, 'first', p_run.first, 'last', p_run.last, 'now', agui.now_ms(),
     'left', p_run.expires_at - agui.now_ms())::text
 $$;
 
 -- Returns the fence, or the record of the run in its way.
 CREATE FUNCTION agui.open_run(
   p_principal text, p_thread text, p_run text, p_agent text, p_version text, p_token text,
-  p_lease_ms bigint, p_log_ms bigint, p_event text
+  p_lease_ms bigint, p_log_ms bigint, p_event text, p_expected bigint
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   v_key bytea := agui.key_of(p_principal, p_run);
@@ -61,9 +70,9 @@ DECLARE
 BEGIN
   FOR attempt IN 1..5 LOOP
     SELECT fence INTO v_fence FROM agui.runs WHERE run = v_key;
-    IF FOUND THEN PERFORM agui.settle(v_fence, p_event); END IF;
+    IF FOUND THEN PERFORM agui.settle(v_fence, p_event, p_expected); END IF;
     SELECT fence INTO v_fence FROM agui.runs WHERE thread = v_thread AND status = 'running';
-    IF FOUND THEN PERFORM agui.settle(v_fence, p_event); END IF;
+    IF FOUND THEN PERFORM agui.settle(v_fence, p_event, p_expected); END IF;
 
     SELECT * INTO v_found FROM agui.runs WHERE run = v_key FOR UPDATE;
     IF FOUND THEN
@@ -79,9 +88,11 @@ BEGIN
     IF v_fence IS NOT NULL THEN PERFORM agui.drop_runs(ARRAY[v_fence]); END IF;
     BEGIN
       INSERT INTO agui.runs (fence, run, thread, principal, thread_id, run_id, agent_id, protocol_version, token,
-          expires_at)
-        VALUES ((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, v_key, v_thread, p_principal, p_thread,
-          p_run, p_agent, p_version, p_token, agui.now_ms() + p_lease_ms)
+          expires_at, lease_ms)
+        VALUES (greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (
+            SELECT max(fence) + 1 FROM agui.runs WHERE thread = v_thread)),
+          v_key, v_thread, p_principal, p_thread, p_run, p_agent, p_version, p_token, agui.now_ms() + p_lease_ms,
+          p_lease_ms)
         RETURNING fence INTO v_fence;
       RETURN v_fence;
     EXCEPTION WHEN unique_violation THEN
@@ -117,6 +128,13 @@ BEGIN
   UPDATE agui.runs SET first = v_run.first, entries = v_run.entries, bytes = v_run.bytes WHERE fence = p_fence;
 END $$;
 
+-- When a lease ends that is renewed now: no earlier than before, unless that is further away than it can be.
+CREATE FUNCTION agui.later_end(p_before bigint, p_now bigint, p_lease_ms bigint)
+RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN p_before > p_now + p_lease_ms * 2 THEN p_now + p_lease_ms
+    ELSE greatest(p_before, p_now + p_lease_ms) END
+$$;
+
 -- Appends one batch for each of several runs. Returns for each of them 'ok', 'lost', or the last offset that is
 -- stored when the batch does not follow it.
 CREATE FUNCTION agui.append(
@@ -141,7 +159,7 @@ BEGIN
         JOIN (SELECT fence, count(*) AS entries, sum(bytes) AS bytes FROM entry GROUP BY fence) s USING (fence)
     ), held AS (
       UPDATE agui.runs r SET last = b.last, entries = r.entries + b.entries, bytes = r.bytes + b.bytes,
-          done = b.done, expires_at = greatest(r.expires_at, v_now + p_lease_ms)
+          done = b.done, expires_at = agui.later_end(r.expires_at, v_now, p_lease_ms)
         FROM batch b WHERE r.fence = b.fence AND r.status = 'running' AND r.last = b.first - 1
         RETURNING r.fence, r.last, r.entries, r.bytes, r.watched_until
     ), written AS (
@@ -199,14 +217,14 @@ BEGIN
         ORDER BY fence FOR UPDATE SKIP LOCKED
     )
     UPDATE agui.runs r SET
-        expires_at = CASE WHEN r.fence = ANY (p_owned) THEN greatest(r.expires_at, v_now + p_lease_ms)
+        expires_at = CASE WHEN r.fence = ANY (p_owned) THEN agui.later_end(r.expires_at, v_now, p_lease_ms)
           ELSE r.expires_at END,
         watched_until = CASE WHEN r.fence = ANY (p_watched) THEN greatest(r.watched_until, v_now + p_watch_ms)
           ELSE r.watched_until END
       FROM free WHERE r.fence = free.fence;
     UPDATE agui.watchers SET expires_at = v_now + p_watch_ms WHERE process = p_process;
   END IF;
-  RETURN json_build_object(
+  RETURN json_build_object('now', v_now,
     'lost', (SELECT coalesce(json_agg(o.fence), '[]') FROM unnest(p_owned) AS o (fence)
       WHERE NOT EXISTS (SELECT FROM agui.runs r WHERE r.fence = o.fence AND r.status = 'running')),
     'commands', (SELECT coalesce(json_agg(json_build_array(c.fence, c.number, c.value) ORDER BY c.fence, c.number),

@@ -2,7 +2,7 @@
 export const readerFunctions = `
 -- The fence of a run whose log is still kept, after it was ended if its owner is gone.
 CREATE FUNCTION agui.fence_of(
-  p_principal text, p_thread text, p_run text, p_log_ms bigint, p_event text
+  p_principal text, p_thread text, p_run text, p_log_ms bigint, p_event text, p_expected bigint
 ) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   v_fence bigint;
@@ -10,15 +10,15 @@ BEGIN
   SELECT fence INTO v_fence FROM agui.runs
     WHERE run = agui.key_of(p_principal, p_run) AND (p_thread IS NULL OR thread = agui.key_of(p_principal, p_thread))
       AND (ended_at IS NULL OR ended_at > agui.now_ms() - p_log_ms);
-  IF v_fence IS NOT NULL THEN PERFORM agui.settle(v_fence, p_event); END IF;
+  IF v_fence IS NOT NULL THEN PERFORM agui.settle(v_fence, p_event, p_expected); END IF;
   RETURN v_fence;
 END $$;
 
 CREATE FUNCTION agui.find_run(
-  p_principal text, p_thread text, p_run text, p_log_ms bigint, p_event text
+  p_principal text, p_thread text, p_run text, p_log_ms bigint, p_event text, p_expected bigint
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  v_fence bigint := agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event);
+  v_fence bigint := agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event, p_expected);
   v_run agui.runs;
 BEGIN
   SELECT * INTO v_run FROM agui.runs WHERE fence = v_fence;
@@ -26,7 +26,8 @@ BEGIN
   RETURN agui.record_of(v_run);
 END $$;
 
-CREATE FUNCTION agui.active_run(p_principal text, p_thread text, p_event text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION agui.active_run(p_principal text, p_thread text, p_event text, p_expected bigint)
+RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   v_thread bytea := agui.key_of(p_principal, p_thread);
   v_fence bigint;
@@ -34,17 +35,17 @@ DECLARE
 BEGIN
   SELECT fence INTO v_fence FROM agui.runs WHERE thread = v_thread AND status = 'running';
   IF NOT FOUND THEN RETURN NULL; END IF;
-  PERFORM agui.settle(v_fence, p_event);
+  PERFORM agui.settle(v_fence, p_event, p_expected);
   SELECT * INTO v_run FROM agui.runs WHERE thread = v_thread AND status = 'running';
   IF NOT FOUND THEN RETURN NULL; END IF;
   RETURN agui.record_of(v_run);
 END $$;
 
 -- First the record, then the entries after an offset: both of one moment.
-CREATE FUNCTION agui.read_page(p_fence bigint, p_after bigint, p_limit bigint, p_event text)
+CREATE FUNCTION agui.read_page(p_fence bigint, p_after bigint, p_limit bigint, p_event text, p_expected bigint)
 RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM agui.settle(p_fence, p_event);
+  PERFORM agui.settle(p_fence, p_event, p_expected);
   RETURN QUERY SELECT rows.row FROM (
     SELECT 0::bigint AS place, agui.record_of(r) AS row FROM agui.runs r
       WHERE r.fence = p_fence AND r.ended_at IS DISTINCT FROM 0
@@ -56,20 +57,21 @@ BEGIN
 END $$;
 
 CREATE FUNCTION agui.read_run(
-  p_principal text, p_thread text, p_run text, p_after bigint, p_limit bigint, p_log_ms bigint, p_event text
+  p_principal text, p_thread text, p_run text, p_after bigint, p_limit bigint, p_log_ms bigint, p_event text,
+  p_expected bigint
 ) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
   RETURN QUERY SELECT agui.read_page(
-    agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event), p_after, p_limit, p_event);
+    agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event, p_expected), p_after, p_limit, p_event, p_expected);
 END $$;
 
 -- From here on the owner notifies: an append waits for this row, or this waits for the append.
 CREATE FUNCTION agui.watch(
   p_principal text, p_thread text, p_run text, p_follower text, p_process text, p_watch_ms bigint,
-  p_log_ms bigint, p_event text
+  p_log_ms bigint, p_event text, p_expected bigint
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  v_fence bigint := agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event);
+  v_fence bigint := agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event, p_expected);
   v_until bigint := agui.now_ms() + p_watch_ms;
 BEGIN
   UPDATE agui.runs SET watched_until = greatest(watched_until, v_until) WHERE fence = v_fence AND status = 'running';
@@ -99,10 +101,11 @@ $$;
 
 -- A command has the next number of its run: a row is locked by one sender at a time, so they arrive in order.
 CREATE FUNCTION agui.send(
-  p_principal text, p_thread text, p_run text, p_id text, p_value text, p_log_ms bigint, p_event text
+  p_principal text, p_thread text, p_run text, p_id text, p_value text, p_log_ms bigint, p_event text,
+  p_expected bigint
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  v_fence bigint := agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event);
+  v_fence bigint := agui.fence_of(p_principal, p_thread, p_run, p_log_ms, p_event, p_expected);
   v_number bigint;
 BEGIN
   UPDATE agui.runs SET commands = commands + 1 WHERE fence = v_fence AND status = 'running'

@@ -11,7 +11,8 @@ BEGIN
   FOR v_function IN
     SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
       WHERE n.nspname = 'agui'
-        AND p.proname <> ALL (ARRAY['now_ms', 'key_of', 'is_live', 'has_token', 'head_of', 'record_of'])
+        AND p.proname <> ALL (ARRAY['now_ms', 'key_of', 'is_held', 'later_end', 'is_live', 'has_token', 'head_of',
+          'record_of'])
   LOOP
     EXECUTE 'ALTER FUNCTION ' || v_function || ' SET search_path = pg_catalog, pg_temp';
   END LOOP;

@@ -2,7 +2,8 @@
 export const sessionFunctions = `
 CREATE FUNCTION agui.is_live(p_session agui.sessions, p_ttl_ms bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT p_session.last_activity > agui.now_ms() - p_ttl_ms OR EXISTS (
-    SELECT FROM agui.runs WHERE thread = p_session.key AND status = 'running' AND expires_at > agui.now_ms())
+    SELECT FROM agui.runs WHERE thread = p_session.key AND status = 'running'
+      AND agui.is_held(expires_at, lease_ms, NULL))
 $$;
 
 -- The last writes: one that is sent again may come after others.
@@ -88,7 +89,7 @@ CREATE FUNCTION agui.write_session(
   p_principal text, p_thread text, p_before integer, p_fence bigint, p_ttl_ms bigint, p_token text,
   p_last_activity bigint, p_message_count integer, p_metadata text, p_last_run text, p_size text,
   p_state text, p_data text,
-  p_removed integer[], p_places integer[], p_values text[]
+  p_removed integer[], p_places integer[], p_values text[], p_expected bigint
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   v_key bytea := agui.key_of(p_principal, p_thread);
@@ -99,7 +100,8 @@ BEGIN
   IF p_fence IS NOT NULL THEN
     -- A process that ends the run waits until this is written.
     PERFORM FROM agui.runs
-      WHERE fence = p_fence AND thread = v_key AND status = 'running' AND expires_at > agui.now_ms() FOR SHARE;
+      WHERE fence = p_fence AND thread = v_key AND status = 'running'
+        AND agui.is_held(expires_at, lease_ms, p_expected) FOR SHARE;
     IF NOT FOUND THEN RETURN 'lost'; END IF;
   END IF;
   IF v_found.id IS NULL OR NOT agui.is_live(v_found, p_ttl_ms) THEN RETURN 'missing'; END IF;

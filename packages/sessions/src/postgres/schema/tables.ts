@@ -60,6 +60,7 @@ CREATE TABLE agui.runs (
   token text NOT NULL,
   done text NOT NULL DEFAULT '',
   expires_at bigint NOT NULL,
+  lease_ms bigint NOT NULL,
   watched_until bigint NOT NULL DEFAULT 0,
   ended_at bigint
 ) WITH (fillfactor = 50);

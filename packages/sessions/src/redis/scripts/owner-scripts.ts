@@ -2,20 +2,20 @@
 import type { RedisScript } from "../client/connection.ts";
 import { prelude, trim } from "./prelude.ts";
 
-/** ARGV: run, token, agent, version, leaseMs, keepMs, runLogMs, ttlMs, holder, event. KEYS 8–11: the holder's. */
+/** ARGV: run, token, agent, version, leaseMs, keepMs, runLogMs, ttlMs, holder, event, expected. KEYS 8–11: the holder's. */
 export const openScript: RedisScript = {
   name: "open",
   lua: `${prelude}
 local run, token, holder = ARGV[1], ARGV[2], ARGV[9]
 local lease_ms, keep_ms, ttl_ms = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[8])
-local held = redis.call('HMGET', KEYS[1], 'run', 'fence', 'until', 'token')
+local held = redis.call('HMGET', KEYS[1], 'run', 'fence', 'until', 'token', 'ms')
 if held[4] == token then return { 'ok', held[2] } end
 -- One whose log holds nothing but its end has never begun.
 local old = redis.call('HMGET', KEYS[4], 'status', 'last')
 local is_used = old[1] and tonumber(old[2]) > 1
 if is_used and old[1] ~= 'running' then return { 'ended', run } end
 if held[1] then
-  if tonumber(held[3]) > now then return { 'busy', held[1] } end
+  if left(held[3], held[5], ARGV[11]) > 0 then return { 'busy', held[1] } end
   if held[1] ~= holder then return { 'expired', held[1] } end
   if redis.call('HGET', KEYS[8], 'fence') == held[2] then
     local key = { lease = KEYS[1], runs = KEYS[3], record = KEYS[8], log = KEYS[9], commands = KEYS[10], watch = KEYS[11] }
@@ -33,7 +33,7 @@ redis.call('DEL', KEYS[4], KEYS[5], KEYS[7])
 redis.call('HSET', KEYS[4], 'fence', fence, 'token', token, 'agent', ARGV[3], 'version', ARGV[4],
   'status', 'running', 'first', '1', 'last', '0', 'done', '', 'count', '0', 'bytes', '0')
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'run', run, 'fence', fence, 'token', token, 'until', text(now + lease_ms))
+redis.call('HSET', KEYS[1], 'run', run, 'fence', fence, 'token', token, 'until', text(now + lease_ms), 'ms', ARGV[5])
 redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', text(now))
 redis.call('ZADD', KEYS[3], '+inf', run)
 redis.call('PEXPIRE', KEYS[1], keep_ms)
@@ -63,7 +63,8 @@ end
 local size = { count = count, bytes = bytes, max_count = tonumber(ARGV[7]), max_bytes = tonumber(ARGV[8]) }
 trim(KEYS[2], KEYS[3], size, { last = ARGV[4], done = ARGV[9] })
 local lease_ms = tonumber(ARGV[5])
-if record[1] == '0' or tonumber(held[3]) - now < lease_ms * 0.8 then
+local rest = tonumber(held[3]) - now
+if record[1] == '0' or rest < lease_ms * 0.8 or rest > lease_ms then
   redis.call('HSET', KEYS[1], 'until', text(now + lease_ms))
   for at = 1, 3 do redis.call('PEXPIRE', KEYS[at], ARGV[6]) end
 end
@@ -93,7 +94,7 @@ return 'ok'
 `,
 };
 
-/** ARGV: run, fence, leaseMs, keepMs, ttlMs. */
+/** ARGV: run, fence, leaseMs, keepMs, ttlMs. Answers the time, or 'lost'. */
 export const renewScript: RedisScript = {
   name: "renew",
   lua: `${prelude}
@@ -103,7 +104,7 @@ redis.call('HSET', KEYS[1], 'until', text(now + tonumber(ARGV[3])))
 for _, at in ipairs({ 1, 4, 5, 6 }) do redis.call('PEXPIRE', KEYS[at], ARGV[4]) end
 redis.call('PEXPIRE', KEYS[3], tonumber(ARGV[5]) + tonumber(ARGV[4]))
 redis.call('PEXPIRE', KEYS[2], tonumber(ARGV[5]) + tonumber(ARGV[3]))
-return 'ok'
+return text(now)
 `,
 };
 

@@ -3,8 +3,8 @@
  * (`runScriptKeys`), read the server's clock, and can be sent twice.
  *
  * Fields of a run's record: fence, token, agent, version, status, first, last, done (the last write, to
- * know it when it is sent again), count and bytes of the log. Fields of a lease: run, fence, token, until. Fields of an
- * entry of the log: e (entries as JSON), n (how many), f (fence), s (status, at the end only).
+ * know it when it is sent again), count and bytes of the log. Fields of a lease: run, fence, token, until,
+ * ms (how long it lasts). Fields of an entry of the log: e (entries as JSON), n (how many), f (fence), s (status, at the end only).
  */
 import type { RunKeys, ThreadKeys } from "../keys.ts";
 
@@ -13,11 +13,24 @@ export function runScriptKeys(thread: ThreadKeys, run: RunKeys): string[] {
   return [thread.lease, thread.session, thread.runs, run.record, run.log, run.commands, run.watch];
 }
 
-/** What most scripts begin with: the time, and the end of a run. */
-export const prelude = `
+/** The time, and what it means for a lease. */
+export const clock = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function text(number) return string.format('%.0f', number) end
+-- How long a lease still holds, by the clock of the server or by the time that the caller expects it to show: its date
+-- may have been set since the owner renewed the lease. One that ends further away than it can does not hold.
+local function left(ends, lease_ms, expected)
+  for _, at in ipairs({ now, tonumber(expected) }) do
+    local rest = tonumber(ends) - at
+    if rest > 0 and rest <= tonumber(lease_ms) * 2 then return math.min(rest, tonumber(lease_ms)) end
+  end
+  return 0
+end
+`;
+
+/** What scripts of runs begin with: the time, and the end of a run. */
+export const prelude: string = `${clock}
 local function terminal(log, last, entry)
   local to = text(last + 1)
   local json = '[{"from":' .. to .. ',"to":' .. to .. ',"at":' .. entry.at .. ',"event":' .. entry.event .. '}]'

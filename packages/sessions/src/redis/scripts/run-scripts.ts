@@ -2,26 +2,28 @@
 import type { RedisScript } from "../client/connection.ts";
 import { prelude } from "./prelude.ts";
 
-/** KEYS: lease, record. Answers the record and how long its lease still holds. */
+/** KEYS: lease, record. ARGV: expected. Answers the record, how long its lease still holds, and the time. */
 export const peekScript: RedisScript = {
   name: "peek",
   lua: `${prelude}
 local record = redis.call('HMGET', KEYS[2], 'fence', 'status', 'first', 'last', 'agent', 'version')
 if not record[1] then return {} end
-local held = redis.call('HMGET', KEYS[1], 'fence', 'until')
-record[7] = held[1] == record[1] and text(tonumber(held[2]) - now) or '0'
+local held = redis.call('HMGET', KEYS[1], 'fence', 'until', 'ms')
+record[7] = held[1] == record[1] and text(left(held[2], held[3], ARGV[1])) or '0'
+record[8] = text(now)
 return record
 `,
 };
 
-/** ARGV: run, fence, runLogMs, event. Ends the run unless its lease holds; answers how long it does. */
+/** ARGV: run, fence, runLogMs, event, expected. Ends the run unless its lease holds; answers how long it does. */
 export const loseScript: RedisScript = {
   name: "lose",
   lua: `${prelude}
 local record = redis.call('HMGET', KEYS[4], 'fence', 'status')
 if record[1] ~= ARGV[2] or record[2] ~= 'running' then return 0 end
-local held = redis.call('HMGET', KEYS[1], 'fence', 'until')
-if held[1] == ARGV[2] and tonumber(held[2]) > now then return tonumber(held[2]) - now end
+local held = redis.call('HMGET', KEYS[1], 'fence', 'until', 'ms')
+local rest = held[1] == ARGV[2] and left(held[2], held[3], ARGV[5]) or 0
+if rest > 0 then return rest end
 local key = { lease = KEYS[1], runs = KEYS[3], record = KEYS[4], log = KEYS[5], commands = KEYS[6], watch = KEYS[7] }
 lose(key, ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4])
 return 0
@@ -62,13 +64,13 @@ return record
 `,
 };
 
-/** KEYS: lease, commands. ARGV: run, command, id, keepMs. */
+/** KEYS: lease, commands. ARGV: run, command, id, keepMs, expected. */
 export const sendScript: RedisScript = {
   name: "send",
   lua: `${prelude}
-local held = redis.call('HMGET', KEYS[1], 'run', 'fence', 'until')
+local held = redis.call('HMGET', KEYS[1], 'run', 'fence', 'until', 'ms')
 if held[1] ~= ARGV[1] then return 'none' end
-if tonumber(held[3]) <= now then return held[2] end
+if left(held[3], held[4], ARGV[5]) == 0 then return held[2] end
 redis.call('XADD', KEYS[2], 'MAXLEN', '1000', '*', 'f', held[2], 'c', ARGV[2], 'i', ARGV[3])
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
 return 'ok'

@@ -1,9 +1,5 @@
 import type { RedisScript } from "../client/connection.ts";
-
-const prelude = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-`;
+import { clock as prelude } from "./prelude.ts";
 
 // A thread with a run in flight outlives its time; the run renews it.
 const ttl = `
@@ -15,7 +11,7 @@ redis.call('PEXPIRE', KEYS[1], ttl)
 
 /**
  * KEYS: session, lease. ARGV: ttlMs, leaseMs, version it must have ('0': none), new version, JSON, token,
- * last activity, run and fence of the lease it is written with ('': none), JSON for lists, agent. Answers 'ok',
+ * last activity, run and fence of the lease it is written with ('': none), JSON for lists, agent, expected. Answers 'ok',
  * 'conflict' or 'lost'.
  */
 export const writeScript: RedisScript = {
@@ -25,8 +21,8 @@ local current = redis.call('HMGET', KEYS[1], 'v', 'w')
 -- Sent again: the first one has landed.
 if current[2] == ARGV[6] then return 'ok' end
 if ARGV[9] ~= '' then
-  local held = redis.call('HMGET', KEYS[2], 'run', 'fence', 'until')
-  if held[1] ~= ARGV[8] or held[2] ~= ARGV[9] or tonumber(held[3]) <= now then return 'lost' end
+  local held = redis.call('HMGET', KEYS[2], 'run', 'fence', 'until', 'ms')
+  if held[1] ~= ARGV[8] or held[2] ~= ARGV[9] or left(held[3], held[4], ARGV[12]) == 0 then return 'lost' end
 end
 if (current[1] or '0') ~= ARGV[3] then return 'conflict' end
 redis.call('HSET', KEYS[1], 'v', ARGV[4], 'd', ARGV[5], 'w', ARGV[6], 'a', ARGV[7],
