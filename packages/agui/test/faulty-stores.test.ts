@@ -72,8 +72,12 @@ function faultyStore(part: "sessions" | "runs", name: string, way: Way) {
   return { store, fault };
 }
 
-async function* failingFollow(way: Way): AsyncGenerator<never> {
-  await ways[way]();
+function failingFollow(way: Way): AsyncIterable<never> {
+  const next = async (): Promise<IteratorResult<never>> => {
+    await ways[way]();
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
 const uuid = "0b3c8a52-6f5e-4c1d-9a55-3a1a7b0d9a11";
