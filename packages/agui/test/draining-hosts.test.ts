@@ -22,6 +22,8 @@ import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { express4 } from "../../express/test/_express4.ts";
+import { fastify4 } from "../../fastify/test/_fastify4.ts";
 import { listen } from "../../node/test/_listen.ts";
 import { makeCertificate } from "../../../scripts/test-support/certificate.ts";
 import { createAgentHandler } from "../src/index.ts";
@@ -35,18 +37,22 @@ const tls = made && { cert: readFileSync(made.cert), key: readFileSync(made.key)
 
 const plainHosts: Readonly<Record<string, (handler: AgentHandler) => Promise<Server> | Server>> = {
   "node:http": (handler) => createServer(toNodeHandler(handler)),
-  Express: (handler) => createServer(express().use(toExpressHandler(handler))),
-  async Fastify(handler) {
-    const app = fastify({ forceCloseConnections: true });
-    await app.register(toFastifyPlugin(handler));
-    await app.ready();
-    return app.server;
-  },
+  "Express 5": (handler) => createServer(express().use(toExpressHandler(handler))),
+  "Express 4": (handler) => createServer(express4().use(toExpressHandler(handler))),
+  "Fastify 5": (handler) => onFastify(fastify, handler),
+  "Fastify 4": (handler) => onFastify(fastify4, handler),
   Hono(handler) {
     const app = new Hono().all("/*", toHonoHandler(handler));
     return createAdaptorServer({ fetch: app.fetch });
   },
 };
+
+async function onFastify(create: typeof fastify, handler: AgentHandler): Promise<Server> {
+  const app = create({ forceCloseConnections: true });
+  await app.register(toFastifyPlugin(handler));
+  await app.ready();
+  return app.server;
+}
 
 const hosts = [...Object.keys(plainHosts), "node:https"];
 

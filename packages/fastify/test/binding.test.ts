@@ -2,6 +2,7 @@ import { testBinding } from "@holodeck/agui-testing/vitest";
 import fastify from "fastify";
 import type { FastifyInstance } from "fastify";
 import { toFastifyPlugin } from "../src/index.ts";
+import { fastify4 } from "./_fastify4.ts";
 
 type Mounted = { url: string; close(): Promise<void> };
 
@@ -10,22 +11,29 @@ async function start(app: FastifyInstance): Promise<Mounted> {
   return { url: `${url}/api`, close: () => app.close() };
 }
 
-testBinding(
-  "Fastify 5, HTTP/1.1",
-  async (handler) => {
-    const app = fastify({ forceCloseConnections: true });
-    app.register(toFastifyPlugin(handler), { prefix: "/api" });
-    return start(app);
-  },
-  { errors: "host" },
-);
+const versions = [
+  ["Fastify 5", fastify],
+  ["Fastify 4", fastify4],
+] as const;
 
-testBinding(
-  "Fastify 5, HTTP/2",
-  async (handler) => {
-    const app = fastify({ http2: true }) as unknown as FastifyInstance;
-    app.register(toFastifyPlugin(handler), { prefix: "/api" });
-    return { ...(await start(app)), http2: true };
-  },
-  { errors: "host" },
-);
+for (const [version, create] of versions) {
+  testBinding(
+    `${version}, HTTP/1.1`,
+    async (handler) => {
+      const app = create({ forceCloseConnections: true });
+      app.register(toFastifyPlugin(handler), { prefix: "/api" });
+      return start(app);
+    },
+    { errors: "host" },
+  );
+
+  testBinding(
+    `${version}, HTTP/2`,
+    async (handler) => {
+      const app = create({ http2: true }) as unknown as FastifyInstance;
+      app.register(toFastifyPlugin(handler), { prefix: "/api" });
+      return { ...(await start(app)), http2: true };
+    },
+    { errors: "host" },
+  );
+}
