@@ -6,7 +6,7 @@ import { redisSessions } from "../src/redis/index.ts";
 import type { IoRedisClient } from "../src/redis/index.ts";
 import { startPostgres } from "./_postgres.ts";
 import { startRedis } from "./_redis.ts";
-import { ending, follow, mark, offsets, open } from "./_redis-runs.ts";
+import { ending, follow, mark, offsets, open, until } from "./_redis-runs.ts";
 
 const suite = "stores on a server whose date is set";
 const redis = await startRedis(suite);
@@ -108,6 +108,7 @@ describe("a server whose date is set", { timeout: 60_000 }, () => {
       await owner.runs.append(lease, [mark(1)]);
       const following = follow(other.runs, runKey("r1"));
       // Both processes have seen the time of the server.
+      await until(() => following.entries.length === 1);
       for (const store of [owner, other]) await store.runs.find("ann", "r1");
       await bench.jump(ms);
       for (const store of [owner, other]) {
@@ -140,6 +141,7 @@ describe("a server whose date is set", { timeout: 60_000 }, () => {
       await dead.runs.append(await open(dead.runs, runKey("r1")), [mark(1)]);
       await other.runs.find("ann", "r1");
       const following = follow(other.runs, runKey("r1"));
+      await until(() => following.entries.length === 1);
       await bench.jump(ms);
       const isFree = async (): Promise<boolean> =>
         !("busy" in (await other.runs.open(runKey("r2"), init)));

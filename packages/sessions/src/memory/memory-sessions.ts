@@ -72,7 +72,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
   const sessions = new RecentSessions();
   const buckets = createBuckets();
   const sweeps = createSweeps(clock, sweep);
-  const blobs = createMemoryBlobs({ clock, onKept: sweeps.arm });
+  const blobs = createMemoryBlobs({ clock, onKept: sweepLater });
   const unset = options.maxSessions === undefined ? "unlimited" : "never";
   const evicts = options.evict === "lru" ? "always" : unset;
   const room = createMemoryRoom({
@@ -86,6 +86,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     remove,
     cleanupExpired,
   });
+  let isSwept = false;
 
   function live(key: ThreadKey): Session | undefined {
     const place = sessions.find(threadId(key));
@@ -114,14 +115,20 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
   function put(session: Session): Session {
     sessions.put(threadId(session), session, clock.now());
     room.changed();
-    sweeps.arm();
+    if (!isSwept) sweepLater();
     return session;
+  }
+
+  function sweepLater(): void {
+    isSwept = true;
+    sweeps.arm();
   }
 
   function sweep(): "later" | "done" {
     cleanupExpired();
     const hasBlobs = blobs.sweep();
-    return hasBlobs || sessions.size > 0 ? "later" : "done";
+    isSwept = hasBlobs || sessions.size > 0;
+    return isSwept ? "later" : "done";
   }
 
   return {
