@@ -1,4 +1,8 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+// @ts-expect-error -- a script without types
+import { areas as untypedAreas } from "../mutate/areas.mjs";
 // @ts-expect-error -- a script without types
 import { findMutants as untypedFind } from "../mutate/find-mutants.mjs";
 // @ts-expect-error -- a script without types
@@ -21,6 +25,7 @@ interface JudgedMutant {
   readonly file: string;
 }
 
+const areas = untypedAreas as Record<string, { sources: string[]; tests: string[] }>;
 const findMutants = untypedFind as (file: string, text: string) => Mutant[];
 const instrument = untypedInstrument as (text: string, mutants: readonly Mutant[]) => string;
 const queryMutants = untypedQueries as (text: string) => string[];
@@ -132,4 +137,10 @@ test("a line that is listed stands for all of its mutants that survive", () => {
   expect(judged("a.ts | line 1")).toMatchObject({
     lines: expect.arrayContaining(["LISTED, BUT KILLED: a.ts | line 1"]) as unknown,
   });
+});
+
+test("the sources and tests of every area are there", () => {
+  const root = fileURLToPath(new URL("../../", import.meta.url));
+  const files = Object.values(areas).flatMap(({ sources, tests }) => [...sources, ...tests]);
+  expect(files.filter((file) => !existsSync(`${root}${file}`))).toEqual([]);
 });
