@@ -157,10 +157,24 @@ function isChained({ parent }) {
 
 function isDroppable(node) {
   if (ts.isThrowStatement(node) || ts.isContinueStatement(node)) return true;
-  if (ts.isReturnStatement(node)) return true;
+  if (ts.isReturnStatement(node)) return !(isUndefined(node.expression) && isLast(node));
   if (!ts.isExpressionStatement(node)) return false;
   const { expression } = node;
   return !(ts.isCallExpression(expression) && expression.expression.kind === Kind.SuperKeyword);
+}
+
+function isUndefined(node) {
+  return node === undefined || (ts.isIdentifier(node) && node.text === "undefined");
+}
+
+// The last that a function does: without `return undefined` it returns the same.
+function isLast(node) {
+  const { parent } = node;
+  if (ts.isFunctionLike(parent)) return true;
+  const isInside = ts.isBlock(parent) && parent.statements.at(-1) !== node;
+  if (isInside || isLoop(parent) || ts.isForOfStatement(parent) || ts.isForInStatement(parent))
+    return false;
+  return !ts.isCaseOrDefaultClause(parent) && !ts.isSourceFile(parent) && isLast(parent);
 }
 
 // `if (c) statement;` without it is what the condition `false` makes of it.

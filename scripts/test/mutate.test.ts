@@ -73,6 +73,16 @@ test("a source does what it did before, until one of its mutants is chosen", () 
   expect(new Set(results).size).toBeGreaterThan(8);
 });
 
+test("a function that returns nothing at its end has no mutant without that", () => {
+  const changes = (text: string): string[] =>
+    findMutants("source.js", text).map(({ start, end }) => text.slice(start, end));
+  expect(changes("function a() { try { b(); } catch { return undefined; } }")).toEqual(["b();"]);
+  expect(changes("function a() { for (;;) { b(); return undefined; } }")).toContain(
+    "return undefined;",
+  );
+  expect(changes("function a() { return undefined; b(); }")).toContain("return undefined;");
+});
+
 test("a query has mutants with one line changed each, and a sentence has none", () => {
   expect(queryMutants("`The run is over.`")).toEqual([]);
   expect(queryMutants('"UPDATE runs SET last = ? WHERE fence = ? AND last = ?"')).toEqual([
