@@ -53,6 +53,7 @@ export const areas = {
         "guard",
         "guard-order",
         "guard-every-field",
+        "guard-history-budget",
         "guard-fields",
         "guard-text",
         "guard-strict",
