@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { cpuTime } from "./cpu-time.ts";
 import { createRandom, seedOf } from "./random.ts";
 import type { Opened, Target } from "./target.ts";
 
@@ -88,16 +89,14 @@ async function attempt(
   opened: Opened,
   input: Uint8Array,
 ): Promise<{ faults: readonly string[]; ms: number }> {
-  // CPU time of this process: how busy the machine is does not count.
-  const begun = process.cpuUsage();
+  const begun = cpuTime();
   let faults: readonly string[];
   try {
     faults = await opened.feed(input);
   } catch (error) {
     faults = [`thrown: ${describe(error)}`];
   }
-  const { user, system } = process.cpuUsage(begun);
-  return { faults, ms: (user + system) / 1000 };
+  return { faults, ms: cpuTime() - begun };
 }
 
 // What inputs usually take, by the median of the last ones.

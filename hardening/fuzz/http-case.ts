@@ -41,7 +41,7 @@ export async function createHttpFeed(
     const { status, headers } = response;
     // Nothing to attach to: a stream that ends at once.
     const isEmpty = text === "" && headers.get("content-type") === "text/event-stream";
-    const faults = [...problemFaults(response, text), ...streamFaults(one, response, text)];
+    const faults = [...errorFaults(one, response, text), ...streamFaults(one, response, text)];
     if (isEmpty) return faults;
     try {
       const body = status === 204 || text === "" ? null : text;
@@ -68,15 +68,32 @@ function toRequest({ operation, path, headers, body, bytes }: HttpCase): Request
 }
 
 // An agent that works, on a store that works: the server has no reason to fail.
-function problemFaults({ status, headers }: Response, text: string): string[] {
+function errorFaults({ operation }: HttpCase, response: Response, text: string): string[] {
+  const { status } = response;
   if (status < 400) return [];
+  const isOpenAi = / \/v1\//.test(operation);
+  const faults = isOpenAi ? openAiFaults(response, text) : problemFaults(response, text);
+  if (status >= 500) faults.push(`${status}: ${text.slice(0, 300)}`);
+  return faults;
+}
+
+// In the form that clients of OpenAI read.
+function openAiFaults({ headers }: Response, text: string): string[] {
+  const type = headers.get("content-type");
+  if (type !== "application/json") return [`an error as ${type}`];
+  const { error } = JSON.parse(text) as { error?: Json };
+  const isWhole = [error?.message, error?.type].every(
+    (one) => typeof one === "string" && one !== "",
+  );
+  return isWhole ? [] : [`an incomplete error: ${text}`];
+}
+
+function problemFaults({ status, headers }: Response, text: string): string[] {
   const type = headers.get("content-type");
   if (type !== "application/problem+json") return [`${status} as ${type}, not as a problem`];
   const { code, title, detail, status: stated } = JSON.parse(text) as Json;
   const isWhole = [code, title, detail].every((one) => typeof one === "string" && one !== "");
-  const faults = isWhole && stated === status ? [] : [`an incomplete problem: ${text}`];
-  if (status >= 500) faults.push(`${status}: ${text.slice(0, 300)}`);
-  return faults;
+  return isWhole && stated === status ? [] : [`an incomplete problem: ${text}`];
 }
 
 const aguiRuns = /^POST \/agui(\/agent\/\{agentId\}\/(run|connect))?$/;

@@ -4,6 +4,7 @@ import type { AgentHandler } from "@holodeck/agui";
 import { silentLogger } from "@holodeck/agui-core";
 import type { Json } from "@holodeck/agui-core";
 import { toSegment } from "../../../packages/agui/test/_attempts.ts";
+import { everyProtocol } from "../../../packages/agui/test/_every-protocol.ts";
 import { fromSchema } from "../from-schema.ts";
 import type { Schema } from "../from-schema.ts";
 import { createHttpFeed, decodeCase, encodeCase } from "../http-case.ts";
@@ -47,6 +48,7 @@ export function createServer(): AgentHandler {
     },
     {
       logger: silentLogger,
+      protocols: everyProtocol(),
       authenticate: () => ({ id: "ann" }),
       limits: { memoryBytes: 64 << 20 },
     },
@@ -59,6 +61,7 @@ const ids = [
   "default",
   "11111111-2222-4333-8444-555555555555",
   "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+  "resp_01ARZ3NDEKTSV4RRFFQ69G5FAV",
 ];
 
 function textOf(random: Random): string {

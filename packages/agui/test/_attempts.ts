@@ -6,12 +6,14 @@ export interface Ids {
   readonly runId: string;
 }
 
-/** What is known only when the owner's client tool was asked for. */
+/** What is known only when the owner's client tool was asked for, and when a response of its was made. */
 export interface Asked {
   readonly executionId: string;
+  readonly responseId: string;
 }
 
 export interface Attempt {
+  /** `{responseId}` stands for the owner's response. */
   readonly path: string;
   /** A function: made of what the owner was asked. */
   readonly body?: unknown;
@@ -22,6 +24,12 @@ export interface Attempt {
 }
 
 const message = { id: "m", role: "user" };
+
+/** For attempts at a server where nothing was asked. */
+export const nothingAsked: Asked = {
+  executionId: "unknown",
+  responseId: "resp_01ARZ3NDEKTSV4RRFFQ69G5FAW",
+};
 
 /** Every operation of the OpenAPI document. A new one has no line here, and `isolation.test.ts` fails. */
 export function attemptsOn({ threadId, sessionId, runId }: Ids): Record<string, Attempt[]> {
@@ -53,6 +61,19 @@ export function attemptsOn({ threadId, sessionId, runId }: Ids): Record<string, 
   });
   const rest = { message: "hi", session_id: sessionId };
   const stop = `/agui/agent/default/stop/${thread}`;
+  const [completions, responses] = ["/v1/chat/completions", "/v1/responses"];
+  const said = { role: "user", content: "hi" };
+  const onThread = { metadata: { thread_id: threadId } };
+  const approval = [
+    { type: "mcp_approval_response", approval_request_id: "approval-1", approve: true },
+  ];
+  const continued =
+    (more: object) =>
+    ({ responseId }: Asked): object => ({
+      input: "hi",
+      previous_response_id: responseId,
+      ...more,
+    });
   return {
     "POST /agui": [
       { path: "/agui", body: run, answer: "creates" },
@@ -130,6 +151,40 @@ export function attemptsOn({ threadId, sessionId, runId }: Ids): Record<string, 
         answer: "is not found",
       },
     ],
+    "GET /v1/models": [{ path: "/v1/models", answer: "shows nothing" }],
+    "GET /v1/models/{id}": [{ path: "/v1/models/default", answer: "shows nothing" }],
+    "POST /v1/chat/completions": [
+      { path: completions, body: { messages: [said] }, answer: "shows nothing" },
+      { path: completions, body: { messages: [said], ...onThread }, answer: "creates" },
+      {
+        path: completions,
+        body: { messages: [said], stream: true, ...onThread },
+        answer: "creates",
+      },
+    ],
+    "POST /v1/responses": [
+      { path: responses, body: { input: "hi", conversation: threadId }, answer: "creates" },
+      { path: responses, body: continued({}), answer: "is not found" },
+      { path: responses, body: continued({ store: false }), answer: "is not found" },
+      { path: responses, body: continued({ input: approval }), answer: "is not found" },
+      {
+        path: responses,
+        body: ({ responseId }: Asked) => ({
+          input: [{ type: "item_reference", id: `${responseId.replace("resp", "msg")}_0` }],
+        }),
+        answer: "is not found",
+      },
+    ],
+    "GET /v1/responses/{id}": [
+      { path: `${responses}/{responseId}`, answer: "is not found" },
+      { path: `${responses}/{responseId}?stream=true&starting_after=0`, answer: "is not found" },
+    ],
+    "POST /v1/responses/{id}/cancel": [
+      { path: `${responses}/{responseId}/cancel`, answer: "is not found" },
+    ],
+    "GET /v1/responses/{id}/input_items": [
+      { path: `${responses}/{responseId}/input_items`, answer: "is not found" },
+    ],
     ...Object.fromEntries(
       ["/health", "/ready", "/health/agent", "/openapi.json"].map((path): [string, Attempt[]] => [
         `GET ${path}`,
@@ -145,8 +200,9 @@ export function toRequest(
   { path, body: given }: Pick<Attempt, "path" | "body">,
   { user, ...asked }: Asked & { readonly user: string },
 ): Request {
+  const place = path.replace("{responseId}", asked.responseId);
   const sent: unknown = typeof given === "function" ? given(asked) : given;
-  return new Request(`http://test.local${path}`, {
+  return new Request(`http://test.local${place}`, {
     method: route.split(" ")[0]!,
     headers: {
       "x-user": user,

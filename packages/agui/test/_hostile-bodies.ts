@@ -4,6 +4,8 @@ export interface HostileBody {
   readonly name: string;
   readonly path: string;
   readonly body: string;
+  /** Besides those of a JSON body, or instead of them. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const MB = 1_000_000;
@@ -123,10 +125,87 @@ const table: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
       `{"message":"hi","tools":[{"name":"a","parameters":[${repeat('{"a":1}', most / 2.1)}]}]}`,
     "unknown members for threads": () => `{"message":"hi",${members(most - 20)}}`,
   },
+  "/v1/chat/completions": {
+    "many messages of a completion": () =>
+      `{"messages":[${repeat('{"role":"user","content":"a"}', most / 3.1)}]}`,
+    "many parts of a completion": () =>
+      `{"messages":[{"role":"user","content":[${repeat('{"type":"text","text":"a"}', most / 3.1)}]}]}`,
+    "many faulty parts of a completion": () =>
+      `{"messages":[{"role":"user","content":[${repeat('{"type":"nope"}', most / 2.1)}]}]}`,
+    "many calls of a completion": () =>
+      `{"messages":[{"role":"assistant","tool_calls":[${repeat('{"id":"c","type":"function","function":{"name":"n","arguments":"{}"}}', most / 7.1)}]},{"role":"user","content":"a"}]}`,
+    "many tools of a completion": () =>
+      `{"messages":[{"role":"user","content":"a"}],"tools":[${repeat('{"type":"function","function":{"name":"n"}}', most / 4.1)}]}`,
+    "many members of a completion": () =>
+      `{"messages":[{"role":"user","content":"a"}],${members(most - 20)}}`,
+    "a data URL of a completion": () =>
+      `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:text/plain,${"%41".repeat(4.3 * MB)}"}}]}]}`,
+    "a file of a completion": () =>
+      `{"messages":[{"role":"user","content":[{"type":"file","file":{"file_data":"${"A".repeat(13 * MB)}","filename":"${"a.".repeat(1_000)}"}}]}]}`,
+  },
+  "/v1/responses": {
+    "many items of a response": () =>
+      `{"input":[${repeat('{"role":"user","content":"a"}', most / 3.1)}]}`,
+    "many results of a response": () =>
+      `{"input":[${repeat('{"type":"function_call_output","call_id":"c","output":"a"}', most / 4.1)}]}`,
+    "many references of a response": () =>
+      `{"input":[${repeat('{"type":"item_reference","id":"msg_01ARZ3NDEKTSV4RRFFQ69G5FAV_0"}', 999)}]}`,
+    "many thoughts of a response": () =>
+      `{"input":[${repeat('{"type":"reasoning","summary":[{"type":"summary_text","text":"a"}]}', most / 6.1)}]}`,
+    "many parts of a response": () =>
+      `{"input":[{"role":"user","content":[${repeat('{"type":"input_text","text":"a"}', most / 3.1)}]}]}`,
+    "many approvals of a response": () =>
+      `{"input":[${repeat('{"type":"mcp_approval_response","approval_request_id":"a","approve":true}', 999)}]}`,
+    "many members of a response": () => `{"input":"a",${members(most - 20)}}`,
+    "long instructions of a response": () =>
+      `{"input":"a","instructions":"${"a ".repeat(6.5 * MB)}"}`,
+  },
   "/tool_result": {
     "a result of many keys": () =>
       `{"execution_id":"a","execution_time_ms":1,"result":${keys(most - 20)}}`,
   },
+};
+
+const form = { "content-type": "multipart/form-data; boundary=abc" };
+const field = (name: string, value: string, more = ""): string =>
+  `--abc\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`;
+const formOf = (...parts: readonly string[]): string =>
+  `${field("message", "hi")}${parts.join("")}--abc--\r\n`;
+const textFile = '; filename="a.txt"';
+
+/** Forms for a route that takes files. */
+const forms: Readonly<Record<string, () => string>> = {
+  "a form of many fields": () => formOf(field("a", "1").repeat(200_000)),
+  "a form of many empty files": () => formOf(field("files", "", textFile).repeat(150_000)),
+  "a form of boundaries": () => `${"--abc\r\n".repeat(1.9 * MB)}--abc--\r\n`,
+  "a form of what is almost a boundary": () =>
+    formOf(field("files", "\r\n--ab".repeat(2.2 * MB), textFile)),
+  "a form of hyphens": () => formOf(field("files", "\r\n--".repeat(3.3 * MB), textFile)),
+  "a form of carriage returns": () => formOf(field("files", "\r".repeat(13 * MB), textFile)),
+  "a form of header lines": () => `--abc\r\n${"a: b\r\n".repeat(2.2 * MB)}\r\n`,
+  "a form with a long header": () => `--abc\r\ncontent-disposition: ${"a".repeat(13 * MB)}`,
+  "a form with parameters": () =>
+    formOf(field("files", "x", ";a=b".repeat(3 * MB)), field("files", "x", textFile)),
+  "a form with quotes": () => formOf(field("files", "x", `;a="${'\\"'.repeat(6 * MB)}`)),
+  "a form with an encoded name": () =>
+    formOf(field("files", "x", `; filename*=UTF-8''${"%41".repeat(4 * MB)}`)),
+  "a form that does not end": () => field("message", "x".repeat(13 * MB)),
+  "a form of many names of prototypes": () => formOf(field("__proto__", "1").repeat(150_000)),
+};
+
+// Longer than what Node takes of all headers together.
+const digits = "9".repeat(60_000);
+
+/** Places to continue at; Node would refuse most of them, other hosts may not. */
+const places: Readonly<Record<string, string>> = {
+  "many digits": digits,
+  "many zeros": `${"0".repeat(60_000)}1`,
+  "many hyphens": "-".repeat(60_000),
+  "many blanks": `a${" ".repeat(60_000)}b`,
+  "many colons": ":".repeat(60_000),
+  "a number with an exponent": `1e${digits}`,
+  "numbers in a row": "1 ".repeat(30_000),
+  "a long id and a number": `${"known:".repeat(10_000)}1`,
 };
 
 /** An ordinary body of the same size: a long text. */
@@ -140,5 +219,13 @@ export const plainBody: HostileBody = {
 export function* hostileBodies(): Generator<HostileBody> {
   for (const [path, bodies] of Object.entries(table)) {
     for (const [name, make] of Object.entries(bodies)) yield { name, path, body: make() };
+  }
+  for (const [name, make] of Object.entries(forms)) {
+    yield { name, path: "/agent/default/chat", body: make(), headers: form };
+  }
+  for (const [name, place] of Object.entries(places)) {
+    const body = `{"threadId":"known","runId":"known","messages":[]}`;
+    const headers = { "last-event-id": place };
+    yield { name: `a Last-Event-ID of ${name}`, path: "/agui", body, headers };
   }
 }

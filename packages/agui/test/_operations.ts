@@ -50,7 +50,9 @@ export function createAnswerCheck(
     if (!operation) throw new Error(`${name} is not in the document.`);
     const { status } = response;
     const said =
-      operation.responses[status] ?? operation.responses[`${Math.floor(status / 100)}XX`];
+      operation.responses[status] ??
+      operation.responses[`${Math.floor(status / 100)}XX`] ??
+      operation.responses.default;
     if (!said) throw new Error(`${name} answered ${status}, which the document does not know.`);
     const { content } = said.$ref === undefined ? said : (at(said.$ref) as Answer);
     const text = await response.text();

@@ -1,12 +1,14 @@
 // Sends hostile bodies to a handler in this process. Prints for each of them the most processor time that the process
 // has taken between two turns of its event loop; that time is the same on a busy machine.
 import { allowAnonymous, createAgentHandler } from "../src/index.ts";
+import { everyProtocol } from "./_every-protocol.ts";
 import { hostileBodies, plainBody } from "./_hostile-bodies.ts";
 import type { HostileBody } from "./_hostile-bodies.ts";
 
 const silent = (): void => undefined;
 const handler = createAgentHandler(async () => "ok", {
   authenticate: allowAnonymous(),
+  protocols: everyProtocol(),
   logger: { debug: silent, info: silent, warn: silent, error: silent },
 });
 await handler.start();
@@ -23,11 +25,15 @@ setImmediate(turn);
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-async function send({ path, body }: HostileBody): Promise<{ ms: number; status: number }> {
+async function send({ path, body, headers }: HostileBody): Promise<{ ms: number; status: number }> {
   const bytes = new TextEncoder().encode(body);
   const request = new Request(`http://test.local${path}`, {
     method: "POST",
-    headers: { "content-type": "application/json", "content-length": String(bytes.length) },
+    headers: {
+      "content-type": "application/json",
+      "content-length": String(bytes.length),
+      ...headers,
+    },
     body: new Blob([bytes]),
   });
   globalThis.gc?.();
@@ -50,6 +56,18 @@ async function measure(body: HostileBody): Promise<{ ms: number; status: number 
   }
   return best;
 }
+
+// A run that headers can refer to.
+const known = { threadId: "known", runId: "known", messages: [] };
+await (
+  await handler.fetch(
+    new Request("http://test.local/agui", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(known),
+    }),
+  )
+).text();
 
 const print = (value: object): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
 print({ name: "plain", ...(await measure(plainBody)) });

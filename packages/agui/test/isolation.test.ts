@@ -5,6 +5,7 @@ import { allowAnonymous, createAgentHandler } from "../src/index.ts";
 import type { AgentHandler } from "../src/index.ts";
 import { attemptsOn, toRequest } from "./_attempts.ts";
 import type { Asked, Attempt } from "./_attempts.ts";
+import { everyProtocol } from "./_every-protocol.ts";
 import { deferred, eventsOf, memoryLogger, post } from "./_helpers.ts";
 import { operationsOf } from "./_operations.ts";
 
@@ -28,6 +29,8 @@ const as = (user: string): { headers: Record<string, string> } => ({
   headers: { "x-user": user },
 });
 
+const busyRoutes = ["POST /chat", "POST /v1/responses"];
+
 interface Running extends Asked {
   readonly handler: AgentHandler;
   readonly events: Promise<BaseEvent[]>;
@@ -37,7 +40,7 @@ interface Running extends Asked {
 /** Ann's runs, in the middle of their answers; nobody else's ever waits. */
 async function annRuns(): Promise<Running> {
   const rest = deferred();
-  const started = [deferred(), deferred()];
+  const started = [deferred(), deferred(), deferred()];
   let begun = 0;
   const handler = createAgentHandler(
     async function* ({ tools }, { principal, callTool }) {
@@ -50,12 +53,19 @@ async function annRuns(): Promise<Running> {
     },
     {
       logger: memoryLogger(),
+      protocols: everyProtocol(),
       authenticate: ({ headers }) => ({ id: headers.get("x-user") ?? "nobody" }),
     },
   );
   const events = handler.fetch(post(run, as(ann))).then(eventsOf);
   const session = { ...run, threadId: sessionId, runId: "s" };
   const others = handler.fetch(post(session, as(ann))).then(eventsOf);
+  const created = { input: "hi", stream: true };
+  const response = readSse(
+    await handler.fetch(post(created, { ...as(ann), path: "/v1/responses" })),
+  );
+  const { value: first } = await response.next();
+  const responseId = String((JSON.parse(first!.data) as { response: Json }).response.id);
   await Promise.all(started.map(({ promise }) => promise));
 
   const chat = { message: "pick", tools: [{ name: "pick" }] };
@@ -75,28 +85,33 @@ async function annRuns(): Promise<Running> {
     for (let last = await next(); "event" in last; last = await next())
       text += JSON.stringify(last);
     expect(text).toContain("who got from ann");
+    for await (const { data } of response) text += data;
+    expect(text).toContain("response.completed");
     await Promise.all([events, others]);
   };
-  return { handler, events, executionId, finish };
+  return { handler, events, executionId, responseId, finish };
 }
 
 describe("ids of another user", () => {
   test("are tried on every operation there is", async () => {
-    const handler = createAgentHandler(async () => "a", { logger: memoryLogger() });
+    const handler = createAgentHandler(async () => "a", {
+      logger: memoryLogger(),
+      protocols: everyProtocol(),
+    });
     expect(Object.keys(attempts).sort()).toEqual(operationsOf(await handler.openapi()).sort());
   });
 
   describe.for(["while the run goes on", "after its end"])("%s", (when) => {
     test.for(all)("are worth nothing on %s", async ([route, , attempt]) => {
-      const { handler, events, executionId, finish } = await annRuns();
+      const { handler, events, finish, ...asked } = await annRuns();
       if (when === "after its end") await finish();
       const { answer, status = answer === "is not found" ? 404 : 200 } = attempt;
       const threadsOf = async (user: string): Promise<unknown[]> =>
         (await handler.sessions.list({ principal: user, limit: 10 })).items.slice();
       const before = await threadsOf(ann);
-      expect(before).toHaveLength(3);
+      expect(before).toHaveLength(4);
 
-      const response = await handler.fetch(toRequest(route, attempt, { executionId, user: bob }));
+      const response = await handler.fetch(toRequest(route, attempt, { ...asked, user: bob }));
       const text = await response.text();
       expect(response.status, text).toBe(status);
       expect(text).not.toContain(ann);
@@ -114,10 +129,11 @@ describe("ids of another user", () => {
   test.for(all.filter(([, , { answer }]) => answer === "is not found"))(
     "are known to their owner on %s (%i)",
     async ([route, , attempt]) => {
-      const { handler, executionId } = await annRuns();
-      const own = await handler.fetch(toRequest(route, attempt, { executionId, user: ann }));
+      const { handler, executionId, responseId } = await annRuns();
+      const asked = { executionId, responseId, user: ann };
+      const own = await handler.fetch(toRequest(route, attempt, asked));
       // Busy, which only somebody's own thread can be.
-      if (route === "POST /chat") expect(own.status).toBe(409);
+      if (busyRoutes.includes(route)) expect(own.status).toBe(409);
       else expect(own.status).toBeLessThan(300);
       await handler.close({ timeoutMs: 10 });
     },

@@ -1,12 +1,15 @@
 import type { AgentFunction, Message } from "@holodeck/agui-core";
 import { toExpressHandler } from "@holodeck/agui-express";
 import { toFastifyPlugin } from "@holodeck/agui-fastify";
+import { toHonoHandler } from "@holodeck/agui-hono";
 import { toNodeHandler } from "@holodeck/agui-node";
 import { memorySessions } from "@holodeck/agui-sessions";
 import { fakeClock } from "@holodeck/agui-testing";
 import type { FakeClock } from "@holodeck/agui-testing";
+import { createAdaptorServer } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
+import { Hono } from "hono";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { RequestListener } from "node:http";
@@ -325,6 +328,10 @@ const hosts: Readonly<Record<string, (handler: AgentHandler) => Promise<Server>>
     await app.register(toFastifyPlugin(handler));
     await app.ready();
     return app.server;
+  },
+  "Hono on Node": async (handler) => {
+    const { fetch } = new Hono().use(toHonoHandler(handler));
+    return createAdaptorServer({ fetch });
   },
 };
 

@@ -1,8 +1,11 @@
-import { request } from "node:http";
+import { readFileSync } from "node:fs";
+import { createServer, request } from "node:http";
 import type { IncomingHttpHeaders } from "node:http";
 import { hostname } from "node:os";
-import { beforeAll, describe, expect, test } from "vitest";
+import { join } from "node:path";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { held } from "../../../scripts/test-support/held.ts";
+import { listen } from "../../node/test/_listen.ts";
 import { scratch } from "./_cli.ts";
 import { buildPage, hello, serveHere, write } from "./_serve.ts";
 import type { Served } from "./_serve.ts";
@@ -62,6 +65,86 @@ function run(headers: Record<string, string>): Sent {
   };
 }
 
+const foreignHosts = (port: number): string[] => [
+  `evil.example:${port}`,
+  "localhost",
+  "localhost:1",
+  `localhost.evil.example:${port}`,
+  `localhost@evil.example:${port}`,
+  `evil.example@localhost:${port}`,
+  `localhost:${port}@evil.example`,
+  `localhost.:${port}`,
+  `127.0.0.1.evil.example:${port}`,
+  `127.0.0.1.nip.io:${port}`,
+  `0x7f000001:${port}`,
+  `2130706433:${port}`,
+  `127.1:${port}`,
+  `[::ffff:127.0.0.1]:${port}`,
+  `[::1]`,
+  `169.254.169.254:${port}`,
+  `xn--localhost-x:${port}`,
+  `localhost:${port}, evil.example`,
+  `http://localhost:${port}`,
+];
+
+const foreignOrigins = (port: number): Record<string, string>[] => [
+  { origin: "http://evil.example" },
+  { origin: "null" },
+  { origin: `http://localhost:${port}` },
+  { origin: `https://127.0.0.1:${port}` },
+  { origin: "http://localhost:3001", "sec-fetch-site": "same-site" },
+  { "sec-fetch-site": "cross-site" },
+  { "sec-fetch-site": "same-site" },
+  // A form needs no preflight.
+  { origin: "http://evil.example", "content-type": "text/plain" },
+  { origin: "http://evil.example", "content-type": "application/x-www-form-urlencoded" },
+  { origin: "https://localhost:3000" },
+  { origin: "http://localhost:3000.evil.example" },
+  { origin: "http://LOCALHOST:3000/" },
+  { origin: "http://localhost:30000" },
+  { origin: "file://" },
+  { origin: "" },
+];
+
+const outside = [
+  "/nothing",
+  "/../package.json",
+  "/%2e%2e/package.json",
+  "/assets/",
+  "/index.html/x",
+  "/assets/../../package.json",
+  "/assets/%2e%2e/%2e%2e/package.json",
+  "/assets/..%2f..%2fpackage.json",
+  "/assets/..%5c..%5cpackage.json",
+  "/assets/..\\..\\package.json",
+  "/assets/....//package.json",
+  "/assets/%00",
+  "/assets/index.html%00.js",
+  "//etc/passwd",
+  "/%2fetc%2fpasswd",
+  "/assets/%c0%ae%c0%ae/package.json",
+];
+
+/** The origins of this list that may start a run. */
+async function acceptedOf(
+  cli: Pick<Served, "port">,
+  list: readonly Record<string, string>[],
+): Promise<string[]> {
+  const accepted: string[] = [];
+  for (const headers of list) {
+    const { status } = await send(cli, run(headers));
+    if (status < 400) accepted.push(JSON.stringify(headers));
+  }
+  return accepted;
+}
+
+/** The paths of this list at which there is something. */
+async function foundOf(cli: Pick<Served, "port">, paths: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of paths) if ((await send(cli, { path })).status < 400) found.push(path);
+  return found;
+}
+
 describe("a server on this machine", () => {
   test("answers only to its own names and only to its own pages", async () => {
     const file = write(scratch(), { "agent.mjs": hello });
@@ -76,27 +159,7 @@ describe("a server on this machine", () => {
     ]) {
       expect((await send(cli, { headers: { host } })).status, host).toBe(200);
     }
-    const rebound = [
-      `evil.example:${port}`,
-      "localhost",
-      "localhost:1",
-      `localhost.evil.example:${port}`,
-      `localhost@evil.example:${port}`,
-      `evil.example@localhost:${port}`,
-      `localhost:${port}@evil.example`,
-      `localhost.:${port}`,
-      `127.0.0.1.evil.example:${port}`,
-      `127.0.0.1.nip.io:${port}`,
-      `0x7f000001:${port}`,
-      `2130706433:${port}`,
-      `127.1:${port}`,
-      `[::ffff:127.0.0.1]:${port}`,
-      `[::1]`,
-      `169.254.169.254:${port}`,
-      `xn--localhost-x:${port}`,
-      `localhost:${port}, evil.example`,
-      `http://localhost:${port}`,
-    ];
+    const rebound = foreignHosts(port);
     held(
       "names that `holodeck serve` does not answer to",
       rebound.length,
@@ -128,25 +191,12 @@ describe("a server on this machine", () => {
     for (const headers of accepted) {
       expect((await send(cli, run(headers))).status, JSON.stringify(headers)).toBe(200);
     }
-    const refused: Record<string, string>[] = [
-      { origin: "http://evil.example" },
-      { origin: "null" },
-      { origin: `http://localhost:${port}` },
-      { origin: `https://127.0.0.1:${port}` },
-      { origin: "http://localhost:3001", "sec-fetch-site": "same-site" },
-      { "sec-fetch-site": "cross-site" },
-      { "sec-fetch-site": "same-site" },
-      // A form needs no preflight.
-      { origin: "http://evil.example", "content-type": "text/plain" },
-      { origin: "http://evil.example", "content-type": "application/x-www-form-urlencoded" },
-      { origin: "https://localhost:3000" },
-      { origin: "http://localhost:3000.evil.example" },
-      { origin: "http://LOCALHOST:3000/" },
-      { origin: "http://localhost:30000" },
-      { origin: "file://" },
-      { origin: "" },
-    ];
-    held("origins that `holodeck serve` does not accept", refused.length, []);
+    const refused = foreignOrigins(port);
+    held(
+      "origins that `holodeck serve` does not accept",
+      refused.length,
+      await acceptedOf(cli, refused),
+    );
     for (const headers of refused) {
       const answer = await send(cli, run(headers));
       expect(answer.status, JSON.stringify(headers)).toBe(403);
@@ -242,25 +292,7 @@ describe("the page", () => {
       expect(asset.headers["x-content-type-options"]).toBe("nosniff");
     }
     expect(await send(cli, { path: "/", method: "HEAD" })).toMatchObject({ status: 200, text: "" });
-    const outside = [
-      "/nothing",
-      "/../package.json",
-      "/%2e%2e/package.json",
-      "/assets/",
-      "/index.html/x",
-      "/assets/../../package.json",
-      "/assets/%2e%2e/%2e%2e/package.json",
-      "/assets/..%2f..%2fpackage.json",
-      "/assets/..%5c..%5cpackage.json",
-      "/assets/..\\..\\package.json",
-      "/assets/....//package.json",
-      "/assets/%00",
-      "/assets/index.html%00.js",
-      "//etc/passwd",
-      "/%2fetc%2fpasswd",
-      "/assets/%c0%ae%c0%ae/package.json",
-    ];
-    held("paths outside of the page", outside.length, []);
+    held("paths outside of the page", outside.length, await foundOf(cli, outside));
     for (const path of outside) {
       const { status, headers } = await send(cli, { path });
       expect({ status, type: headers["content-type"] }, path).toEqual({
@@ -302,5 +334,46 @@ describe("the page", () => {
       playground: false,
     });
     expect((await send(cli, run({}))).status).toBe(200);
+  });
+});
+
+describe("planted faults are noticed:", () => {
+  test("a proxy that sends every request in the server's own name", async () => {
+    const file = write(scratch(), { "agent.mjs": hello });
+    const { port: inner } = await serveHere([file]);
+    const proxy = createServer((received, response) => {
+      const { method, url: path, headers } = received;
+      const type = headers["content-type"];
+      const own = { host: `127.0.0.1:${inner}`, ...(type && { "content-type": type }) };
+      const sent = request({ host: "127.0.0.1", port: inner, method, path, headers: own });
+      sent.on("response", (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      received.pipe(sent);
+    });
+    const careless = await listen(proxy);
+    onTestFinished(careless.close);
+    const hosts = foreignHosts(careless.port);
+    expect((await answeredTo(careless, hosts)).length).toBeGreaterThanOrEqual(hosts.length);
+    const origins = foreignOrigins(careless.port);
+    const isJson = ({ "content-type": type }: Record<string, string>): boolean => !type;
+    expect(await acceptedOf(careless, origins)).toHaveLength(origins.filter(isJson).length);
+  });
+
+  test("a server that takes paths for names of files", async () => {
+    const folder = scratch();
+    write(folder, { "package.json": "{}", "page/assets/index.html": "" });
+    const careless = await listen(
+      createServer(({ url }, response) => {
+        try {
+          response.end(readFileSync(join(folder, "page", decodeURIComponent(url!))));
+        } catch {
+          response.writeHead(404).end();
+        }
+      }),
+    );
+    onTestFinished(careless.close);
+    expect((await foundOf(careless, outside)).length).toBeGreaterThan(2);
   });
 });

@@ -5,6 +5,7 @@
 export { assertOptions, describeValue, unknownName } from "./base/options.ts";
 export { after, isPromise } from "./base/awaitable.ts";
 export { clip, concatBytes, flattenText, quoteText } from "./base/text-and-bytes.ts";
+export { toShareOwner } from "./base/share-owner.ts";
 export { ByteBudget } from "./base/byte-budget.ts";
 export type { ByteShare } from "./base/byte-budget.ts";
 export { withDeadline } from "./base/time/deadline.ts";
@@ -40,6 +41,8 @@ export type { FoldedRun } from "./view/fold-run.ts";
 export { createRunView } from "./view/run-view.ts";
 export type { RunView, RunViewStart } from "./view/run-view.ts";
 export { stripMount } from "./http/mount-path.ts";
+export { isHttp2Request, socketBefore, whenNext } from "./http/turns.ts";
+export type { QueuedResponse } from "./http/turns.ts";
 export { queryOf } from "./http/url-parts.ts";
 export { essenceOf, typeOfUpload } from "./http/upload/mime-types.ts";
 export {

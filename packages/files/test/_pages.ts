@@ -1,4 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { constants, deflateRawSync } from "node:zlib";
+
+const MiB = 1024 * 1024;
 
 /** Objects as a PDF, numbered from 1; the first is its catalog. */
 export function toPdf(objects: readonly Buffer[]): Uint8Array {
@@ -91,4 +94,22 @@ export function millionPages(text = "page here"): Uint8Array {
     `<< /Length ${words.length} >>\nstream\n${words}\nendstream`,
   );
   return toPdf(objects.map((text) => Buffer.from(text)));
+}
+
+/** Packed content, so many times: a block that stands alone can be there as often as one likes. */
+export function repeated(content: Buffer, times: number): Buffer[] {
+  const block = deflateRawSync(content, { finishFlush: constants.Z_FULL_FLUSH, level: 9 });
+  return Array.from({ length: times }, () => block);
+}
+
+/** A small PDF whose only page unpacks to so many bytes. */
+export function pdfBomb(size: number): Uint8Array {
+  const blocks = repeated(Buffer.alloc(MiB, " "), size / MiB);
+  const packed = Buffer.concat([Buffer.from([0x78, 0x9c]), ...blocks, Buffer.from([3, 0])]);
+  return toPdf([
+    Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
+    Buffer.from("<< /Type /Pages /Count 1 /Kids [3 0 R] >>"),
+    Buffer.from("<< /Type /Page /MediaBox [0 0 9 9] /Parent 2 0 R /Contents 4 0 R >>"),
+    toStream(packed, "/Filter /FlateDecode"),
+  ]);
 }

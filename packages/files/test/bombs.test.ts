@@ -1,4 +1,3 @@
-import { constants, deflateRawSync } from "node:zlib";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +5,7 @@ import { zipSync } from "fflate";
 import { PDFDocument } from "pdf-lib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeDocx, makePdf, makePptx, makeXlsx } from "./_make.ts";
-import { millionPages, toPdf, toStream } from "./_pages.ts";
+import { millionPages, pdfBomb, repeated } from "./_pages.ts";
 import { makePng } from "./_png.ts";
 import { serveEcho, textOf, types, ways, patience } from "./_serve.ts";
 import type { Echo, Sent } from "./_serve.ts";
@@ -268,23 +267,6 @@ function overlapping(zip: Uint8Array, times: number): Uint8Array {
   const whole = Buffer.concat([bytes.subarray(0, end), ...more, tail]);
   whole.writeUInt32LE(directory.byteLength + more.length * entry.byteLength, whole.length - 10);
   return new Uint8Array(whole);
-}
-
-// A block that stands alone can be there as often as one likes.
-function repeated(content: Buffer, times: number): Buffer[] {
-  const block = deflateRawSync(content, { finishFlush: constants.Z_FULL_FLUSH, level: 9 });
-  return Array.from({ length: times }, () => block);
-}
-
-function pdfBomb(size: number): Uint8Array {
-  const blocks = repeated(Buffer.alloc(MiB, " "), size / MiB);
-  const packed = Buffer.concat([Buffer.from([0x78, 0x9c]), ...blocks, Buffer.from([3, 0])]);
-  return toPdf([
-    Buffer.from("<< /Type /Catalog /Pages 2 0 R >>"),
-    Buffer.from("<< /Type /Pages /Count 1 /Kids [3 0 R] >>"),
-    Buffer.from("<< /Type /Page /MediaBox [0 0 9 9] /Parent 2 0 R /Contents 4 0 R >>"),
-    toStream(packed, "/Filter /FlateDecode"),
-  ]);
 }
 
 // White would be less of a bomb: black is all zeros. The sum at its end is right.

@@ -1,5 +1,9 @@
+import { toNodeHandler } from "@holodeck/agui-node";
+import type { NodeExchangeOptions, NodeRequest } from "@holodeck/agui-node";
 import { strToU8 } from "fflate";
+import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
+import { listen } from "../../node/test/_listen.ts";
 import { createExtractor } from "../src/extract/extractor.ts";
 import type { ExtractorOptions } from "../src/extract/extractor.ts";
 import { createFairQueue } from "../src/extract/pool/fair-queue.ts";
@@ -51,6 +55,36 @@ describe("files of several principals", () => {
     expect([status, ended]).toEqual([200, 0]);
     for (const { leave } of hostile) leave();
     await echo.handler.close();
+  });
+
+  test("take turns by address where nobody is authenticated", { timeout: 300_000 }, async () => {
+    const echo = serveEcho({ timeoutMs: 3_600_000, workers: 2, queue: 1 });
+    const describe = (req: NodeRequest): NodeExchangeOptions => ({
+      ip: String(req.headers["x-address"]),
+    });
+    const { url, close } = await listen(createServer(toNodeHandler(echo.handler, { describe })));
+    const aborter = new AbortController();
+    const sendFrom = async (address: string, file: Sent): Promise<number> => {
+      const request = ways["REST with base64"]!("Read", [file]);
+      const response = await fetch(`${url}${new URL(request.url).pathname}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-address": address },
+        body: await request.text(),
+        signal: aborter.signal,
+      });
+      return response.status;
+    };
+    // Of one subscriber, who can choose the second half of an address of IPv6.
+    const hostile = ["2001:db8::1", "2001:db8::2", "2001:db8:0:0:3::1"].map((address) =>
+      sendFrom(address, endless),
+    );
+    // One is read, one waits, and one has no place.
+    expect(await Promise.race(hostile)).toBe(503);
+    expect(await sendFrom("192.0.2.7", fine)).toBe(200);
+    aborter.abort();
+    await Promise.allSettled(hostile);
+    await echo.handler.close();
+    await close();
   });
 
   test("are refused when too many wait", { timeout: 300_000 }, async () => {

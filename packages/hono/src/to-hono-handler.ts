@@ -3,9 +3,12 @@ import {
   answerFetch,
   assertOptions,
   findWaitUntil,
+  socketBefore,
   stripMount,
+  whenNext,
 } from "@holodeck/agui-core/internal";
 import type { ExchangeHandler, FetchExchangeOptions } from "@holodeck/agui-core";
+import type { QueuedResponse } from "@holodeck/agui-core/internal";
 import type { Context, MiddlewareHandler } from "hono";
 
 export interface ToHonoHandlerOptions {
@@ -29,6 +32,7 @@ export function toHonoHandler(
   assertHandler("toHonoHandler", handler);
   assertOptions("toHonoHandler", options, ["prefix"]);
   return async (c, next) => {
+    if (!(await isNext(c))) return new Response(null, { status: clientLeft });
     const made = createFetchExchange(c.req.raw, {
       path: stripMount(new URL(c.req.url).pathname, options.prefix ?? mountOf(c)),
       native: c,
@@ -60,6 +64,20 @@ function bodyOf(c: Context): Pick<FetchExchangeOptions, "body"> {
 
 interface NodeEnvironment {
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
+  readonly outgoing?: QueuedResponse;
+}
+
+// As proxies log it; no client receives it.
+const clientLeft = 499;
+
+/** Resolves when the response is the next of its connection: true, or false when its client left before that. */
+function isNext(c: Context): boolean | Promise<boolean> {
+  const { outgoing } = (c.env ?? {}) as NodeEnvironment;
+  const socket = outgoing && socketBefore(outgoing);
+  if (!socket) return true;
+  return new Promise((resolve) => {
+    whenNext(outgoing, socket, { answer: () => resolve(true), leave: () => resolve(false) });
+  });
 }
 
 /** `@hono/node-server` puts Node's request into the environment. */

@@ -1,5 +1,10 @@
 import { AgentError } from "@holodeck/agui-core";
-import { assertOptions, describeValue, unknownName } from "@holodeck/agui-core/internal";
+import {
+  assertOptions,
+  toShareOwner,
+  describeValue,
+  unknownName,
+} from "@holodeck/agui-core/internal";
 import type { AdmitHost, HandlerMiddleware, RunAgentInput, RunContext } from "@holodeck/agui-core";
 
 export interface RateLimitOptions {
@@ -73,7 +78,6 @@ export function rateLimit(
   return { name: "rateLimit", admit };
 }
 
-// The kind is part of the name: a principal's id cannot collide with an address.
 function toBucket(by: RateLimitOptions["by"], input: RunAgentInput, context: RunContext): string {
   const { principal, threadId, request } = context;
   if (typeof by === "function") {
@@ -83,26 +87,8 @@ function toBucket(by: RateLimitOptions["by"], input: RunAgentInput, context: Run
   }
   // As JSON, so that no other pair of ids has the same text.
   if (by === "thread") return `thread:${JSON.stringify([principal?.id ?? "", threadId])}`;
-  if (by !== "address" && principal) return `principal:${principal.id}`;
-  if (by === "principal") return "principal:";
-  return `address:${toNetwork(request?.ip ?? "")}`;
-}
-
-/** Of IPv6 the first half: a subscriber has all of the other to choose from. */
-function toNetwork(ip: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
-  if (mapped !== undefined || !ip.includes(":")) return mapped ?? ip;
-  const [head = "", tail] = ip.toLowerCase().replace(/%.*$/, "").split("::");
-  const groups = head === "" ? [] : head.split(":");
-  const last = tail ? tail.split(":") : [];
-  if (tail !== undefined) {
-    const missing = Math.max(0, 8 - groups.length - last.length);
-    groups.push(...Array.from({ length: missing }, () => "0"), ...last);
-  }
-  return groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ""))
-    .join(":");
+  if (by === "principal") return toShareOwner(principal?.id ?? "", undefined);
+  return toShareOwner(by === "address" ? undefined : principal?.id, request?.ip);
 }
 
 function wrong(option: string, rule: string, value: unknown): TypeError {

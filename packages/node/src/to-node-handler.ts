@@ -1,7 +1,7 @@
 import { AgentError, assertHandler, toProblem } from "@holodeck/agui-core";
+import { socketBefore, whenNext } from "@holodeck/agui-core/internal";
 import type { Exchange, ExchangeHandler } from "@holodeck/agui-core";
 import { cutOff } from "./_node-sink.ts";
-import { socketBefore, whenNext } from "./_turns.ts";
 import { createNodeExchange } from "./create-node-exchange.ts";
 import type { NodeExchangeOptions } from "./create-node-exchange.ts";
 import type { NodeRequest, NodeResponse } from "./types.ts";
@@ -38,7 +38,7 @@ export function toNodeHandler(
 
   return (req, res, next) => {
     const socket = socketBefore(res);
-    if (socket) whenNext(res, socket, () => answer(req, res, next));
+    if (socket) whenNext(res, socket, { answer: () => answer(req, res, next) });
     else answer(req, res, next);
   };
 

@@ -1,5 +1,5 @@
 import type { Awaitable, Call, Exchange, Reply } from "@holodeck/agui-core";
-import { assertOwnRequest } from "@holodeck/agui-core/internal";
+import { assertOwnRequest, toShareOwner } from "@holodeck/agui-core/internal";
 import type { ByteBudget } from "@holodeck/agui-core/internal";
 import { authenticate } from "./authenticate.ts";
 import { toCall } from "./call.ts";
@@ -30,7 +30,7 @@ export function ownerOf({
   principal,
   exchange,
 }: Pick<AskedRequest, "principal" | "exchange">): string {
-  return principal ?? exchange.request.ip ?? "";
+  return toShareOwner(principal, exchange.request.ip);
 }
 
 interface AnswerOptions {

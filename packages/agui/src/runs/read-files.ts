@@ -1,4 +1,5 @@
 import type { Call } from "@holodeck/agui-core";
+import { toShareOwner } from "@holodeck/agui-core/internal";
 import type { Launch } from "./to-launch.ts";
 import type { Settings } from "../options/options.ts";
 
@@ -18,11 +19,13 @@ export async function readFiles(
   if (!processor) return { launch, release() {} };
   const { request, context } = launch;
   const { principal, requestId, signal } = call;
+  const caller = toShareOwner(principal?.id, call.request.ip);
   const { input, files: uploads = [] } = request;
   const processed = await processor.process({
     input,
     uploads,
     principal,
+    caller,
     limits,
     logger,
     requestId,

@@ -9,7 +9,8 @@ import { held } from "../../../../scripts/test-support/held.ts";
 import { listen } from "../../../node/test/_listen.ts";
 import { createAgentHandler } from "../../src/index.ts";
 import type { AgentHandler } from "../../src/index.ts";
-import { attemptsOn } from "../_attempts.ts";
+import { attemptsOn, nothingAsked } from "../_attempts.ts";
+import { everyProtocol } from "../_every-protocol.ts";
 import { memoryLogger } from "../_helpers.ts";
 
 const types = [
@@ -29,7 +30,6 @@ const types = [
 
 const origin = { origin: "http://evil.example", "sec-fetch-site": "cross-site" };
 const ids = { threadId: "t", sessionId: "01ARZ3NDEKTSV4RRFFQ69G5FAV", runId: "r" };
-const asked = { executionId: "unknown" };
 
 /** Every attempt with a body; the OpenAPI document has which operations need one. */
 async function bodies(handler: AgentHandler): Promise<{ path: string; body: string }[]> {
@@ -39,7 +39,7 @@ async function bodies(handler: AgentHandler): Promise<{ path: string; body: stri
     const described = paths[path]?.post?.requestBody as { required?: boolean } | undefined;
     if (method !== "POST" || !described?.required) return [];
     return attempts.flatMap(({ path: place, body }) => {
-      const value: unknown = typeof body === "function" ? body(asked) : body;
+      const value: unknown = typeof body === "function" ? body(nothingAsked) : body;
       return value === undefined ? [] : [{ path: place, body: JSON.stringify(value) }];
     });
   });
@@ -49,6 +49,7 @@ function create(): { handler: AgentHandler; runs: () => number } {
   let runs = 0;
   const handler = createAgentHandler(async () => `run ${++runs}`, {
     logger: memoryLogger(),
+    protocols: everyProtocol(),
     authenticate: () => ({ id: "ann" }),
   });
   return { handler, runs: () => runs };

@@ -7,7 +7,8 @@ import { held } from "../../../../scripts/test-support/held.ts";
 import { createAgentHandler } from "../../src/index.ts";
 import type { AgentHandler, AgentHandlerOptions } from "../../src/index.ts";
 import { attemptsOn, toRequest, toSegment } from "../_attempts.ts";
-import type { Attempt, Ids } from "../_attempts.ts";
+import type { Asked, Attempt, Ids } from "../_attempts.ts";
+import { everyProtocol } from "../_every-protocol.ts";
 import { deferred, memoryLogger, post } from "../_helpers.ts";
 import type { Deferred } from "../_helpers.ts";
 import { storeKinds } from "../_shared-stores.ts";
@@ -64,6 +65,7 @@ function serveSecrets(sessions: SharedStore, isBroken = false): Server {
   const secrets = new Map([...callers].map(([word, principal]) => [principal, word]));
   const options: AgentHandlerOptions = {
     logger: memoryLogger(),
+    protocols: everyProtocol(),
     sessions: sessions.owner,
     authenticate({ headers }) {
       const word = headers.get("x-user") ?? "";
@@ -76,7 +78,7 @@ function serveSecrets(sessions: SharedStore, isBroken = false): Server {
     if (tools.length > 0) yield ` who received ${String(await callTool("pick", {}))}`;
     const hold = holds.get(principal!.id);
     if (!hold || tools.length > 0) return;
-    if (++hold.waiting === 2) hold.begun.resolve();
+    if (++hold.waiting === 3) hold.begun.resolve();
     await hold.promise;
   }, options);
   return {
@@ -90,8 +92,7 @@ function serveSecrets(sessions: SharedStore, isBroken = false): Server {
   };
 }
 
-interface Owned {
-  readonly executionId: string;
+interface Owned extends Asked {
   /** What the owner sees of its threads. */
   view(): Promise<string>;
   /** Lets the runs end, and returns what was wrong with them. */
@@ -112,6 +113,10 @@ async function own({ handler, hold }: Server, at: number): Promise<Owned> {
       .fetch(post({ ...run, threadId: thread, runId: `live-${at}-${index}` }, { headers }))
       .then((response) => response.text()),
   );
+  const created = { input: "hi", stream: true };
+  const response = readSse(await handler.fetch(post(created, { headers, path: "/v1/responses" })));
+  const { value: start } = await response.next();
+  const responseId = String((JSON.parse(start!.data) as { response: Json }).response.id);
   await begun;
 
   const chat = { message: "pick", tools: [{ name: "pick" }] };
@@ -128,6 +133,7 @@ async function own({ handler, hold }: Server, at: number): Promise<Owned> {
     (await handler.fetch(new Request(`http://test.local${path}`, { headers }))).text();
   return {
     executionId,
+    responseId,
     view: async () => {
       const place = `/agui/threads/${toSegment(threadId)}`;
       const paths = ["/agui/threads", `${place}/messages`, `${place}/state`, "/threads"];
@@ -146,6 +152,9 @@ async function own({ handler, hold }: Server, at: number): Promise<Owned> {
         const isWhole = events.includes('"RUN_FINISHED"') && !events.includes("cancelled");
         if (!isWhole) faults.push(`a live run ended: ${events.slice(-300)}`);
       }
+      let rest = "";
+      for await (const { data } of response) rest += data;
+      if (!rest.includes('"response.completed"')) faults.push(`a response: ${rest.slice(-300)}`);
       return faults;
     },
   };
@@ -158,7 +167,7 @@ async function attack(
   isWanted: (attempt: Attempt) => boolean = () => true,
 ): Promise<{ tried: number; through: string[] }> {
   const [what, [, ownersThread], [, othersThread]] = pairs[at]!;
-  const { executionId, view, finish } = await own(server, at);
+  const { view, finish, ...asked } = await own(server, at);
   const before = await view();
   const through: string[] = [];
   let tried = 0;
@@ -167,7 +176,7 @@ async function attack(
     for (const [route, attempt] of inOrder({ threadId, sessionId, runId })) {
       if (!isWanted(attempt)) continue;
       tried++;
-      const caller = { executionId, user: `other-${at}` };
+      const caller = { ...asked, user: `other-${at}` };
       const response = await server.handler.fetch(toRequest(route, attempt, caller));
       const text = `${JSON.stringify([...response.headers])} ${await response.text()}`;
       const isRead = text.includes(`owner-${at}`);

@@ -8,7 +8,8 @@ import type { SessionStore } from "@holodeck/agui-core";
 import { held } from "../../../../scripts/test-support/held.ts";
 import { createAgentHandler, mapEvents } from "../../src/index.ts";
 import type { AgentFunction, AgentHandlerOptions } from "../../src/index.ts";
-import { attemptsOn, toRequest } from "../_attempts.ts";
+import { attemptsOn, nothingAsked, toRequest } from "../_attempts.ts";
+import { everyProtocol } from "../_every-protocol.ts";
 import { memoryLogger, post } from "../_helpers.ts";
 
 const marks = ["/srv/vault/app.ts", "10.1.2.3", "SELECT pin FROM", "hunter2", "at leak ("];
@@ -155,7 +156,7 @@ function failingStore(method: string, isOn: () => boolean): SessionStore {
 }
 
 const ids = { threadId: "t-1", sessionId: "01ARZ3NDEKTSV4RRFFQ69G5FAV", runId: "r-1" };
-const asked = { executionId: "unknown", user: "ann" };
+const asked = { ...nothingAsked, user: "ann" };
 
 interface Outcome {
   tried: number;
@@ -169,6 +170,7 @@ interface Outcome {
 async function request(failing: Failing, options: AgentHandlerOptions = {}): Promise<Outcome> {
   const handler = createAgentHandler(failing.agent ?? (async () => "ok"), {
     logger: memoryLogger(),
+    protocols: everyProtocol(),
     authenticate: () => ({ id: "ann" }),
     ...failing.options,
     ...options,

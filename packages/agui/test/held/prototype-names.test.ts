@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { held } from "../../../../scripts/test-support/held.ts";
 import { createAgentHandler } from "../../src/index.ts";
 import type { AgentHandler } from "../../src/index.ts";
+import { everyProtocol } from "../_every-protocol.ts";
 import { memoryLogger, post } from "../_helpers.ts";
 
 const names = [
@@ -36,7 +37,12 @@ const call = (name: string, id: string): object => ({
   function: { name, arguments: "{}" },
 });
 
-/** Each place of a request that has a name. `isAgent`: the name of an agent, of which there is none. */
+const completion = (more: object): Request =>
+  post({ messages: [{ role: "user", content: "hi" }], ...more }, { path: "/v1/chat/completions" });
+const response = (more: object): Request =>
+  post({ input: "hi", ...more }, { path: "/v1/responses" });
+
+/** Each place of a request that has a name. */
 const places: Readonly<Record<string, (name: string) => Request>> = {
   "thread id": (name) => post({ ...run, threadId: name }),
   "run id": (name) => post({ ...run, runId: name }),
@@ -81,10 +87,39 @@ const places: Readonly<Record<string, (name: string) => Request>> = {
   "execution id": (name) =>
     post({ execution_id: name, execution_time_ms: 1, result: 1 }, { path: "/tool_result" }),
   "thread of threads": (name) => post({ message: "hi", thread_id: name }, { path: "/chat" }),
+  "model of a chat completion": (name) => completion({ model: name }),
+  "model in the path": (name) => get(`/v1/models/${name}`),
+  "thread of a chat completion": (name) => completion({ metadata: { thread_id: name } }),
+  "key of metadata of a chat completion": (name) => completion({ metadata: keyed(name) }),
+  "key of a chat completion": (name) => completion(keyed(name) as object),
+  "role of a chat completion": (name) => completion({ messages: [{ role: name, content: "hi" }] }),
+  "part of a chat completion": (name) =>
+    completion({ messages: [{ role: "user", content: [{ type: name, [name]: { url: "x" } }] }] }),
+  "call of a chat completion": (name) =>
+    completion({
+      messages: [
+        { role: "user", content: "hi" },
+        { role: "assistant", content: "", tool_calls: [call(name, name)] },
+        { role: "tool", tool_call_id: name, content: name },
+      ],
+    }),
+  "function of a chat completion": (name) =>
+    completion({ tools: [{ type: "function", function: { name, parameters: keyed(name) } }] }),
+  "model of a response": (name) => response({ model: name }),
+  "key of a response": (name) => response(keyed(name) as object),
+  "item of a response": (name) => response({ input: [{ type: name, id: name, call_id: name }] }),
+  "part of a response": (name) =>
+    response({ input: [{ role: "user", content: [{ type: name, text: "x" }] }] }),
+  "conversation of a response": (name) => response({ conversation: { id: name } }),
+  "response before a response": (name) => response({ previous_response_id: name }),
+  "tool of a response": (name) => response({ tools: [{ type: name, name }] }),
+  "response in the path": (name) => get(`/v1/responses/${name}`),
+  "items of a response": (name) => get(`/v1/responses/${name}/input_items?after=${name}`),
   "name in the query": (name) => get(`/agui/threads?agentId=${name}&${name}=1`),
 };
 
-const agentPlaces = /^agent in the (body|path, (CopilotKit|REST))$/;
+// The name of an agent, of which there is none.
+const agentPlaces = /^(agent in the (body|path, (CopilotKit|REST))|model (of|in) .*)$/;
 const ownKeys = (): PropertyKey[] =>
   [Object.prototype, Array.prototype, Function.prototype].flatMap((one) => Reflect.ownKeys(one));
 
@@ -99,7 +134,7 @@ async function tryAll(handler: AgentHandler): Promise<{ tried: number; through: 
       const response = await handler.fetch(toRequest(name));
       const text = await response.text();
       const isPolluted = ownKeys().length !== before || "polluted" in {};
-      const isBroken = response.status >= 500 || text.includes("RUN_ERROR");
+      const isBroken = response.status >= 500 || /RUN_ERROR|response\.failed/.test(text);
       const isFound = agentPlaces.test(place) && response.status !== 404;
       if (isPolluted || isBroken || isFound) {
         through.push(`${place} ${name}: ${response.status} ${text.slice(0, 200)}`);
@@ -116,7 +151,11 @@ test("names of prototypes are names as others are", async () => {
       const copy = Object.assign({}, state, forwardedProps) as { polluted?: boolean };
       return `ok ${copy.polluted === true ? "polluted" : ""}`;
     },
-    { logger: memoryLogger(), authenticate: () => ({ id: "ann" }) },
+    {
+      logger: memoryLogger(),
+      protocols: everyProtocol(),
+      authenticate: () => ({ id: "ann" }),
+    },
   );
   const { tried, through } = await tryAll(handler);
   held("names of prototypes as ids, agents, methods, keys and types", tried, through);
@@ -130,7 +169,11 @@ test("an agent that copies keys carelessly is noticed", async () => {
       }
       return "ok";
     },
-    { logger: memoryLogger(), authenticate: () => ({ id: "ann" }) },
+    {
+      logger: memoryLogger(),
+      protocols: everyProtocol(),
+      authenticate: () => ({ id: "ann" }),
+    },
   );
   try {
     expect((await tryAll(handler)).through).not.toEqual([]);

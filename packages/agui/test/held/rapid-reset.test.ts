@@ -1,16 +1,17 @@
 // HTTP/2 streams that are reset as soon as they are opened, and a session that is destroyed under its streams.
 import { connect, constants, createServer } from "node:http2";
-import type { ClientHttp2Session } from "node:http2";
+import type { ClientHttp2Session, Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { toNodeHandler } from "@holodeck/agui-node";
 import { expect, test } from "vitest";
 import { held } from "../../../../scripts/test-support/held.ts";
 import { uncaughtDuring } from "../../../core/test/_uncaught.ts";
 import { listen } from "../../../node/test/_listen.ts";
 import { createAgentHandler } from "../../src/index.ts";
+import type { AgentHandlerOptions } from "../../src/index.ts";
 import { memoryLogger } from "../_helpers.ts";
 
 const sessions = 4;
-const streams = 500;
+const left = 50;
 
 function open(
   session: ClientHttp2Session,
@@ -29,9 +30,26 @@ function open(
 const closed = (session: ClientHttp2Session): Promise<void> =>
   new Promise((resolve) => session.once("close", () => resolve()));
 
-test("streams that are reset at once leave no run behind, and others are answered", async () => {
-  let live = 0;
-  let started = 0;
+type Listener = (req: Http2ServerRequest, res: Http2ServerResponse) => void;
+
+interface Attack {
+  /** Reset on each of the sessions. */
+  readonly streams: number;
+  readonly options?: AgentHandlerOptions;
+  /** In front of the handler. */
+  readonly before?: Listener;
+  /** How long runs without a client may take to end. */
+  readonly timeout?: number;
+}
+
+/** How many streams were tried, and what they did to the server. */
+async function attack({
+  streams,
+  options,
+  before,
+  timeout = 60_000,
+}: Attack): Promise<{ tried: number; faults: unknown[] }> {
+  let [live, started, tried] = [0, 0, 0];
   const handler = createAgentHandler(
     async function* (_input, { signal }) {
       started++;
@@ -43,15 +61,16 @@ test("streams that are reset at once leave no run behind, and others are answere
         live--;
       }
     },
-    { logger: memoryLogger() },
+    { logger: memoryLogger(), ...options },
   );
-  const server = createServer(
-    toNodeHandler(handler) as unknown as Parameters<typeof createServer>[1],
-  );
+  const handle = toNodeHandler(handler) as unknown as Listener;
+  const server = createServer((req, res) => {
+    before?.(req, res);
+    handle(req, res);
+  });
   server.on("sessionError", () => undefined);
   const { url, close } = await listen(server);
-  let tried = 0;
-  const uncaught = await uncaughtDuring(async () => {
+  const faults = await uncaughtDuring(async () => {
     for (let at = 0; at < sessions; at++) {
       const session = connect(url);
       session.on("error", () => undefined);
@@ -71,24 +90,52 @@ test("streams that are reset at once leave no run behind, and others are answere
     // A session that goes away under streams that are open.
     const session = connect(url);
     session.on("error", () => undefined);
-    const answered = Array.from({ length: 50 }, (_, index) => {
+    const answered = Array.from({ length: left }, (_, index) => {
       const stream = open(session, `left-${index}`);
       tried++;
       return new Promise((resolve) => stream.once("response", resolve));
     });
     await Promise.all(answered);
-    expect(live).toBeGreaterThanOrEqual(50);
+    expect(live).toBeGreaterThanOrEqual(left);
     session.destroy();
-    await expect.poll(() => live).toBe(0);
+    await expect
+      .poll(() => live, { timeout })
+      .toBe(0)
+      .catch(() => undefined);
   });
+  if (live > 0) faults.push(`${live} runs are left`);
   const answer = connect(url);
   const health = answer.request({ ":path": "/health" });
   const status = await new Promise((resolve) =>
     health.once("response", (head) => resolve(head[":status"])),
   );
   answer.destroy();
+  if (status !== 200) faults.push(`others receive ${String(status)}`);
+  await handler.close({ timeoutMs: 0 });
   await close();
-  expect(status).toBe(200);
   expect(started).toBeGreaterThan(0);
-  held("HTTP/2 streams that are reset or lose their session", tried, uncaught);
+  return { tried, faults };
+}
+
+test("streams that are reset at once leave no run behind, and others are answered", async () => {
+  const { tried, faults } = await attack({ streams: 500 });
+  held("HTTP/2 streams that are reset or lose their session", tried, faults);
+});
+
+test("a server whose runs outlive their clients is noticed", async () => {
+  const { faults } = await attack({
+    streams: 1,
+    options: { onDisconnect: "continue" },
+    timeout: 100,
+  });
+  expect(faults).toEqual([expect.stringMatching(/^\d+ runs are left$/)]);
+});
+
+test("a server that does not expect a stream to be reset is noticed", async () => {
+  const before: Listener = (_req, { stream }) =>
+    void stream.once("close", () => {
+      if (stream.aborted) throw new Error("planted");
+    });
+  const { faults } = await attack({ streams: 50, before });
+  expect(faults).toContainEqual(new Error("planted"));
 });

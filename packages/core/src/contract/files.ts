@@ -19,6 +19,8 @@ export interface FileJob {
   /** From a form; they belong to the last user message. */
   readonly uploads: readonly InputFile[];
   readonly principal: Principal | undefined;
+  /** Whose files take turns: the principal, or the client's network where there is none. */
+  readonly caller: string;
   readonly limits: Limits;
   readonly logger: Logger;
   readonly requestId: string;

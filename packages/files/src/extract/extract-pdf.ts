@@ -11,6 +11,17 @@ export async function extractPdf(bytes: Uint8Array, { maxChars }: ExtractJob): P
   const pdf = await unpdf.getDocumentProxy(bytes, { verbosity: 0 }).catch((error: unknown) => {
     throw new Faulty(isNamed(error, "PasswordException") ? "encrypted" : "damaged");
   });
+  try {
+    return await readPages(pdf, maxChars);
+  } finally {
+    // Not awaited: it waits for what the reader may still do.
+    void pdf.destroy().catch(ignore);
+  }
+}
+
+type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
+
+async function readPages(pdf: Pdf, maxChars: number): Promise<string> {
   const pages: string[] = [];
   let length = 0;
   for (let number = 1; number <= Math.min(pdf.numPages, maxPages); number++) {
@@ -24,10 +35,7 @@ export async function extractPdf(bytes: Uint8Array, { maxChars }: ExtractJob): P
   return pages.join("\n\n");
 }
 
-async function textOf(
-  pdf: Awaited<ReturnType<typeof getDocumentProxy>>,
-  number: number,
-): Promise<string> {
+async function textOf(pdf: Pdf, number: number): Promise<string> {
   try {
     const page = await pdf.getPage(number);
     const { items } = await page.getTextContent();
@@ -38,6 +46,8 @@ async function textOf(
     throw new Faulty("damaged");
   }
 }
+
+function ignore(): void {}
 
 function isNamed(error: unknown, name: string): boolean {
   return error instanceof Error && error.name === name;

@@ -17,9 +17,13 @@ export interface ExtractorOptions {
 }
 
 /** Whose file is read, and until when. */
-interface ExtractFor {
+export interface ExtractFor {
   readonly owner: string;
   readonly signal?: AbortSignal | undefined;
+  /** Whether it is read while nothing else is. */
+  readonly isAlone?: boolean;
+  /** Called when its reading begins. */
+  begin?(): void;
 }
 
 /** Gets at the text of files away from the event loop. */
@@ -28,6 +32,8 @@ export interface Extractor {
   extract(name: string, job: ExtractJob, by: ExtractFor): Promise<string>;
   /** How many threads there are. */
   countThreads(): number;
+  /** What the threads without work hold. */
+  countHeldBytes(): number;
   close(): Promise<void>;
 }
 
@@ -36,6 +42,7 @@ interface Task {
   readonly bytes: number;
   readonly name: string;
   readonly job: ExtractJob;
+  begin?: (() => void) | undefined;
   resolve(text: string): void;
   reject(reason: unknown): void;
   /** It is not read by a thread that has read other files. */
@@ -65,7 +72,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   const watch = createMemoryWatch(memoryBytes);
   const suspects: Task[] = [];
   const seats = new Set<Seat>();
-  const idle = new Map<ReaderThread, NodeJS.Timeout>();
+  const idle = new Map<ReaderThread, { readonly end: NodeJS.Timeout; readonly held: number }>();
   const ending = new Set<Promise<void>>();
   let watching: NodeJS.Timeout | undefined;
   let isAlone = false;
@@ -98,6 +105,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     const kept = task.needsFresh ? undefined : takeKept();
     const seat: Seat = { task, thread: kept ?? startReader(memoryBytes), ending: undefined };
     seats.add(seat);
+    task.begin?.();
     watching ??= setInterval(look, watchMs);
     let timer: NodeJS.Timeout | undefined;
     try {
@@ -105,7 +113,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       timer = setTimeout(() => end(seat, { reason: refuse(task.name, "too-slow") }), timeoutMs);
       const { answer, held } = await seat.thread.read(task.job);
       if (held > keepBytes || seat.ending || isClosed) stop(seat.thread);
-      else keep(seat.thread);
+      else keep(seat.thread, held);
       if ("text" in answer) task.resolve(answer.text);
       else task.reject(toError(task.name, answer));
     } catch (error) {
@@ -146,18 +154,18 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   function takeKept(): ReaderThread | undefined {
     const [kept] = [...idle].at(-1) ?? [];
     if (!kept) return undefined;
-    clearTimeout(idle.get(kept));
+    clearTimeout(idle.get(kept)!.end);
     idle.delete(kept);
     return kept;
   }
 
-  function keep(thread: ReaderThread): void {
+  function keep(thread: ReaderThread, held: number): void {
     thread.rest();
-    idle.set(thread, setTimeout(() => stop(thread), idleMs).unref());
+    idle.set(thread, { end: setTimeout(() => stop(thread), idleMs).unref(), held });
   }
 
   function stop(thread: ReaderThread): void {
-    clearTimeout(idle.get(thread));
+    clearTimeout(idle.get(thread)?.end);
     idle.delete(thread);
     const stopping = thread.stop().finally(() => ending.delete(stopping));
     ending.add(stopping);
@@ -171,21 +179,23 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   }
 
   return {
-    extract(name, job, { owner, signal }) {
+    extract(name, job, { owner, signal, isAlone: needsAll = false, begin }) {
       if (isClosed) return Promise.reject(closed());
       if (signal?.aborted) return Promise.reject(signal.reason);
       const { promise, resolve, reject } = withResolvers();
       const bytes = typeof job.from === "string" ? 0 : job.from.byteLength;
-      const task: Task = { owner, bytes, name, job, resolve, reject };
+      const task: Task = { owner, bytes, name, job, begin, resolve, reject };
       const onAbort = (): void => cancel(task, signal!.reason);
       signal?.addEventListener("abort", onAbort);
-      queue.add(task);
+      if (needsAll) suspects.push(task);
+      else queue.add(task);
       // What can be read at once does not wait.
       startNext();
       for (const dropped of queue.trim()) dropped.reject(queueFull(maxWaiting));
       return promise.finally(() => signal?.removeEventListener("abort", onAbort));
     },
     countThreads: () => idle.size + seats.size + ending.size,
+    countHeldBytes: () => [...idle.values()].reduce((sum, { held }) => sum + held, 0),
     async close() {
       isClosed = true;
       for (const task of [...queue.clear(), ...suspects.splice(0)]) task.reject(closed());

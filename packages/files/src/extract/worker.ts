@@ -1,21 +1,31 @@
 import { readFile } from "node:fs/promises";
 import { parentPort } from "node:worker_threads";
+import type { MessagePort } from "node:worker_threads";
 import { extractText } from "./extract-text.ts";
 import { Faulty } from "./job.ts";
 import type { ExtractAnswer, ExtractJob } from "./job.ts";
 import type { ReaderAnswer } from "./pool/reader-thread.ts";
+import { serveParent } from "./pool/serve-parent.ts";
 import { ZipError } from "./zip.ts";
 
-const port = parentPort!;
-port.on("message", (job: ExtractJob) => {
-  void answer(job).then((found) => send({ answer: found, held: heldNow() }));
-});
-send("ready");
+// One file is both: a process that reads files, and each of its threads.
+if (parentPort) readFor(parentPort);
+else serveParent();
 
-function send(message: ReaderAnswer | "ready"): void {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A thread has no origin.
-  port.postMessage(message);
+function readFor(port: MessagePort): void {
+  const send = (message: ReaderAnswer | "ready"): void => {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A thread has no origin.
+    port.postMessage(message);
+  };
+  port.on("message", (job: ExtractJob) => {
+    void answer(job).then((found) => send({ answer: found, held: heldNow() }));
+  });
+  // Readers go on after they have failed: what fails then is of no file that is being read.
+  process.on("unhandledRejection", ignore);
+  send("ready");
 }
+
+function ignore(): void {}
 
 function heldNow(): number {
   const { heapTotal, external } = process.memoryUsage();

@@ -12,7 +12,7 @@ import type {
 import { composeUserMessage } from "./compose.ts";
 import type { ReadFile, UserMessage } from "./compose.ts";
 import { decodeText } from "../extract/decode-text.ts";
-import { createExtractor } from "../extract/extractor.ts";
+import { createFileReader } from "../extract/file-reader.ts";
 import { assertFileCounts, createFileBudget } from "./file-budget.ts";
 import { FileError } from "../shared/file-error.ts";
 import type { ExtractKind } from "../extract/job.ts";
@@ -47,7 +47,8 @@ const headBytes = 64 * 1024;
 export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
   const settings = resolveFilesOptions(options);
   const { clock, tempDir, spoolBytes, mimeTypes } = settings;
-  const extractor = createExtractor(settings);
+  const { timeoutMs, memoryBytes, workers, queue } = settings;
+  const reader = createFileReader({ timeoutMs, memoryBytes, workers, queue });
   const cache = createTextCache();
   const newSpool = (): FileSpool => createSpool({ tempDir, memoryBytes: spoolBytes });
   const uploads =
@@ -86,10 +87,10 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
     const known = key && cache.get(key);
     if (known !== undefined) return known;
     const { inflatedBytes, ocr = { language: "eng" } } = settings;
-    const text = await extractor.extract(
+    const text = await reader.extract(
       name,
       { kind, from, maxChars, inflatedBytes, ocr },
-      { owner: job.principal?.id ?? "", signal },
+      { owner: job.caller, signal },
     );
     // Silence would look like a file that was lost.
     const shown = text.trim() === "" ? `[${mimeType}, ${size} bytes, without text]` : text;
@@ -190,7 +191,7 @@ export function extractFiles(options: ExtractFilesOptions = {}): FileProcessor {
       return uploadRoutes({ path, store: uploads.of(sessions), limits, check: typeOfFile });
     },
     async close() {
-      await extractor.close();
+      await reader.close();
       await uploads?.close();
     },
   };

@@ -57,7 +57,7 @@ export interface ExtractFilesOptions {
    */
   timeoutMs?: number;
   /**
-   * What the process may grow by while files are read.
+   * What the process that reads files may grow by.
    * @default 512 MiB
    */
   memoryBytes?: number;

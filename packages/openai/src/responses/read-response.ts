@@ -23,7 +23,7 @@ export interface ResponseRequest {
   readonly echo: Json;
 }
 
-// What is longer is not repeated in full: it would be stored with every response.
+// A member whose JSON is longer is not repeated: it would be stored with every response, and sent several times.
 const maxEcho = 32_768;
 
 /** Reads the body of `POST /responses`, all but its input. */
@@ -86,20 +86,20 @@ function toEcho(body: Json): Json {
   for (const name of echoed) {
     const value = body[name];
     if (value === undefined || value === null) continue;
-    const isLong = isRecord(value) && JSON.stringify(value).length > maxEcho;
-    if (!isLong) echo[name] = value;
+    const shown = toShown(name, value);
+    if (isShort(shown)) echo[name] = shown;
   }
-  const { conversation, instructions, tools } = echo;
-  if (conversation !== undefined) {
-    echo.conversation = { id: isRecord(conversation) ? conversation.id : conversation };
-  }
-  if (typeof instructions === "string") echo.instructions = instructions.slice(0, maxEcho);
-  if (Array.isArray(tools)) echo.tools = toEchoedTools(tools as unknown[]);
   return echo;
 }
 
+function toShown(name: string, value: unknown): unknown {
+  if (name === "conversation") return { id: isRecord(value) ? value.id : value };
+  if (name === "instructions") return String(value).slice(0, maxEcho / 2);
+  return name === "tools" && Array.isArray(value) ? toEchoedTools(value as unknown[]) : value;
+}
+
 function toEchoedTools(tools: readonly unknown[]): unknown[] {
-  const isShort = JSON.stringify(tools).length <= maxEcho;
+  const isWhole = isShort(tools);
   return tools.map((tool) => {
     if (!isRecord(tool) || tool.type !== "function") return tool;
     const { name, description, parameters, strict } = tool;
@@ -107,8 +107,12 @@ function toEchoedTools(tools: readonly unknown[]): unknown[] {
       type: "function",
       name,
       description: asText(description) ?? null,
-      parameters: isShort ? (parameters ?? null) : null,
+      parameters: isWhole ? (parameters ?? null) : null,
       strict: typeof strict === "boolean" ? strict : null,
     };
   });
+}
+
+function isShort(value: unknown): boolean {
+  return JSON.stringify(value).length <= maxEcho;
 }

@@ -1,5 +1,6 @@
 import type { BaseEvent } from "@ag-ui/core";
 import type { ByteBudget } from "../../base/byte-budget.ts";
+import { toShareOwner } from "../../base/share-owner.ts";
 import { dateOf } from "../../base/time/clock.ts";
 import { SafeLogger } from "../../base/logger.ts";
 import type { Logger, RunContext } from "../../contract/context.ts";
@@ -173,7 +174,8 @@ export class Followers implements FollowerHost, CollectorHost {
   }
 
   get owner(): string {
-    return this.#run.context.principal?.id ?? "";
+    const { principal, request } = this.#run.context;
+    return toShareOwner(principal?.id, request?.ip);
   }
 
   now(): number {

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { WorkerOptions } from "node:worker_threads";
 import type { ExtractAnswer, ExtractJob } from "../job.ts";
+import { isSource, workerUrl } from "./worker-url.ts";
 
 /** What a thread answers to a job. */
 export interface ReaderAnswer {
@@ -67,10 +68,9 @@ export function startReader(memoryBytes: number): ReaderThread {
 }
 
 function startWorker(options: WorkerOptions): Worker {
-  const here = import.meta.url;
-  if (!here.endsWith(".ts")) return new Worker(new URL("./worker.js", here), options);
-  // From its sources, as our own tests run it: not every Node reads TypeScript, so a loader goes first.
-  const url = JSON.stringify(new URL("../worker.ts", here).href);
-  const boot = `import("tsx/esm/api").then(({ tsImport }) => tsImport(${url}, ${url}))`;
+  const url = workerUrl();
+  if (!isSource(url)) return new Worker(url, options);
+  const href = JSON.stringify(url.href);
+  const boot = `import("tsx/esm/api").then(({ tsImport }) => tsImport(${href}, ${href}))`;
   return new Worker(boot, { ...options, eval: true });
 }
