@@ -293,14 +293,47 @@ const books: Record<string, Uint8Array> = {
   }),
 };
 
+// A cell has no time zone, which read-excel-file takes for UTC.
+const toPlain = (value: unknown): unknown =>
+  value instanceof Date ? value.toISOString().replace(/(T00:00:00)?\.000Z$/, "") : value;
+
 test.each(Object.keys(books))(
   "a workbook has what read-excel-file reads, with %s",
   async (what) => {
     const sheets = await readXlsx(Buffer.from(books[what]!));
-    const expected = sheets.map(({ sheet, data }) => `### ${sheet}\n\n${toTable(data, 100_000)}`);
-    expect(extractXlsx(books[what]!, { ...job, kind: "xlsx" })).toBe(expected.join("\n\n"));
+    const expected = sheets.map(({ sheet, data }) => {
+      const rows = data.map((row) => row.map(toPlain));
+      return `### ${sheet}\n\n${toTable(rows, 100_000)}`;
+    });
+    const text = extractXlsx(books[what]!, { ...job, kind: "xlsx" });
+    // Hours that are counted on, which read-excel-file takes for a date.
+    expect(text.replace("1087020:00:00", "2024-01-01T12:00:00")).toBe(expected.join("\n\n"));
   },
 );
+
+test("a workbook has times, durations and shares as they are shown", () => {
+  const formats = ["h:mm", "[h]:mm:ss", "0.0%", 'yyyy"%"', "mm:ss"];
+  const own = formats.map((code, at) => `<numFmt numFmtId="${200 + at}" formatCode='${code}'/>`);
+  const cells = [18, 46, 9, 10, 200, 201, 202, 203, 204];
+  const sheet = [0.5, 1.25, 0.07].map((value, row) => {
+    const list = cells.map(
+      (_, at) => `<c r="${String.fromCharCode(65 + at)}${row + 1}" s="${at}"><v>${value}</v></c>`,
+    );
+    return `<row r="${row + 1}">${list.join("")}</row>`;
+  });
+  const xfs = cells.map((id) => `<xf numFmtId="${id}"/>`).join("");
+  const made = makeBook(sheet.join(""), {
+    styles: `<numFmts>${own.join("")}</numFmts><cellXfs>${xfs}</cellXfs>`,
+  });
+  expect(extractXlsx(made, { ...job, kind: "xlsx" })).toBe(
+    `### One
+
+| 12:00:00 | 12:00:00 | 50% | 50% | 12:00:00 | 12:00:00 | 50% | 12:00:00 | 12:00:00 |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| 06:00:00 | 30:00:00 | 125% | 125% | 06:00:00 | 30:00:00 | 125% | 1899-12-31T06:00:00 | 06:00:00 |
+| 01:40:48 | 01:40:48 | 7% | 7% | 01:40:48 | 01:40:48 | 7% | 01:40:48 | 01:40:48 |`,
+  );
+});
 
 test("a workbook that claims cells far away is read as far as it can be kept", () => {
   const sheet =

@@ -15,7 +15,6 @@ export function toTable(rows: readonly (readonly unknown[])[], maxChars: number)
 
 function toCell(value: unknown): string {
   if (value === null || value === undefined) return "";
-  if (value instanceof Date) return value.toISOString().replace("T00:00:00.000Z", "");
   return (
     joinLines(typeof value === "string" ? value : JSON.stringify(value))
       // A backslash before it would be taken for the one that escapes it. All of them are matched at once, also

@@ -1,10 +1,18 @@
+import { toLevel } from "./docx-styles.ts";
 import { readXml } from "./xml.ts";
+import type { XmlTag } from "./xml.ts";
+
+export interface PptxLine {
+  readonly text: string;
+  /** How deep it is in a list; 0 for the outermost. */
+  readonly level: number;
+}
 
 /** A shape of a slide, or a table on it. */
 export interface PptxShape {
   /** What it is on its slide, such as `title` or `body`. */
   kind: string | undefined;
-  readonly lines: string[];
+  readonly lines: PptxLine[];
   rows: string[][] | undefined;
 }
 
@@ -14,6 +22,7 @@ export function readShapes(xml: string, maxChars: number): readonly PptxShape[] 
   let shape: PptxShape | undefined;
   let cell: string[] | undefined;
   let line: string | undefined;
+  let level = 0;
   let isText = false;
   let skips = 0;
   let length = 0;
@@ -22,11 +31,12 @@ export function readShapes(xml: string, maxChars: number): readonly PptxShape[] 
     const text = line?.trim() ?? "";
     line = undefined;
     if (text === "") return;
-    (cell ?? shape?.lines)?.push(text);
+    if (cell) cell.push(text);
+    else shape?.lines.push({ text, level });
     length += text.length;
   }
 
-  function open(name: string, kind: string | undefined): void {
+  function open({ name, get }: XmlTag): void {
     switch (name) {
       case "p:sp":
       case "p:graphicFrame":
@@ -34,7 +44,7 @@ export function readShapes(xml: string, maxChars: number): readonly PptxShape[] 
         shapes.push(shape);
         return;
       case "p:ph":
-        if (shape) shape.kind ??= kind;
+        if (shape) shape.kind ??= get("type");
         return;
       case "a:tbl":
         if (shape) shape.rows ??= [];
@@ -46,7 +56,10 @@ export function readShapes(xml: string, maxChars: number): readonly PptxShape[] 
         if (shape?.rows) cell = [];
         return;
       case "a:p":
-        line = "";
+        [line, level] = ["", 0];
+        return;
+      case "a:pPr":
+        level = toLevel(get("lvl"));
         return;
       case "a:t":
         isText = true;
@@ -74,10 +87,10 @@ export function readShapes(xml: string, maxChars: number): readonly PptxShape[] 
   }
 
   readXml(xml, {
-    open({ name, get }) {
+    open(tag) {
       // The second form of what was there already.
-      if (name === "mc:Fallback") skips++;
-      if (skips === 0) open(name, name === "p:ph" ? get("type") : undefined);
+      if (tag.name === "mc:Fallback") skips++;
+      if (skips === 0) open(tag);
     },
     text(text) {
       if (skips === 0 && isText && line !== undefined) line += text;

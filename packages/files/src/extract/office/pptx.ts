@@ -3,9 +3,13 @@ import type { ExtractJob } from "../job.ts";
 import { toTable } from "../table.ts";
 import { openPackage } from "./package.ts";
 import { readShapes } from "./pptx-shapes.ts";
+import type { PptxLine } from "./pptx-shapes.ts";
 import { readXml } from "./xml.ts";
 
 const main = "ppt/presentation.xml";
+
+// What a page of notes has besides the notes.
+const aroundNotes: ReadonlySet<string> = new Set(["sldImg", "sldNum", "hdr", "ftr", "dt"]);
 
 /** The slides of a presentation as Markdown: title, text, tables, notes. Each part is read once. */
 export function extractPptx(bytes: Uint8Array, job: ExtractJob): string {
@@ -31,8 +35,9 @@ export function extractPptx(bytes: Uint8Array, job: ExtractJob): string {
     let title = "";
     for (const { kind, lines, rows } of readShapes(office.read(part), maxChars)) {
       if (rows) blocks.push(toTable(rows, maxChars));
-      else if (title === "" && (kind === "title" || kind === "ctrTitle")) title = lines.join(" ");
-      else if (lines.length > 0) blocks.push(lines.map((line) => `- ${line}`).join("\n"));
+      else if (title === "" && (kind === "title" || kind === "ctrTitle")) {
+        title = lines.map(({ text }) => text).join(" ");
+      } else if (lines.length > 0) blocks.push(lines.map(toItem).join("\n"));
     }
     const notes = readNotes(part);
     if (notes.length > 0) blocks.push(`Notes: ${notes.join("\n")}`);
@@ -45,11 +50,15 @@ export function extractPptx(bytes: Uint8Array, job: ExtractJob): string {
       if (!type.endsWith("/notesSlide") || used.has(target)) continue;
       used.add(target);
       return readShapes(office.read(target), maxChars)
-        .filter(({ kind }) => kind === "body")
-        .flatMap(({ lines }) => lines);
+        .filter(({ kind }) => !aroundNotes.has(kind ?? ""))
+        .flatMap(({ lines }) => lines.map(({ text }) => text));
     }
     return [];
   }
+}
+
+function toItem({ text, level }: PptxLine): string {
+  return `${"   ".repeat(level)}- ${text}`;
 }
 
 function readOrder(xml: string): readonly string[] {

@@ -1,16 +1,17 @@
 import { Faulty } from "../job.ts";
+import type { NumberKind } from "./xlsx-formats.ts";
 import { readXml } from "./xml.ts";
 import type { XmlTag } from "./xml.ts";
 
 /** What the cells of a sheet refer to. */
 export interface Workbook {
   readonly strings: readonly string[];
-  isDate(style: string): boolean;
+  kindOf(style: string): NumberKind;
   readonly is1904: boolean;
   readonly maxChars: number;
 }
 
-type Value = string | number | boolean | Date;
+type Value = string | number | boolean;
 
 interface Cell {
   readonly column: number;
@@ -129,7 +130,7 @@ function toValue({ type, style, text, inline }: Cell, book: Workbook): Value | u
     case "b":
       return text === "" ? undefined : text === "1";
     case "n":
-      return text === "" ? undefined : toQuantity(Number(text), book.isDate(style), book.is1904);
+      return text === "" ? undefined : toQuantity(Number(text), book.kindOf(style), book.is1904);
     // Results of formulas, errors and dates in words.
     default:
       return toText(text);
@@ -143,11 +144,36 @@ function toText(text: string): string | undefined {
 
 const day = 86_400_000;
 
-function toQuantity(number: number, isDate: boolean, is1904: boolean): number | Date {
+function toQuantity(number: number, kind: NumberKind, is1904: boolean): number | string {
   if (Number.isNaN(number)) throw new Faulty("damaged");
-  if (!isDate) return number;
-  // Days since the end of 1899, or since 1904, of a calendar in which 1900 is a leap year.
-  const days = is1904 ? number + 1462 : number;
+  if (!Number.isFinite(number)) return number;
+  switch (kind) {
+    case "date":
+      // Days since the end of 1899, or since 1904, of a calendar in which 1900 is a leap year.
+      return toDate(is1904 ? number + 1462 : number);
+    case "time":
+      return number < 0 ? number : toClock(number % 1);
+    case "duration":
+      return number < 0 ? number : toClock(number);
+    case "percent":
+      // As many digits as a number has.
+      return `${Number((number * 100).toPrecision(15))}%`;
+    default:
+      return number;
+  }
+}
+
+// A cell has no time zone.
+function toDate(days: number): number | string {
+  if (days >= 0 && days < 1) return toClock(days);
   const date = new Date(Math.round((days - 25_569) * day));
-  return Number.isNaN(date.getTime()) ? number : date;
+  if (Number.isNaN(date.getTime())) return days;
+  return date.toISOString().replace(/(?:T00:00:00)?(?:\.000)?Z$/, "");
+}
+
+// More than a day is more than 24 hours.
+function toClock(days: number): string {
+  const seconds = Math.round((days * day) / 1_000);
+  const parts = [seconds / 3_600, (seconds / 60) % 60, seconds % 60];
+  return parts.map((part) => String(Math.floor(part)).padStart(2, "0")).join(":");
 }

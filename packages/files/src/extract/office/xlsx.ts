@@ -2,7 +2,7 @@ import { Faulty } from "../job.ts";
 import type { ExtractJob } from "../job.ts";
 import { toTable } from "../table.ts";
 import { openPackage } from "./package.ts";
-import { readDateStyles } from "./xlsx-formats.ts";
+import { readNumberStyles } from "./xlsx-formats.ts";
 import { readSheet } from "./xlsx-sheet.ts";
 import { readXml } from "./xml.ts";
 
@@ -21,7 +21,7 @@ export function extractXlsx(bytes: Uint8Array, job: ExtractJob): string {
   const { sheets, is1904 } = readWorkbook(office.read(main));
   const book = {
     strings: readStrings(office.read(partOf("sharedStrings"))),
-    isDate: readDateStyles(office.read(partOf("styles"))),
+    kindOf: readNumberStyles(office.read(partOf("styles"))),
     is1904,
     maxChars,
   };
