@@ -24,7 +24,7 @@ export interface ResponsePlace {
  */
 export async function findResponsePlace(
   call: Call,
-  { previousId, conversation }: ResponseRequest,
+  { previousId, conversation, isStored }: ResponseRequest,
   host: ProtocolHost,
 ): Promise<ResponsePlace> {
   const principal = callerOf(call);
@@ -50,7 +50,11 @@ export async function findResponsePlace(
   }
   if (!record) throw responseNotFound(previousId, "previous_response_id");
   const entries = await host.sessions.runs.read(record, 0);
-  return fork(session, entries, host);
+  const messages = upTo(session.messages, entries);
+  if (isStored) return fork({ ...session, messages }, entries, host);
+  // Nothing is kept of it: it only needs what was said.
+  const past = { ...session, messages, pending: [] };
+  return { threadId: ulid(), runId: ulid(), session: past, isNew: false };
 }
 
 // The thread goes on without it, so the other answers of the thread stay what they are.
@@ -59,8 +63,7 @@ async function fork(
   entries: readonly LogEntry[],
   host: ProtocolHost,
 ): Promise<ResponsePlace> {
-  const { principal, agentId, claimed } = session;
-  const messages = upTo(session.messages, entries);
+  const { principal, agentId, claimed, messages } = session;
   const ids = new Set(messages.flatMap(callIdsOf));
   const key = { principal, threadId: ulid() };
   await host.sessions.create(key, { agentId });

@@ -1,3 +1,5 @@
+import { AgentError } from "@holodeck/agui-core";
+import { jsonBytes } from "@holodeck/agui-core/internal";
 import type { Call, Json, ProtocolHost, RunRecord } from "@holodeck/agui-core";
 import { ResponseBuilder } from "./response-builder.ts";
 import { placeOfItem, responseNotFound, runOfResponse, toResponseId } from "./response-ids.ts";
@@ -42,9 +44,21 @@ export async function loadResponse(
   return { record, builder };
 }
 
-/** Finds items of earlier outputs by their ids, for `item_reference`. Each response is read once. */
+/**
+ * Finds items of earlier outputs by their ids, for `item_reference`. Each response is read once. What they have together
+ * is bounded as if the request had brought it: a reference takes a few bytes, and may stand for megabytes.
+ */
 export function createItemFinder(call: Call, host: ProtocolHost): FindItem {
   const outputs = new Map<string, Promise<readonly Json[]>>();
+  const { bodyBytes } = host.limits;
+  const used = new Set<Json>();
+  let room = bodyBytes;
+  function take(value: unknown): void {
+    room -= jsonBytes(value);
+    if (room >= 0) return;
+    const message = `The items that the input refers to are larger than ${bodyBytes} bytes.`;
+    throw new AgentError("payload-too-large", message);
+  }
   return async (id, path) => {
     const place = placeOfItem(id);
     if (!place) throw responseNotFound(id, path);
@@ -53,9 +67,13 @@ export function createItemFinder(call: Call, host: ProtocolHost): FindItem {
     if (!output) {
       output = loadResponse(call, toResponseId(runId), host).then(({ builder }) => builder.output);
       outputs.set(runId, output);
+      // All of it is in memory until the last item was read.
+      take(await output);
     }
     const item = (await output)[index];
     if (item?.id !== id) throw responseNotFound(id, path);
+    if (used.has(item)) take(item);
+    used.add(item);
     return item;
   };
 }

@@ -1,0 +1,78 @@
+import type { AgentFunction, Json } from "@holodeck/agui-core";
+import { describe, expect, test } from "vitest";
+import { serveOpenAi } from "./_kit.ts";
+
+const echo: AgentFunction = async function* ({ messages }) {
+  const { content } = messages.at(-1)!;
+  yield typeof content === "string" ? content : "";
+};
+
+interface Created {
+  readonly id: string;
+  readonly output: readonly { readonly id: string }[];
+}
+
+describe("what a response repeats of its request", () => {
+  const long = "x".repeat(100_000);
+  const members: readonly (readonly [string, unknown])[] = [
+    ["tools", [{ type: "web_search", about: long }]],
+    ["tools", [{ type: "function", name: long }]],
+    ["truncation", long],
+    ["metadata", { a: long }],
+    ["metadata", [long]],
+    ["prompt_cache_key", long],
+    ["service_tier", [[long]]],
+    ["tool_choice", { type: "function", name: long }],
+    ["instructions", '"'.repeat(100_000)],
+  ];
+
+  test.for(members)("is at most 32 KiB of a member: %s", async ([name, value]) => {
+    const server = await serveOpenAi(echo);
+    const body = { input: "hi", [name]: value };
+    const whole = await server.post("/responses", body);
+    const text = await whole.text();
+    expect(whole.status, text.slice(0, 300)).toBe(200);
+    expect(text.length).toBeLessThan(40_000);
+    const { id } = JSON.parse(text) as Created;
+    expect((await (await server.get(`/responses/${id}`)).text()).length).toBeLessThan(40_000);
+    const stream = await server.post("/responses", { ...body, stream: true });
+    expect((await stream.text()).length).toBeLessThan(130_000);
+  });
+});
+
+describe("references to items", () => {
+  test("take no more together than a body may", async () => {
+    const server = await serveOpenAi(echo, { limits: { bodyBytes: 100_000 } });
+    const first = await server.post("/responses", { input: "x".repeat(60_000) });
+    const { output } = (await first.json()) as Created;
+    const reference = { type: "item_reference", id: output[0]!.id };
+    const refer = async (count: number): Promise<[number, Json]> => {
+      const input = [
+        ...Array.from({ length: count }, () => reference),
+        { role: "user", content: "a" },
+      ];
+      const response = await server.post("/responses", { input });
+      return [response.status, (await response.json()) as Json];
+    };
+    expect((await refer(1))[0]).toBe(200);
+    for (const count of [2, 900]) {
+      const [status, { error }] = await refer(count);
+      expect([status, (error as Json).code]).toEqual([413, "request_too_large"]);
+    }
+  });
+});
+
+describe("a response that is not stored", () => {
+  test("leaves no copy of the thread that it goes on from", async () => {
+    const server = await serveOpenAi(echo);
+    const create = async (body: Json): Promise<Created> =>
+      (await (await server.post("/responses", body)).json()) as Created;
+    const first = await create({ input: "a" });
+    await create({ input: "b", previous_response_id: first.id });
+    const threads = async (): Promise<number> =>
+      (await server.handler.sessions.list({ principal: "", limit: 100 })).items.length;
+    const before = await threads();
+    await create({ input: "c", previous_response_id: first.id, store: false });
+    expect(await threads()).toBe(before);
+  });
+});
