@@ -424,6 +424,14 @@ describe("routes of one's own", { timeout }, () => {
     });
   });
 
+  test("with errors of another form describe no problem details", async () => {
+    const failure = { description: "An error.", ...body(z.object({ error: z.string() })) };
+    const operation = (): Json => ({ responses: { default: failure } });
+    const mine = protocol("mine", [{ method: "GET", path: "/thing", ...answer, operation }]);
+    const document = await createHandler({ protocols: [mine] }).openapi();
+    expect(Object.keys(find(document, "/thing", "get").responses as Json)).toEqual(["default"]);
+  });
+
   test("that share a place are one operation with either body", async () => {
     const post = { method: "POST", path: "/chat", body: "json", ...answer } as const;
     const a = protocol("a", [

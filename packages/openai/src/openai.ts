@@ -42,7 +42,7 @@ function withErrors(route: Route): Route {
 
 function routesOf(settings: OpenAiSettings, host: ProtocolHost): Route[] {
   const { path } = settings;
-  const mounted = { ...settings, host };
+  const mounted = { ...settings, host, background: new Map<string, number>() };
   // The time since when they are served: agents have no date.
   const created = toSeconds(Date.now());
   return [

@@ -29,6 +29,12 @@ export interface OpenAiOptions {
    * @default "mcp"
    */
   approvals?: ApprovalDisplay;
+  /**
+   * How many responses one caller may have running in the background, in one process. More are refused with 429: no
+   * connection has to be held for them, and their threads take the places of others.
+   * @default 100
+   */
+  backgroundResponses?: number;
 }
 
 /** Every option, with its default. */
@@ -37,6 +43,8 @@ export interface OpenAiSettings extends Required<OpenAiOptions> {}
 /** The settings, and the handler that the protocol is mounted on. */
 export interface Mounted extends OpenAiSettings {
   readonly host: ProtocolHost;
+  /** How many responses of each caller run in the background. */
+  readonly background: Map<string, number>;
 }
 
 const choices = {
@@ -47,13 +55,23 @@ const choices = {
 
 /** Checks the options and adds the defaults. */
 export function resolveOpenAiOptions(options: OpenAiOptions): OpenAiSettings {
-  assertOptions("openai", options, ["path", ...Object.keys(choices)]);
+  assertOptions("openai", options, ["path", "backgroundResponses", ...Object.keys(choices)]);
   const { path = "/v1", serverTools = "reasoning" } = options;
-  const { instructions = "context", approvals = "mcp" } = options;
+  const { instructions = "context", approvals = "mcp", backgroundResponses = 100 } = options;
   if (typeof path !== "string" || !path.startsWith("/")) {
     throw new TypeError(`openai({ path: ${describeValue(path)} }) must start with "/".`);
   }
-  const settings = { path: path.replace(/\/$/, ""), serverTools, instructions, approvals };
+  if (!(backgroundResponses >= 0)) {
+    const given = describeValue(backgroundResponses);
+    throw new TypeError(`openai({ backgroundResponses: ${given} }) must be a number from 0 on.`);
+  }
+  const settings = {
+    path: path.replace(/\/$/, ""),
+    serverTools,
+    instructions,
+    approvals,
+    backgroundResponses,
+  };
   for (const [name, known] of Object.entries(choices)) {
     const value = settings[name as keyof typeof choices];
     if ((known as readonly string[]).includes(value)) continue;

@@ -62,6 +62,36 @@ describe("references to items", () => {
   });
 });
 
+describe("responses in the background", () => {
+  test("of one caller leave places to others", async () => {
+    const server = await serveOpenAi(
+      async (_input, { signal }) => {
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      },
+      {
+        openai: { backgroundResponses: 3 },
+        authenticate: ({ headers }) => ({ id: headers.get("x-user") ?? "none" }),
+      },
+    );
+    const start = (user: string): Promise<Response> =>
+      server.post("/responses", { input: "a", background: true }, { "x-user": user });
+    const statuses: number[] = [];
+    const ids: string[] = [];
+    for (let at = 0; at < 5; at++) {
+      const response = await start("mallory");
+      statuses.push(response.status);
+      if (response.ok) ids.push(((await response.json()) as Created).id);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429, 429]);
+    expect((await start("ann")).status).toBe(200);
+    // One that ends makes room.
+    const stop = { "x-user": "mallory" };
+    expect((await server.post(`/responses/${ids[0]!}/cancel`, {}, stop)).status).toBe(200);
+    await expect.poll(async () => (await start("mallory")).status).toBe(200);
+    await server.handler.close({ timeoutMs: 0 });
+  });
+});
+
 describe("a response that is not stored", () => {
   test("leaves no copy of the thread that it goes on from", async () => {
     const server = await serveOpenAi(echo);

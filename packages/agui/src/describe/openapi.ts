@@ -125,8 +125,8 @@ async function describeRoute({ route, owner }: MountedRoute, place: Place): Prom
     ],
     responses: {
       ...(route.operation ? {} : { "2XX": { description: "The answer." } }),
-      "4XX": problemRef,
-      "5XX": problemRef,
+      // A protocol with errors of another form describes them itself.
+      ...("default" in (responses as Json) ? {} : { "4XX": problemRef, "5XX": problemRef }),
       ...(responses as Json),
     },
   };

@@ -5,6 +5,7 @@ import { withAnswers } from "../shared/answers.ts";
 import { invalidParam, originalOf } from "../shared/errors.ts";
 import { toContext } from "../shared/instructions.ts";
 import { clientToolsOf } from "../shared/tools.ts";
+import { takeBackgroundPlace } from "./background.ts";
 import { findResponsePlace } from "./place.ts";
 import type { ResponsePlace } from "./place.ts";
 import { readItems } from "./read-items.ts";
@@ -29,9 +30,18 @@ export async function createResponse(call: Call, mounted: Mounted): Promise<Repl
   if (items.messages.length + items.resume.length === 0 && isFirst(asked)) {
     throw invalidParam("input", "must have at least one message.");
   }
-  const place = await findResponsePlace(call, asked, host);
-  const note = toNote(asked, items, mounted);
-  const run = await start(call, { asked, items, place, note }, mounted);
+  const leave = asked.isBackground ? takeBackgroundPlace(call, mounted) : undefined;
+  let run: ActiveRun;
+  let place: ResponsePlace;
+  try {
+    place = await findResponsePlace(call, asked, host);
+    const note = toNote(asked, items, mounted);
+    run = await start(call, { asked, items, place, note }, mounted);
+  } catch (error) {
+    leave?.();
+    throw error;
+  }
+  if (leave) void run.collect().then(leave, leave);
   const headers = { "cache-control": "no-store", ...idHeader("x-thread-id", place.threadId) };
   if (asked.isStream) return run.stream(responseEncoder(), "start", headers);
   const builder = new ResponseBuilder();
