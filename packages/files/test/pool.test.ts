@@ -57,7 +57,7 @@ describe("files of several principals", () => {
     await echo.handler.close();
   });
 
-  test("take turns by address where nobody is authenticated", { timeout: 300_000 }, async () => {
+  test("take turns by address where no caller is authenticated", { timeout: 300_000 }, async () => {
     const echo = serveEcho({ timeoutMs: 3_600_000, workers: 2, queue: 1 });
     const describe = (req: NodeRequest): NodeExchangeOptions => ({
       ip: String(req.headers["x-address"]),

@@ -55,7 +55,7 @@ export function createFileReader(options: ExtractorOptions): FileReader {
   function current(): Running {
     for (const one of running) if (!one.isLeaving) return one;
     const process = startReadingProcess(options, {
-      heard: (report) => hear(one, report),
+      received: (report) => receive(one, report),
       ended: () => afterEnd(one),
     });
     const one: Running = {
@@ -92,7 +92,7 @@ export function createFileReader(options: ExtractorOptions): FileReader {
     void extractor.extract(name, job, by).then(resolve, reject);
   }
 
-  function hear(one: Running, report: ReaderReport): void {
+  function receive(one: Running, report: ReaderReport): void {
     if (report.type === "ready") return void (one.isReady = hasStarted = true);
     const task = one.tasks.get(report.id);
     if (report.type === "began") {

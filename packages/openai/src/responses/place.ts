@@ -52,7 +52,7 @@ export async function findResponsePlace(
   const entries = await host.sessions.runs.read(record, 0);
   const messages = upTo(session.messages, entries);
   if (isStored) return fork({ ...session, messages }, entries, host);
-  // Nothing is kept of it: it only needs what was said.
+  // Nothing is kept of it: it only needs the messages.
   const past = { ...session, messages, pending: [] };
   return { threadId: ulid(), runId: ulid(), session: past, isNew: false };
 }

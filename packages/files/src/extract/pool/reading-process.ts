@@ -15,7 +15,7 @@ export interface ReadingProcess {
 }
 
 export interface ReadingListener {
-  heard(report: ReaderReport): void;
+  received(report: ReaderReport): void;
   /** It has ended, by itself or by `end()`, or could not be started. */
   ended(): void;
 }
@@ -37,7 +37,7 @@ export function startReadingProcess(
     child.once("exit", resolve).once("error", () => resolve());
   });
   void gone.then(() => listener.ended());
-  child.on("message", (report: ReaderReport) => listener.heard(report));
+  child.on("message", (report: ReaderReport) => listener.received(report));
   const send = (command: ReaderCommand): void => {
     // What cannot be sent is followed by the end of the process.
     if (child.connected) child.send(command, ignore);
