@@ -33,6 +33,8 @@ if (unknown.length > 0 || !Number.isFinite(seconds) || !Number.isInteger(seed)) 
 
 const chosen = targets.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 const silentMs = 60_000;
+// On a busy machine it takes long until a child has loaded what it needs.
+const startMs = 600_000;
 const scratch = mkdtempSync(join(tmpdir(), "agui-fuzz-"));
 let failed = 0;
 
@@ -47,8 +49,10 @@ for (const target of chosen) {
     failed++;
     const bytes = new Uint8Array(Buffer.from(input, "base64"));
     const place = index === undefined ? "of the corpus" : `case ${index} of seed ${seed}`;
-    const file = values.replay ?? keep(target, bytes);
     console.log(`  ${place}, ${bytes.length} bytes: ${faults.join("\n    ")}`);
+    // It ended before its first input.
+    if (bytes.length === 0) continue;
+    const file = values.replay ?? keep(target, bytes);
     console.log(`  again: npm run fuzz -- --replay ${file} ${target.name}`);
   }
 }
@@ -68,16 +72,16 @@ async function fuzzInChild({ name }: Target): Promise<Done> {
   });
   return new Promise((resolve) => {
     let cases = 0;
-    let timer = setTimeout(hang, silentMs);
+    let timer = setTimeout(hang, startMs, startMs);
     let why = "the process ended";
-    function hang(): void {
-      why = `nothing for ${silentMs / 1000} s`;
+    function hang(ms: number): void {
+      why = `nothing for ${ms / 1000} s`;
       child.kill("SIGKILL");
     }
     let done: Done | undefined;
     child.on("message", (message: Done | { alive: number }) => {
       clearTimeout(timer);
-      timer = setTimeout(hang, silentMs);
+      timer = setTimeout(hang, silentMs, silentMs);
       if ("alive" in message) cases = message.alive;
       else done = message;
     });

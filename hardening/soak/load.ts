@@ -105,6 +105,23 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "REST, streamed": (client) =>
     client.send("/agent/default/chat/stream", json({ message: "hello" })),
   threads: (client) => client.send("/chat", json({ message: "hello", stream: false })),
+  "chat completions": (client, random) =>
+    client.send(
+      "/v1/chat/completions",
+      json({ messages: [{ role: "user", content: "hello" }], stream: random.chance(0.5) }),
+    ),
+  "Responses, one after the other": async (client, random) => {
+    const { text } = await client.send("/v1/responses", json({ input: "hello" }));
+    const id = /"id":"(resp_\w+)"/.exec(text)?.[1];
+    const body = { input: "hello", previous_response_id: id, stream: random.chance(0.5) };
+    await client.send("/v1/responses", json(body));
+    await client.send(`/v1/responses/${id}?stream=true&starting_after=3`, { method: "GET" });
+  },
+  "a response in the background": async (client) => {
+    const { text } = await client.send("/v1/responses", json({ input: "wait", background: true }));
+    const id = /"id":"(resp_\w+)"/.exec(text)?.[1];
+    await client.send(`/v1/responses/${id}/cancel`);
+  },
   lists: async (client, random) => {
     await client.send("/agui/threads?limit=20", { method: "GET" });
     await client.send(`/agui/threads/t-${random.below(300)}/messages`, { method: "GET" });

@@ -6,6 +6,7 @@ import type { ServerTool } from "@holodeck/agui";
 import { silentLogger } from "@holodeck/agui-core";
 import { extractFiles } from "@holodeck/agui-files";
 import { serve } from "@holodeck/agui-node";
+import { everyProtocol } from "../../packages/agui/test/_every-protocol.ts";
 
 // Before there is a server; the channel to the parent is there already.
 process.on("message", (question: string) => void answer(question));
@@ -47,6 +48,7 @@ const handler = createAgentHandler(
   },
   {
     logger: silentLogger,
+    protocols: everyProtocol(),
     authenticate: ({ headers }) => ({ id: headers.get("x-user") ?? "ann" }),
     tools: [pay],
     files: extractFiles({ uploads: { store: "sessions" } }),

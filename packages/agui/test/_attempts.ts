@@ -65,7 +65,7 @@ export function attemptsOn({ threadId, sessionId, runId }: Ids): Record<string, 
   const said = { role: "user", content: "hi" };
   const onThread = { metadata: { thread_id: threadId } };
   const approval = [
-    { type: "mcp_approval_response", approval_request_id: "approval-1", approve: true },
+    { type: "mcp_approval_response", approval_request_id: "mcpr_approval-1", approve: true },
   ];
   const continued =
     (more: object) =>
@@ -165,11 +165,12 @@ export function attemptsOn({ threadId, sessionId, runId }: Ids): Record<string, 
     "POST /v1/responses": [
       { path: responses, body: { input: "hi", conversation: threadId }, answer: "creates" },
       { path: responses, body: continued({}), answer: "is not found" },
-      { path: responses, body: continued({ store: false }), answer: "is not found" },
+      { path: responses, body: continued({ store: false, stream: true }), answer: "is not found" },
       { path: responses, body: continued({ input: approval }), answer: "is not found" },
       {
         path: responses,
         body: ({ responseId }: Asked) => ({
+          stream: true,
           input: [{ type: "item_reference", id: `${responseId.replace("resp", "msg")}_0` }],
         }),
         answer: "is not found",
