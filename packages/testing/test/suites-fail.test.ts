@@ -1,43 +1,14 @@
-import { execFile } from "node:child_process";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { findFailures } from "./_find-failures.ts";
 
-interface Report {
-  testResults: {
-    assertionResults: { status: string; ancestorTitles: string[]; title: string }[];
-  }[];
-}
-
-const vitest = join(
-  dirname(createRequire(import.meta.url).resolve("vitest/package.json")),
-  "vitest.mjs",
-);
 const config = fileURLToPath(new URL("broken/vitest.config.ts", import.meta.url));
-
-/** Runs the suites on broken things, in a process of their own, and tells what failed. */
-async function findFailures(): Promise<Record<string, string[]>> {
-  const args = [vitest, "run", "--config", config, "--reporter=json"];
-  const output = await new Promise<string>((resolve) => {
-    execFile(process.execPath, args, { maxBuffer: 2 ** 26 }, (_, stdout) => resolve(stdout));
-  });
-  const { testResults } = JSON.parse(output.slice(output.indexOf("{"))) as Report;
-  const failures: Record<string, string[]> = {};
-  for (const { status, ancestorTitles, title } of testResults.flatMap(
-    (one) => one.assertionResults,
-  )) {
-    const suite = ancestorTitles.find((one) => one.includes(": "))!;
-    if (status === "failed") (failures[suite] ??= []).push(title);
-  }
-  return failures;
-}
 
 const pure = "returns the same for the same log, whenever and however often it is called";
 const stateless = "remembers nothing from one entry to the next";
 
 test("the suites find out what is broken, and nothing else", { timeout: 300_000 }, async () => {
-  const { "encoder: writes into the log": meddling, ...others } = await findFailures();
+  const { "encoder: writes into the log": meddling, ...others } = await findFailures(config);
   expect(meddling).toContain(pure);
   expect(others).toEqual({
     "encoder: forgets a kind": ["has a word for RAW"],

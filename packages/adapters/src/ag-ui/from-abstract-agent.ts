@@ -87,7 +87,9 @@ function runOnce(
 ): Subscribable<AgentEvent> {
   assertAguiAgent(made);
   const agent: OwnAgent = made;
-  const asked = { ...input, ...versionOf(agent), messages: input.messages.filter(isSent) };
+  // The version of the client that asked is not that of this agent: one of 0.0.59 rejects what 1.0 may contain.
+  const { protocolVersion: _, ...rest } = input;
+  const asked = { ...rest, ...versionOf(agent), messages: input.messages.filter(isSent) };
   const { threadId, messages, state } = asked;
   Object.assign(agent, { threadId, messages, state });
   if ("abortController" in agent) agent.abortController = new AbortController();

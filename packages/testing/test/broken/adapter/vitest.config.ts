@@ -1,0 +1,15 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+import type { ViteUserConfig } from "vitest/config";
+
+const resolve = { conditions: ["@holodeck/source", "node", "module"] };
+
+const config: ViteUserConfig = defineConfig({
+  resolve,
+  ssr: { resolve },
+  root: fileURLToPath(new URL(".", import.meta.url)),
+  // Some faults are that something never happens: those cases run into this time.
+  test: { include: ["*.suite.ts"], maxWorkers: 1, testTimeout: 30_000, hookTimeout: 60_000 },
+});
+
+export default config;
