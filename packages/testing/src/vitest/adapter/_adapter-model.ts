@@ -40,10 +40,10 @@ export function createAdapterModel(answers: readonly ModelAnswer[]): AdapterMode
   };
 }
 
-export const text = (...deltas: string[]): ModelPart[] =>
+export const textParts = (...deltas: string[]): ModelPart[] =>
   deltas.map((delta) => ({ type: "text", delta }));
 
-export const call = (id: string, name: string, ...args: string[]): ModelPart => ({
+export const callPart = (id: string, name: string, ...args: string[]): ModelPart => ({
   type: "call",
   id,
   name,

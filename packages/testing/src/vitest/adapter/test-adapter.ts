@@ -1,11 +1,19 @@
 import { EventType } from "@holodeck/agui-core";
 import { afterEach, describe, expect, test } from "vitest";
-import type { RecordedRun } from "../../recorded-run.ts";
 import { gate } from "../protocol/_protocol-frames.ts";
 import { openScene, runTimeoutMs } from "./_adapter-bench.ts";
 import type { AdapterBenchOptions, AdapterTool, AdapterUser } from "./_adapter-bench.ts";
 import type { AdapterFeature } from "./_adapter-features.ts";
-import { adapterUsage, call, reply, text, whenAborted } from "./_adapter-model.ts";
+import {
+  expectMasked,
+  expectSuccess,
+  interruptsOf,
+  scriptedTool,
+  secret,
+  timesIn,
+  weatherCall,
+} from "./_adapter-kit.ts";
+import { adapterUsage, callPart, reply, textParts, whenAborted } from "./_adapter-model.ts";
 import type { ModelAnswer } from "./_adapter-model.ts";
 
 export interface TestAdapterOptions extends AdapterBenchOptions {
@@ -13,8 +21,6 @@ export interface TestAdapterOptions extends AdapterBenchOptions {
   readonly lacks?: Readonly<Partial<Record<AdapterFeature, string>>>;
 }
 
-const secret = "postgres://user:hunter2@db";
-const city = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const place = { type: "object", properties: { exact: { type: "boolean" } }, required: ["exact"] };
 const locate = { name: "locate", description: "Where the user is.", parameters: place };
 
@@ -45,7 +51,9 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
 
     test("sends each piece of text before the model produces the next", async () => {
       const received = gate();
-      const user = await open([reply(...text("one "), () => received.opened, ...text("two"))]);
+      const user = await open([
+        reply(...textParts("one "), () => received.opened, ...textParts("two")),
+      ]);
       const run = await user.send({
         message: "hi",
         onEvent: ({ delta }) => delta === "one " && received.open(),
@@ -59,7 +67,7 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
 
     testOf("reasoning")("sends reasoning, and not as text", async () => {
       const thoughts = ["Let me ", "see."].map((delta) => ({ type: "reasoning" as const, delta }));
-      const user = await open([reply(...thoughts, ...text("Yes."))]);
+      const user = await open([reply(...thoughts, ...textParts("Yes."))]);
       const run = await user.send({ message: "hi" });
       expectSuccess(run, "Yes.");
       expect(run.reasoning).toBe("Let me see.");
@@ -67,8 +75,8 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
     });
 
     test("runs a tool, and sends the call and its result", async () => {
-      const weather = tool("weather", ({ city: where }) => ({ where, celsius: 18 }));
-      const user = await open([weatherCall, reply(...text("18 degrees."))], weather);
+      const weather = scriptedTool("weather", ({ city: where }) => ({ where, celsius: 18 }));
+      const user = await open([weatherCall, reply(...textParts("18 degrees."))], weather);
       const run = await user.send({ message: "hi" });
       expectSuccess(run, "18 degrees.");
       expect(weather.calls).toEqual([{ city: "Bern" }]);
@@ -80,8 +88,8 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
     });
 
     testOf("streamedArguments")("sends the arguments of a call in pieces", async () => {
-      const weather = tool("weather", () => "rain");
-      const user = await open([weatherCall, reply(...text("Rain."))], weather);
+      const weather = scriptedTool("weather", () => "rain");
+      const user = await open([weatherCall, reply(...textParts("Rain."))], weather);
       const run = await user.send({ message: "hi" });
       expectSuccess(run, "Rain.");
       const pieces = run.events.filter(({ type }) => type === EventType.TOOL_CALL_ARGS);
@@ -89,12 +97,12 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
     });
 
     testOf("parallelCalls")("sends all calls of one answer, and their results", async () => {
-      const weather = tool("weather", ({ city: where }) => `rain in ${String(where)}`);
+      const weather = scriptedTool("weather", ({ city: where }) => `rain in ${String(where)}`);
       const answer = reply(
-        call("call-1", "weather", '{"city":', '"Bern"}'),
-        call("call-2", "weather", '{"city":', '"Rome"}'),
+        callPart("call-1", "weather", '{"city":', '"Bern"}'),
+        callPart("call-2", "weather", '{"city":', '"Rome"}'),
       );
-      const user = await open([answer, reply(...text("Rain."))], weather);
+      const user = await open([answer, reply(...textParts("Rain."))], weather);
       const run = await user.send({ message: "hi" });
       expectSuccess(run, "Rain.");
       expect(run.toolCalls).toMatchObject([
@@ -106,10 +114,10 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
     });
 
     testOf("failingTool")("continues after a tool that fails, without its reason", async () => {
-      const weather = tool("weather", () => {
+      const weather = scriptedTool("weather", () => {
         throw new Error(secret);
       });
-      const user = await open([weatherCall, reply(...text("Sorry."))], weather);
+      const user = await open([weatherCall, reply(...textParts("Sorry."))], weather);
       const run = await user.send({ message: "hi" });
       expectSuccess(run, "Sorry.");
       expect(run.toolCalls).toMatchObject([{ result: expect.any(String) as string }]);
@@ -125,9 +133,9 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
     for (const { title, approved, elsewhere } of approvals) {
       const isLacking = lacks.approval ?? (elsewhere ? lacks.approvalElsewhere : undefined);
       test.skipIf(isLacking !== undefined)(title, async () => {
-        const remove = { ...tool("remove", () => "It is removed."), needsApproval: true };
-        const answer = reply(call("call-1", "remove", '{"city":', '"Bern"}'));
-        const user = await open([answer, reply(...text("Done."))], remove);
+        const remove = { ...scriptedTool("remove", () => "It is removed."), needsApproval: true };
+        const answer = reply(callPart("call-1", "remove", '{"city":', '"Bern"}'));
+        const user = await open([answer, reply(...textParts("Done."))], remove);
         const first = await user.send({ message: "Remove Bern." });
         expect(first.error).toBeUndefined();
         expect(remove.calls).toEqual([]);
@@ -148,8 +156,8 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
     }
 
     testOf("clientTools")("leaves a tool of the client to the client", async () => {
-      const answer = reply(call("call-1", "locate", '{"exact":', "true}"));
-      const user = await open([answer, reply(...text("You are in Bern."))]);
+      const answer = reply(callPart("call-1", "locate", '{"exact":', "true}"));
+      const user = await open([answer, reply(...textParts("You are in Bern."))]);
       const clientTools = [locate];
       const first = await user.send({ message: "Where am I?", clientTools });
       expect(first.error).toBeUndefined();
@@ -166,11 +174,11 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
 
     testOf("stopInTool")("stops while a tool runs, and answers the next message", async () => {
       const started = gate();
-      const weather = tool("weather", (_args, signal) => {
+      const weather = scriptedTool("weather", (_args, signal) => {
         started.open();
         return signal ? whenAborted(signal) : new Promise(() => {});
       });
-      const user = await open([weatherCall, reply(...text("Hello again."))], weather);
+      const user = await open([weatherCall, reply(...textParts("Hello again."))], weather);
       const running = user.send({ message: "hi" });
       await started.opened;
       await user.stop();
@@ -187,7 +195,7 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
       const fail = (): never => {
         throw new Error(secret);
       };
-      const user = await open([reply(...text("Well"), fail)]);
+      const user = await open([reply(...textParts("Well"), fail)]);
       const run = await user.send({ message: "hi" });
       expect(run.error).toMatchObject({ code: expect.any(String) as string });
       expectMasked(run);
@@ -195,8 +203,8 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
 
     testOf("usage")("reports the tokens of all answers of the model", async () => {
       const user = await open(
-        [weatherCall, reply(...text("Rain."))],
-        tool("weather", () => "rain"),
+        [weatherCall, reply(...textParts("Rain."))],
+        scriptedTool("weather", () => "rain"),
       );
       const { usage } = await user.send({ message: "hi" });
       const total = (key: "inputTokens" | "outputTokens"): number =>
@@ -206,8 +214,12 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
     });
 
     test("gives the model the earlier conversation, each message once", async () => {
-      const weather = tool("weather", () => "it rains cats");
-      const answers = [weatherCall, reply(...text("Take an umbrella.")), reply(...text("Yes."))];
+      const weather = scriptedTool("weather", () => "it rains cats");
+      const answers = [
+        weatherCall,
+        reply(...textParts("Take an umbrella.")),
+        reply(...textParts("Yes.")),
+      ];
       const user = await open(answers, weather);
       await user.send({ message: "How is it outside?" });
       expectSuccess(await user.send({ message: "Is that sure?" }), "Yes.");
@@ -221,7 +233,7 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
 
     test("sends a huge answer whole", async () => {
       const deltas = Array.from({ length: 2_000 }, (_, index) => `${index} ${"x".repeat(500)}\n`);
-      const user = await open([reply(...text(...deltas))]);
+      const user = await open([reply(...textParts(...deltas))]);
       expectSuccess(await user.send({ message: "hi" }), deltas.join(""));
     });
 
@@ -238,7 +250,7 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
           left.open();
         }
       };
-      const user = await open([endless, reply(...text("Hello again."))]);
+      const user = await open([endless, reply(...textParts("Hello again."))]);
       let count = 0;
       const run = await user.send({
         message: "hi",
@@ -268,43 +280,3 @@ export function testAdapter(name: string, options: TestAdapterOptions): void {
     });
   });
 }
-
-const weatherCall = reply(call("call-1", "weather", '{"city":', '"Bern"}'));
-
-type Args = Record<string, unknown>;
-
-function tool(
-  name: string,
-  run: (args: Args, signal?: AbortSignal) => unknown,
-): AdapterTool & { readonly calls: unknown[] } {
-  const calls: unknown[] = [];
-  return {
-    name,
-    description: `The tool ${name}.`,
-    parameters: city,
-    needsApproval: false,
-    calls,
-    async execute(args, signal) {
-      calls.push(args);
-      return run(args as Args, signal);
-    },
-  };
-}
-
-function expectSuccess(run: RecordedRun, words: string): void {
-  expect(run.error).toBeUndefined();
-  expect(run.outcome).toEqual({ type: "success" });
-  // Of a huge answer the difference would not be readable.
-  expect(run.text === words, `The text is ${run.text.slice(0, 200)}`).toBe(true);
-}
-
-function expectMasked(run: RecordedRun): void {
-  expect(JSON.stringify(run.events)).not.toContain(secret);
-}
-
-function interruptsOf({ outcome }: RecordedRun): readonly { readonly id: string }[] {
-  expect(outcome).toMatchObject({ type: "interrupt", interrupts: [{}] });
-  return (outcome as { interrupts: { id: string }[] }).interrupts;
-}
-
-const timesIn = (all: string, words: string): number => all.split(words).length - 1;
