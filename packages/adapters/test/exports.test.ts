@@ -3,9 +3,10 @@ import * as agUi from "../src/ag-ui/index.ts";
 import * as aiSdk from "../src/ai-sdk/index.ts";
 import * as langGraph from "../src/langgraph/index.ts";
 import * as openai from "../src/openai/index.ts";
+import * as openaiAgents from "../src/openai-agents/index.ts";
 
 test("exports these names and no others", () => {
-  const all = { agUi, aiSdk, langGraph, openai };
+  const all = { agUi, aiSdk, langGraph, openai, openaiAgents };
   const names = Object.entries(all).map(([path, exported]) => [path, Object.keys(exported).sort()]);
   expect(Object.fromEntries(names)).toEqual({
     agUi: ["fromAbstractAgent"],
@@ -18,5 +19,6 @@ test("exports these names and no others", () => {
       "toResponseInput",
       "toResponseTools",
     ],
+    openaiAgents: ["fromOpenAIAgents", "toOpenAIAgentsInput"],
   });
 });
