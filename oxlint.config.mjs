@@ -116,11 +116,18 @@ export default {
   ignorePatterns: ["**/dist", "**/node_modules"],
   overrides: [
     {
-      files: ["*.config.ts", "*.config.mjs", "vitest.workspace.ts"],
+      files: ["*.config.ts", "*.config.mjs", "vitest.workspace.ts", "hosts/servers/**"],
       rules: { "import/no-default-export": "off" },
     },
     {
-      files: ["examples/**", "bench/**", "hardening/**", "scripts/**", "packages/cli/templates/**"],
+      files: [
+        "examples/**",
+        "bench/**",
+        "hardening/**",
+        "hosts/**",
+        "scripts/**",
+        "packages/cli/templates/**",
+      ],
       rules: { "no-console": "off" },
     },
     {

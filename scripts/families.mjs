@@ -52,6 +52,12 @@ export const families = [
     minutes: 15,
   },
   {
+    name: "hosts",
+    shows: "the checks of all hosts on a Worker, Bun, Deno and Node 24",
+    command: () => [process.execPath, "scripts/hosts.mjs", "worker", "bun", "deno", "node-24"],
+    minutes: 10,
+  },
+  {
     name: "alone",
     shows: "tests that use services are skipped, not failed, on a machine that has none",
     command: () => vitest(...withServices.map((path) => `packages/${path}`)),

@@ -59,7 +59,9 @@ function isInstalled(stamp) {
 
 function installStamp() {
   const hash = createHash("sha256").update(`${process.platform} ${process.arch}`);
-  const manifests = [...workspaceDirs(), "bench", "docs"].map((dir) => `${dir}/package.json`);
+  const manifests = [...workspaceDirs(), "bench", "docs", "hardening", "hosts"].map(
+    (dir) => `${dir}/package.json`,
+  );
   const files = ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", ...manifests];
   for (const file of files) {
     const path = join(root, file);

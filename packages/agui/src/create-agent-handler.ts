@@ -1,5 +1,5 @@
 import { toFetch } from "@holodeck/agui-core";
-import { ByteBudget, createTicker, isPromise } from "@holodeck/agui-core/internal";
+import { ByteBudget, createOnce, createTicker, isPromise } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
   Awaitable,
@@ -100,7 +100,7 @@ export function createAgentHandler(
     ...protocolRoutes,
     ...yieldTo(protocolRoutes, [
       ...healthRoutes({ agents, settings, runs, lifecycle }),
-      ...openApiRoute(settings.openapi, openapi),
+      ...openApiRoute(settings.openapi, () => openapi()),
       ...(settings.files?.routes?.(settings) ?? []).map((route) => ({ owner: "files", route })),
     ]),
   ]);
@@ -111,7 +111,7 @@ export function createAgentHandler(
     unsent,
     lifecycle,
   });
-  let document: Promise<Json> | undefined;
+  const openapi = createOnce(() => describeApi({ settings, routes: router.routes }));
 
   function info(): Json {
     return describeHandler({ agents, capabilities, settings, hosts, routes: router.routes });
@@ -120,15 +120,6 @@ export function createAgentHandler(
   function discover(): Awaitable<Json> {
     const asking = capabilities.ask();
     return isPromise(asking) ? asking.then(info) : info();
-  }
-
-  function openapi(): Promise<Json> {
-    document ??= describeApi({ settings, routes: router.routes }).catch((error: unknown) => {
-      // What an operation is made of may be there the next time.
-      document = undefined;
-      throw error;
-    });
-    return document;
   }
 
   return {

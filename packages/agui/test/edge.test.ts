@@ -1,80 +1,7 @@
-import { build } from "esbuild";
-import { fileURLToPath } from "node:url";
-import { createContext, runInContext } from "node:vm";
 import { beforeAll, describe, expect, test } from "vitest";
 import type * as agui from "../src/index.ts";
+import { loadOnTheEdge } from "./_edge.ts";
 import { deferred, eventsOf, post, typesOf } from "./_helpers.ts";
-
-// What a worker has, and no more. Node's own globals are left out on purpose.
-const webGlobals = [
-  "AbortController",
-  "AbortSignal",
-  "Blob",
-  "ByteLengthQueuingStrategy",
-  "CompressionStream",
-  "CountQueuingStrategy",
-  "DOMException",
-  "Event",
-  "EventTarget",
-  "FormData",
-  "Headers",
-  "MessageChannel",
-  "MessagePort",
-  "ReadableStream",
-  "Request",
-  "Response",
-  "TextDecoder",
-  "TextDecoderStream",
-  "TextEncoder",
-  "TextEncoderStream",
-  "TransformStream",
-  "URL",
-  "URLSearchParams",
-  "WritableStream",
-  "atob",
-  "btoa",
-  "clearInterval",
-  "clearTimeout",
-  "crypto",
-  "fetch",
-  "performance",
-  "queueMicrotask",
-  "setInterval",
-  "setTimeout",
-  "structuredClone",
-] as const;
-
-/** The front door as a bundler makes it for a platform without Node, run where there is no Node. */
-async function loadOnTheEdge(): Promise<{
-  library: typeof agui;
-  warnings: string[];
-  look(expression: string): unknown;
-}> {
-  const { outputFiles, warnings } = await build({
-    entryPoints: [fileURLToPath(new URL("../src/index.ts", import.meta.url))],
-    bundle: true,
-    write: false,
-    format: "iife",
-    globalName: "agui",
-    target: "es2022",
-    platform: "browser",
-    conditions: ["@holodeck/source", "worker", "import"],
-    define: { "process.env.NODE_ENV": '"production"' },
-    logLevel: "silent",
-  });
-  const globals: Record<string, unknown> = {};
-  for (const name of webGlobals) globals[name] = globalThis[name];
-  const context = createContext(globals);
-  runInContext(
-    `globalThis.self = globalThis;\n${outputFiles[0]!.text}\nglobalThis.agui = agui;`,
-    context,
-  );
-  return {
-    library: globals.agui as typeof agui,
-    warnings: warnings.map(({ text }) => text),
-    look: (expression) => runInContext(expression, context) as unknown,
-  };
-}
 
 // Bundling takes a second or two on a busy machine.
 describe("without Node", () => {
@@ -205,4 +132,15 @@ describe("without Node", () => {
     finish.resolve();
     await done;
   });
+});
+
+test("an environment that may not be read is none, as on Deno without --allow-env", async () => {
+  const refuse = (): never => {
+    throw new Error('Requires env access to "NODE_ENV".');
+  };
+  const process = { env: new Proxy({}, { get: refuse, has: refuse, ownKeys: refuse }) };
+  const { library } = await loadOnTheEdge({ process });
+  const { fetch } = library.createAgentHandler(async () => "Hello");
+  const events = await eventsOf(await fetch(post({ messages: [] })));
+  expect(typesOf(events)).toContain("RUN_FINISHED");
 });

@@ -21,6 +21,8 @@ export type {
   Questions,
   ToolResultCommand,
 } from "./tools/client-tools.ts";
+export { nextTurn } from "./base/time/turns.ts";
+export { createOnce, isRequestBound, untilTrue } from "./base/time/request-bound.ts";
 export { createTicker } from "./base/time/ticker.ts";
 export type { Tickable, Ticker } from "./base/time/ticker.ts";
 export { chain } from "./middleware/compose.ts";

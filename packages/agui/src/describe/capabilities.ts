@@ -1,4 +1,9 @@
-import { describeValue, isRecord, withDeadline } from "@holodeck/agui-core/internal";
+import {
+  describeValue,
+  isRecord,
+  isRequestBound,
+  withDeadline,
+} from "@holodeck/agui-core/internal";
 import type { AgentObject, Awaitable, Clock, Json, Logger } from "@holodeck/agui-core";
 import type { Agents, LoadedAgent } from "../runs/agents.ts";
 
@@ -49,7 +54,7 @@ export function createCapabilities(
 
   async function wait(question: Question): Promise<void> {
     const { asked } = question;
-    const isFirst = !asked || clock.now() - asked.at >= restMs;
+    const isFirst = !asked || isRequestBound || clock.now() - asked.at >= restMs;
     const answered = isFirst ? put(question) : asked.answered;
     if (isFirst) question.asked = { at: clock.now(), answered };
     const late = (): Error => new Error(`getCapabilities did not return within ${patienceMs} ms.`);

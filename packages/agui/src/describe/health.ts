@@ -1,5 +1,5 @@
 import { isAgentError } from "@holodeck/agui-core";
-import { withDeadline } from "@holodeck/agui-core/internal";
+import { isRequestBound, withDeadline } from "@holodeck/agui-core/internal";
 import type { Awaitable, Json, Reply } from "@holodeck/agui-core";
 import type { Agents } from "../runs/agents.ts";
 import { healthSchema, readySchema, toOperation } from "./health-schemas.ts";
@@ -85,7 +85,7 @@ export function healthRoutes(parts: {
 
   // A store in this process answers at once and needs no timer; a remote one is asked once at a time.
   function lookAtSessions(): Awaitable<CheckResult | undefined> {
-    if (looking) return looking;
+    if (looking && !isRequestBound) return looking;
     const asked = store.look();
     return asked && (looking = waitForStore(asked));
   }

@@ -1,3 +1,4 @@
+import { isRequestBound } from "@holodeck/agui-core/internal";
 import type { Awaitable, Clock, SessionStore } from "@holodeck/agui-core";
 
 /** Whether a store can be read and written, and how many sessions it has. */
@@ -45,7 +46,7 @@ export function createStoreCheck({ sessions, clock, fallback }: StoreCheckOption
   // A full disk, a full Redis or a read-only replica can be read from. One probe at a time; its result is kept.
   function probe(): Promise<void> {
     const isFresh = clock.now() - probedAt < probeEveryMs;
-    if (probed && (isProbing || isFresh)) return probed;
+    if (probed && (isProbing ? !isRequestBound : isFresh)) return probed;
     isProbing = true;
     probed = write().finally(() => {
       isProbing = false;

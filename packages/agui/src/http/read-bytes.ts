@@ -1,4 +1,4 @@
-import { concatBytes } from "@holodeck/agui-core/internal";
+import { concatBytes, isRequestBound } from "@holodeck/agui-core/internal";
 import type { ByteBudget, ByteShare } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Exchange, Limits } from "@holodeck/agui-core";
@@ -94,7 +94,8 @@ class BodyReading {
   #cut(): void {
     this.#isCut = true;
     this.#pieces.length = 0;
-    this.#giveUp?.();
+    // A promise of this request is not settled by another where they must not meet: the next piece shows it.
+    if (!isRequestBound) this.#giveUp?.();
   }
 }
 

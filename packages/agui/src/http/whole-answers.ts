@@ -103,7 +103,8 @@ class LargeAnswer implements Tickable {
     this.#bytes = bytes;
     this.#since = options.clock.now();
     const owner = answer.owner();
-    this.#share = options.unsent.open({ bytes: bytes.length, owner, cut: () => this.#cut() });
+    const cut = (): void => options.ticker.post(this.#place, () => this.#cut());
+    this.#share = options.unsent.open({ bytes: bytes.length, owner, cut });
     try {
       this.#sink = exchange.reply(status, headers);
     } catch (error) {

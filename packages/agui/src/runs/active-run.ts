@@ -1,7 +1,6 @@
 import { assertReadable } from "@holodeck/agui-core/internal";
 import type { ActiveRun, Call, Encoder, Reply, ReplyStream, RunRecord } from "@holodeck/agui-core";
 import type { LiveRun } from "@holodeck/agui-core/internal";
-import { requestOf } from "../http/call.ts";
 
 /** A run of this process as a protocol answers a request with it. */
 export function toActive(record: RunRecord, run: LiveRun, call: Call): ActiveRun {
@@ -16,19 +15,11 @@ export function toActive(record: RunRecord, run: LiveRun, call: Call): ActiveRun
       return {
         status: 200,
         headers: { "content-type": encoder.contentType, ...encoder.headers, ...headers },
-        stream: toStream(run, call, new RunStream(run, encoder, from === "start" ? 0 : from)),
+        stream: new RunStream(run, encoder, from === "start" ? 0 : from),
       };
     },
     collect: (onEvent) => run.collect(call, onEvent),
   };
-}
-
-// Where the platform must know how long to wait, a copy of the stream must know it, too.
-function toStream(run: LiveRun, call: Call, stream: RunStream): ReplyStream {
-  const isAwaited = "waitUntil" in requestOf(call);
-  return isAwaited
-    ? Object.defineProperty(stream, "done", { value: run.done, enumerable: true })
-    : stream;
 }
 
 // A class: an object literal with a getter gets a unique hidden class, which retains its run until the next
@@ -36,16 +27,9 @@ function toStream(run: LiveRun, call: Call, stream: RunStream): ReplyStream {
 class RunStream implements ReplyStream {
   readonly attach: ReplyStream["attach"];
   readonly discard: ReplyStream["discard"];
-  readonly #run: LiveRun;
 
   constructor(run: LiveRun, encoder: Encoder, from: number | "join") {
-    this.#run = run;
     this.attach = (sink) => run.follow(encoder, sink, from);
     this.discard = () => run.discard();
-  }
-
-  /** Made on first use, and few ask. */
-  get done(): Promise<unknown> {
-    return this.#run.done;
   }
 }

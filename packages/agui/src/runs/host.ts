@@ -1,5 +1,10 @@
 import { AgentError } from "@holodeck/agui-core";
-import { createRunContext, isPromise } from "@holodeck/agui-core/internal";
+import {
+  createRunContext,
+  isPromise,
+  isRequestBound,
+  nextTurn,
+} from "@holodeck/agui-core/internal";
 import type {
   ActiveRun,
   Awaitable,
@@ -26,6 +31,7 @@ import { runExists } from "./past-run.ts";
 import { readFiles } from "./read-files.ts";
 import { liveId } from "./registry.ts";
 import { repeat } from "./repeat.ts";
+import { createForsakenCheck } from "./recovery/close-forsaken.ts";
 import { createServerTools } from "./recovery/server-tools.ts";
 import { noteSubject } from "../http/call.ts";
 import { stopFirst } from "./stop-first.ts";
@@ -40,6 +46,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
   const launcher = createLauncher(options);
   const toolsWith = createServerTools(settings);
   const queue = createQueue(settings, runSettings);
+  const closeForsaken = createForsakenCheck(runs, settings);
   const acquiring = {
     runs: sessions.runs,
     policy: settings.onBusy,
@@ -59,6 +66,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     const { threadId, runId } = request.input;
     const loaded = agents.find(request.agentId);
     noteSubject(call, { threadId, runId, agentId: loaded?.id });
+    closeForsaken();
     if (!loaded) throw agentNotFound(request.agentId);
     if (runs.live.size + starting >= limits.maxConcurrentRuns) {
       throw new AgentError(
@@ -120,8 +128,10 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     return isPromise(run) ? run.then((made) => toAnswer(asked, made)) : toAnswer(asked, run);
   }
 
-  function toAnswer({ record, call, release }: AskedRun, run: LiveRun): ActiveRun {
+  function toAnswer({ launch, record, call, release }: AskedRun, run: LiveRun): ActiveRun {
     if (release) void run.done.then(release);
+    // Until the run is over and its agent has cleaned up, whatever the client does.
+    launch.platform.waitUntil?.(run.done.then(nextTurn));
     return toActive(record, run, call);
   }
 
@@ -149,7 +159,11 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
         if ("busy" in lease && lease.busy.runId === record.runId) throw runExists(record.runId);
         return lease;
       },
-      begin: (granted) => launcher.leased(launch, granted),
+      async begin(granted) {
+        const run = await launcher.leased(launch, granted);
+        launch.platform.waitUntil?.(run.done.then(nextTurn));
+        return run;
+      },
       over: release ?? (() => {}),
     });
   }
@@ -161,6 +175,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
 
   async function locate(call: Call, target: RunTarget): Promise<RunRecord | undefined> {
     noteSubject(call, target);
+    closeForsaken();
     const principal = call.principal?.id ?? "";
     const record =
       "runId" in target
@@ -177,7 +192,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
   async function attach(call: Call, target: RunTarget): Promise<ActiveRun | undefined> {
     const record = await locate(call, target);
     if (!record) return undefined;
-    const run = runs.live.get(liveId(record));
+    const run = liveOf(record);
     if (run) return toActive(record, run, call);
     // The session first, then the log: what the run has put into it by then is not folded again.
     const session = await sessions.get(record);
@@ -186,8 +201,13 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
     return toForeign({ runs: readable.runs, record, session, settings: runSettings });
   }
 
+  // A request cannot write to the client of another where timers belong to requests: the log is between them.
+  function liveOf(record: RunRecord): LiveRun | undefined {
+    return isRequestBound ? undefined : runs.live.get(liveId(record));
+  }
+
   function toResumed(record: RunRecord, call: Call): ActiveRun {
-    const run = runs.live.get(liveId(record));
+    const run = liveOf(record);
     if (run) return toActive(record, run, call);
     const { runs: log } = readable;
     return toForeign({ runs: log, record, session: undefined, settings: runSettings });
@@ -223,7 +243,7 @@ export function createHost(options: HostOptions): (protocol: Protocol) => Protoc
       const isMeant = "runId" in target ? target.runId === runId : target.threadId === threadId;
       const owner = run.context.principal?.id ?? "";
       if (!isMeant || owner !== principal || id === liveId({ principal, runId })) continue;
-      run.abort(stopped());
+      run.post(() => run.abort(stopped()));
       return true;
     }
     return false;

@@ -1,4 +1,4 @@
-import { withDeadline } from "@holodeck/agui-core/internal";
+import { isRequestBound, withDeadline } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { AgentObject } from "@holodeck/agui-core";
 import type { Agents } from "./agents.ts";
@@ -98,7 +98,9 @@ export function createLifecycle(options: {
       logger.warn({}, "No authenticate option: anyone who knows a thread's id can read it.");
     }
     hasWarned = true;
-    starting ??= prepare().catch((error: unknown) => {
+    // Another request may end before what it has begun.
+    if (starting && !isRequestBound) return starting;
+    starting = prepare().catch((error: unknown) => {
       // The next caller may try again.
       starting = undefined;
       hasFailed = true;
@@ -113,9 +115,7 @@ export function createLifecycle(options: {
     const stopBeat = beat();
     // A fifth of the time, at most a second, is kept for notifying the clients and ending the sessions.
     await within(settled(), timeoutMs - Math.min(timeoutMs * 0.2, longestNoticeMs));
-    for (const run of runs.live.values()) {
-      run.abort(shuttingDown());
-    }
+    for (const run of runs.live.values()) run.post(() => run.abort(shuttingDown()));
     await within(settled(), (deadline - clock.now()) / 2);
     for (const run of [...runs.live.values(), ...runs.lingering]) run.cut();
     stopBeat();

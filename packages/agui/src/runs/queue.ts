@@ -9,7 +9,7 @@ import type {
   RunResult,
   Sink,
 } from "@holodeck/agui-core";
-import { dateOf } from "@holodeck/agui-core/internal";
+import { dateOf, isRequestBound } from "@holodeck/agui-core/internal";
 import type { LiveRun, RunSettings } from "@holodeck/agui-core/internal";
 import { ended, threadBusy } from "./acquire.ts";
 import type { Settings } from "../options/options.ts";
@@ -80,7 +80,8 @@ export function createQueue(settings: Settings, runSettings: RunSettings): Queue
         isTaken = true;
         let begun: LiveRun | undefined;
         try {
-          await place;
+          // Where no request waits for another's promise, the thread goes to the first that finds it free.
+          if (!isRequestBound) await place;
           begun = await wait(record, turn, stop.signal);
           return begun;
         } finally {

@@ -1,4 +1,4 @@
-import { withDeadline } from "@holodeck/agui-core/internal";
+import { isRequestBound, withDeadline } from "@holodeck/agui-core/internal";
 import type {
   AgentLike,
   Awaitable,
@@ -33,6 +33,12 @@ export interface Resources {
   close(): Promise<void>;
 }
 
+interface Held {
+  readonly key: ThreadKey;
+  readonly made: Promise<SessionResources>;
+  isMade: boolean;
+}
+
 const sweepMs = 60_000;
 const disposeMs = 5_000;
 
@@ -42,16 +48,25 @@ export function createResources(
   options: { sessions: SessionStore; clock: Clock; logger: Logger },
 ): Resources {
   const { sessions, clock, logger } = options;
-  const held = new Map<string, { key: ThreadKey; made: Promise<SessionResources> }>();
+  const held = new Map<string, Held>();
   let timer: unknown;
+  let sweptAt = clock.now();
 
   // A store does not report expired sessions; a check once a minute finds them.
   function arm(): void {
+    if (isRequestBound) return sweepIfDue();
     if (held.size === 0 || timer !== undefined) return;
     timer = clock.setTimeout(() => {
       timer = undefined;
       void sweep();
     }, sweepMs);
+  }
+
+  // Where no timer outlives its request, a request that needs resources looks.
+  function sweepIfDue(): void {
+    if (clock.now() - sweptAt < sweepMs) return;
+    sweptAt = clock.now();
+    void sweep();
   }
 
   async function sweep(): Promise<void> {
@@ -83,11 +98,22 @@ export function createResources(
     of(key, principal) {
       const id = idOf(key);
       const entry = held.get(id);
-      if (entry) return entry.made;
+      // A thread has one run at a time: what is not made then was left by a request that ended.
+      if (entry && (entry.isMade || !isRequestBound)) return entry.made;
       const made = (async () => create(key.threadId, principal))();
-      // A failed attempt is not kept: the next run may succeed.
-      made.catch(() => held.delete(id));
-      held.set(id, { key: { principal: key.principal, threadId: key.threadId }, made });
+      const next: Held = {
+        key: { principal: key.principal, threadId: key.threadId },
+        made,
+        isMade: false,
+      };
+      made.then(
+        () => {
+          next.isMade = true;
+        },
+        // A failed attempt is not kept: the next run may succeed.
+        () => held.delete(id),
+      );
+      held.set(id, next);
       arm();
       return made;
     },

@@ -31,7 +31,7 @@ export function createRunDirectory(runs: RunRegistry, sessions: SessionStore): R
     list: () => runs.live.values().map(toInfo),
     async stop(runId, { principal = "" } = {}) {
       const run = find(runId);
-      run?.abort(stopped());
+      run?.post(() => run.abort(stopped()));
       if (run) return true;
       const record = await sessions.runs.find(principal, runId);
       return record?.status === "running" && (await sessions.runs.requestStop(record));

@@ -149,7 +149,10 @@ export class ThreadRun implements RunPersistence, RunLease {
 
   #onCommand(command: RunCommand): void {
     const run = this.#run;
-    if (!run) return;
+    run?.post(() => this.#obey(run, command));
+  }
+
+  #obey(run: LiveRun, command: RunCommand): void {
     if (command.type !== "stop") {
       run.answer(command);
       return;

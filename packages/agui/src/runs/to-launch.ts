@@ -1,6 +1,7 @@
 import { jsonBytes } from "@holodeck/agui-core/internal";
 import type {
   Call,
+  Exchange,
   HistoryOwner,
   InputFile,
   Message,
@@ -22,6 +23,8 @@ export interface Launch {
   readonly request: RunRequest;
   readonly loaded: LoadedAgent;
   readonly context: RunContextInit;
+  /** Lets the platform wait for it, where that is needed. */
+  readonly platform: Pick<Exchange, "waitUntil">;
   /** The owner of the messages of its thread, if it has none yet. */
   readonly owner: HistoryOwner;
   /** Whether its protocol sends all messages, and not only what is new. */
@@ -69,6 +72,7 @@ export function toLaunch(asked: AskedRun, settings: Settings): Launch {
   const sentBytes = sentBytesOf(call);
   return {
     key: { principal: call.principal?.id ?? "", threadId, runId },
+    platform: requested as Pick<Exchange, "waitUntil">,
     request,
     loaded,
     context: {

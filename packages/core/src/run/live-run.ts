@@ -71,9 +71,9 @@ export class LiveRun {
     const maxBytes = limits.runLogBytes;
     this.view = createRunView({ messages: agent.history, state, maxBytes });
     this.context = agent.createContext(init.context, intake.output);
-    init.log?.lease.onLost(() => this.ending.leaseLost());
     // From now on, not from its beginning: the client that asked for it may never follow it.
     this.#handle = ticker.add(this);
+    init.log?.lease.onLost(() => this.post(() => this.ending.leaseLost()));
   }
 
   // ── Its phase ────────────────────────────────────────────────────────────────────────────────
@@ -170,6 +170,16 @@ export class LiveRun {
   /** Ends the run. The clients receive the terminal event first; then the agent is stopped. */
   abort(reason: AgentError): void {
     this.#intake.abort(reason);
+  }
+
+  /** Does what another request asks of this run: at once, or in its own request where it has to be. */
+  post(task: () => void): void {
+    this.settings.ticker.post(this.#handle, task);
+  }
+
+  /** Whether the request that carries it has ended before it: nothing of it will go on. */
+  get isForsaken(): boolean {
+    return this.settings.ticker.isForsaken(this.#handle);
   }
 
   /** Ends a run that no client has followed. */

@@ -90,6 +90,7 @@ async function follow(encoder: Encoder, sink: Sink, replay: Replay): Promise<voi
     unsent: settings.unsent,
     owner: record.principal,
     now: () => clock.now(),
+    post: (task) => ticker.post(place, task),
     left: () => {
       left.abort();
       ticker.remove(place);

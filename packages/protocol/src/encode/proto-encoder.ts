@@ -1,4 +1,5 @@
 import { AgentError, EventType } from "@holodeck/agui-core";
+import { createOnce } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Encoder } from "@holodeck/agui-core";
 import { loadSchemas } from "../schemas.ts";
 import { serialise, standIn } from "./serialise.ts";
@@ -10,7 +11,6 @@ export const protoMediaType = "application/vnd.ag-ui.event+proto";
 type Codec = (event: BaseEvent) => Uint8Array | undefined;
 
 let ready: Codec | undefined;
-let loading: Promise<Codec> | undefined;
 
 /**
  * AG-UI as length-prefixed protobuf. The codec is loaded on the first call, never before.
@@ -21,12 +21,7 @@ let loading: Promise<Codec> | undefined;
  * ```
  */
 export async function loadProtoEncoder(): Promise<Encoder> {
-  loading ??= loadCodec().catch((error: unknown) => {
-    // A failed import may succeed later; the next request asks again.
-    loading = undefined;
-    throw error;
-  });
-  ready = await loading;
+  ready = await loadCodec();
   return aguiProtoEncoder();
 }
 
@@ -57,7 +52,9 @@ const heartbeat: BaseEvent = {
   source: "agui",
 };
 
-async function loadCodec(): Promise<Codec> {
+const loadCodec = createOnce(createCodec);
+
+async function createCodec(): Promise<Codec> {
   const [{ EventEncoder }, { EventSchema }] = await Promise.all([
     import("@ag-ui/encoder"),
     loadSchemas(),

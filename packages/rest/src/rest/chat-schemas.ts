@@ -1,4 +1,4 @@
-import { essenceOf, sizeOfBase64 } from "@holodeck/agui-core/internal";
+import { createOnce, essenceOf, sizeOfBase64 } from "@holodeck/agui-core/internal";
 import type { Limits } from "@holodeck/agui-core";
 import type * as Zod from "zod";
 import { idRules } from "../shared/ids.ts";
@@ -39,17 +39,8 @@ export interface ChatSchemas {
   readonly response: Zod.ZodType;
 }
 
-let loading: Promise<typeof Zod> | undefined;
-
 /** zod, loaded on first use: it costs more to import than everything else here. */
-export function loadZod(): Promise<typeof Zod> {
-  loading ??= import("zod").catch((error: unknown) => {
-    // A failed import may succeed later; the next request asks again.
-    loading = undefined;
-    throw error;
-  });
-  return loading;
-}
+export const loadZod: () => Promise<typeof Zod> = createOnce(() => import("zod"));
 
 /** The schemas of REST within some bounds. */
 export function createChatSchemas(z: typeof Zod, bounds: ChatBounds): ChatSchemas {

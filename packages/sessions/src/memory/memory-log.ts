@@ -8,11 +8,14 @@ import type {
   RunLog,
   ThreadKey,
 } from "@holodeck/agui-core";
+import { isRequestBound, untilTrue } from "@holodeck/agui-core/internal";
 import { isUsedRun } from "../kit/runs/lost-run.ts";
 import { toRunRecord } from "../kit/runs/run-record.ts";
 import { wakened } from "../kit/runs/waiting.ts";
 import { runLost, runNotFound } from "../kit/storage/store-errors.ts";
 import { slice, StoredRun } from "./memory-run.ts";
+
+const lookMs = 20;
 
 export interface MemoryLogOptions {
   /** Per run: entries, bytes, and how long it is kept after its end. */
@@ -74,7 +77,8 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   }
 
   function arm(): void {
-    if (finished.size === 0 || sweep !== undefined) return;
+    // Where no timer outlives its request, the next look at a run is the sweep.
+    if (finished.size === 0 || sweep !== undefined || isRequestBound) return;
     sweep = clock.setTimeout(
       () => {
         sweep = undefined;
@@ -132,6 +136,13 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   function findIn(key: RunKey): StoredRun | undefined {
     const run = find(key.principal, key.runId);
     return run?.threadId === key.threadId ? run : undefined;
+  }
+
+  // Another request appends, and its promise is not waited for where requests must not meet.
+  function news(run: StoredRun, after: number, signal: AbortSignal): Promise<void> {
+    if (!isRequestBound) return wakened(signal, (wake) => run.wait(wake));
+    const isThere = (): boolean => run.last > after || run.status !== "running";
+    return untilTrue(isThere, { clock, everyMs: lookMs, signal });
   }
 
   function send(key: RunKey, command: RunCommand): boolean {
@@ -206,7 +217,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
             at = entries.at(-1)!.to;
             yield entries;
           } else if (run.status === "running") {
-            await wakened(signal, (wake) => run.wait(wake));
+            await news(run, at, signal);
           } else {
             return;
           }

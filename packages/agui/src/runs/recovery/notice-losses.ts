@@ -1,5 +1,5 @@
 import { EventType, isAgentError } from "@holodeck/agui-core";
-import { isPromise } from "@holodeck/agui-core/internal";
+import { isPromise, isRequestBound } from "@holodeck/agui-core/internal";
 import type {
   Awaitable,
   ListedSession,
@@ -36,19 +36,17 @@ export function noticeLosses(options: {
   /** Recoveries in progress: many may read one thread at the same time. */
   const recovering = new Map<string, Promise<Session>>();
 
-  function isLive({ principal, active }: Session): boolean {
-    return (
-      active !== undefined &&
-      runs.live.get(liveId({ principal, runId: active.runId })) !== undefined
-    );
+  // Where a run can end with its request, its log shows whether it goes on.
+  function isLive(principal: string, runId: string): boolean {
+    return !isRequestBound && runs.live.get(liveId({ principal, runId })) !== undefined;
   }
 
   function recovered(session: Session): Awaitable<Session> {
     const { principal, active } = session;
     // A run of this process, as nearly always.
-    if (!active || isLive(session)) return session;
+    if (!active || isLive(principal, active.runId)) return session;
     const id = JSON.stringify([principal, session.threadId, session.version]);
-    let work = recovering.get(id);
+    let work = isRequestBound ? undefined : recovering.get(id);
     if (!work) {
       work = recover(session).finally(() => recovering.delete(id));
       recovering.set(id, work);
@@ -118,7 +116,7 @@ export function noticeLosses(options: {
 
   async function listed(item: ListedSession): Promise<ListedSession> {
     const { principal, threadId, activeRunId: runId } = item;
-    if (runId === undefined || runs.live.get(liveId({ principal, runId }))) return item;
+    if (runId === undefined || isLive(principal, runId)) return item;
     try {
       const record = await log.find(principal, runId);
       if (!record || record.status === "running") return item;

@@ -1,3 +1,5 @@
+import { isRequestBound } from "./request-bound.ts";
+
 type Task = () => void;
 type Scheduler = (task: Task) => void;
 
@@ -6,18 +8,21 @@ export interface TurnMember {
   endTurn(): void;
 }
 
-/** Runs a task in the next macrotask, after timers and I/O had their turn. One hop serves all tasks. */
-export const nextMacrotask: (task: Task) => void = createQueue(createScheduler(), (task) => task());
+// A queue serves the tasks of all requests with one hop. Where timers belong to requests, each task has its own.
+
+/** Runs a task in the next macrotask, after timers and I/O had their turn. */
+export const nextMacrotask: (task: Task) => void = isRequestBound
+  ? setZeroTimeout
+  : createQueue(createScheduler(), (task) => task());
 
 /**
  * Notifies a member when this turn is over: on Node after the promises settled so far have been handled, and
  * before any timer or socket. A macrotask would be too late there: timers that are always due delay it (bench
  * scenario `paced-300`).
  */
-export const atTurnEnd: (member: TurnMember) => void = createQueue(
-  tickScheduler() ?? createScheduler(),
-  (member) => member.endTurn(),
-);
+export const atTurnEnd: (member: TurnMember) => void = isRequestBound
+  ? (member) => setZeroTimeout(() => member.endTurn())
+  : createQueue(tickScheduler() ?? createScheduler(), (member) => member.endTurn());
 
 /** Resolves in the next macrotask. */
 export function nextTurn(): Promise<void> {
@@ -65,10 +70,11 @@ function tickScheduler(): Scheduler | undefined {
   return process?.nextTick && ((task) => process.nextTick!(task));
 }
 
-// Node has setImmediate; elsewhere a message port is the only macrotask without a clamp.
+// Node has setImmediate; elsewhere a message port, where there is one, is the only macrotask without a clamp.
 function createScheduler(): Scheduler {
   const { setImmediate } = globalThis as { setImmediate?: (task: Task) => unknown };
   if (setImmediate) return (task) => void setImmediate(task);
+  if (typeof MessageChannel === "undefined") return setZeroTimeout;
   let port: MessagePort | undefined;
   let next: Task | undefined;
   return (task) => {
@@ -80,4 +86,8 @@ function createScheduler(): Scheduler {
     }
     port.postMessage(0);
   };
+}
+
+function setZeroTimeout(task: Task): void {
+  setTimeout(task, 0);
 }

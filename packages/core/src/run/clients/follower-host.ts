@@ -20,6 +20,8 @@ export interface FollowerHost {
   /** Whose client it is, in that budget. */
   readonly owner?: string | undefined;
   now(): number;
+  /** Does what another request asks of the client. */
+  post(task: () => void): void;
   /** The client left, was cut, or has everything. Called once. */
   left(follower: Follower, complete: boolean): void;
   /** Whether the client keeps up has changed. */

@@ -171,7 +171,7 @@ export class Follower {
 
   #writeLarge(chunk: Chunk, isShared: boolean): boolean {
     const { unsent: budget, owner = "" } = this.#host;
-    const client = { owner, cut: () => this.cut() };
+    const client = { owner, cut: () => this.#host.post(() => this.cut()) };
     const unsent = UnsentChunk.open(chunk, isShared ? undefined : budget, client);
     if (!unsent) this.cut();
     else if (unsent.writeTo(this.#sink)) unsent.release();

@@ -30,6 +30,8 @@ export interface FollowersHost extends RunAhead {
   readonly isLogClosed: boolean;
   begin(): void;
   abort(reason: AgentError): void;
+  /** Does what another request asks of the run. */
+  post(task: () => void): void;
   /** A client left, or has everything. */
   left(): void;
   /** Whether a client keeps up may have changed. */
@@ -180,6 +182,10 @@ export class Followers implements FollowerHost, CollectorHost {
 
   now(): number {
     return this.#run.settings.clock.now();
+  }
+
+  post(task: () => void): void {
+    this.#run.post(task);
   }
 
   left(follower: Follower, complete: boolean): void {

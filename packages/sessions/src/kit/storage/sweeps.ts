@@ -1,3 +1,4 @@
+import { isRequestBound } from "@holodeck/agui-core/internal";
 import type { Clock } from "@holodeck/agui-core";
 
 const sweepMs = 60_000;
@@ -21,10 +22,19 @@ type Left = "more" | "later" | "done";
 export function createSweeps(clock: Clock, sweep: () => Left | Promise<Left>): Sweeps {
   let timer: unknown;
   let isStopped = false;
+  let sweptAt = 0;
 
   function armIn(ms: number): void {
     if (timer !== undefined || isStopped) return;
-    timer = clock.setTimeout(run, ms);
+    if (isRequestBound) sweepIfDue(ms);
+    else timer = clock.setTimeout(run, ms);
+  }
+
+  // Where no timer outlives its request, one that stores something sweeps.
+  function sweepIfDue(ms: number): void {
+    if (clock.now() - sweptAt < ms) return;
+    sweptAt = clock.now();
+    run();
   }
 
   function run(): void {
