@@ -1,114 +1,176 @@
-import { copyFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import type { Target } from "./checks/check.ts";
-import { bundleWorker } from "./lib/bundle.ts";
-import { cache, installPeers } from "./lib/peers.ts";
-import { writeConfig } from "./lib/workerd.ts";
-
-/** How a host is started. */
-interface Start {
-  readonly command: readonly string[];
-  readonly cwd: string;
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-export interface Host {
-  readonly name: string;
-  /** As the page on hosts has it. */
-  readonly title: string;
-  /** Installs and writes what it needs. */
-  prepare(port: number): Promise<Start> | Start;
-  connect(port: number): Target;
-}
-
-const servers = fileURLToPath(new URL("servers/", import.meta.url));
-
-function overHttp(port: number): Target {
-  return { url: `http://127.0.0.1:${port}/api`, fetch };
-}
-
-function place(file: string): string {
-  copyFileSync(join(servers, file), join(cache, file));
-  return join(cache, file);
-}
-
-function workerd(
-  name: string,
-  title: string,
-  options: { date: string; flags?: string[]; main?: string; actor?: string },
-): Host {
-  const { date, flags = [], main = "worker.mjs", actor } = options;
-  return {
-    name,
-    title,
-    async prepare(port) {
-      const peers = installPeers("runtimes");
-      const binary = join(peers, "node_modules/@cloudflare/workerd-linux-64/bin/workerd");
-      const bundled = await bundleWorker(place(main), peers);
-      const worker = { folder: cache, name, port, main: bundled, date, flags };
-      const config = writeConfig(actor ? { ...worker, actor } : worker);
-      return { command: [binary, "serve", config], cwd: cache };
-    },
-    connect: overHttp,
-  };
-}
+import { onBun, onDeno, onFramework, onNode, onWorkerd } from "./lib/launch.ts";
+import type { Host } from "./lib/launch.ts";
+import { createHttp2Fetch, createHttpsFetch } from "./lib/node-fetch.ts";
+import { cache } from "./lib/peers.ts";
 
 const newest = "2026-11-10";
-const compat = ["nodejs_compat"];
+const flags = ["nodejs_compat"];
+const peers = "servers";
 
+/** Every host, in the order of the page on hosts. */
 export const hosts: readonly Host[] = [
-  node("node-20", "20.19.0"),
-  node("node-22", "22.23.3"),
-  node("node-24", "24.21.0"),
-  node("node-26", "26.10.0"),
-  {
-    name: "bun",
-    title: "Bun.serve",
-    prepare() {
-      const binary = join(installPeers("runtimes"), "node_modules/@oven/bun-linux-x64/bin/bun");
-      return { command: [binary, place("bun.mjs")], cwd: cache };
-    },
-    connect: overHttp,
-  },
-  {
-    name: "deno",
-    title: "Deno.serve",
-    prepare(port) {
-      const binary = join(installPeers("runtimes"), "node_modules/@deno/linux-x64-glibc/deno");
-      const args = ["run", "--no-prompt", "--allow-net", place("deno.mjs"), String(port)];
-      return { command: [binary, ...args], cwd: cache };
-    },
-    connect: overHttp,
-  },
-  workerd("worker", `Worker, compatibility date ${newest}`, { date: newest }),
-  workerd("worker-compat", `Worker, ${newest}, nodejs_compat`, { date: newest, flags: compat }),
-  workerd("worker-2025", "Worker, 2025-05-01", { date: "2025-05-01" }),
-  workerd("worker-2025-compat", "Worker, 2025-05-01, nodejs_compat", {
-    date: "2025-05-01",
-    flags: compat,
+  onNode({
+    name: "node-20",
+    title: "Node 20.19, `node:http`",
+    server: "node.mjs",
+    version: "node-20",
   }),
-  workerd("worker-2024", "Worker, 2024-09-23", { date: "2024-09-23" }),
-  workerd("worker-2024-compat", "Worker, 2024-09-23, nodejs_compat", {
-    date: "2024-09-23",
-    flags: compat,
+  onNode({
+    name: "node-22",
+    title: "Node 22, `node:http`",
+    server: "node.mjs",
+    version: "node-22",
   }),
-  workerd("hono-worker", "Hono on a Worker", { date: newest, main: "hono-worker.mjs" }),
-  workerd("durable-object", "Durable Object", {
+  onNode({ name: "node-24", title: "Node 24, `node:http`", server: "node.mjs" }),
+  onNode({
+    name: "node-26",
+    title: "Node 26, `node:http`",
+    server: "node.mjs",
+    version: "node-26",
+  }),
+  overTls(),
+  onNode({
+    name: "http2",
+    title: "Node 24, `node:http2`",
+    server: "node-http2.mjs",
+    connect(port) {
+      const origin = `http://127.0.0.1:${port}`;
+      return { url: `${origin}/api`, fetch: createHttp2Fetch(origin) };
+    },
+  }),
+  onNode({ name: "express-4", title: "Express 4", server: "express-4.mjs", peers }),
+  onNode({ name: "express-5", title: "Express 5", server: "express.mjs", peers }),
+  onNode({ name: "fastify-4", title: "Fastify 4", server: "fastify-4.mjs", peers }),
+  onNode({ name: "fastify-5", title: "Fastify 5", server: "fastify.mjs", peers }),
+  onNode({ name: "hono-node", title: "Hono on Node", server: "hono-node.mjs", peers }),
+  onBun({ name: "hono-bun", title: "Hono on Bun", server: "hono-bun.mjs", peers }),
+  onDeno({ name: "hono-deno", title: "Hono on Deno", server: "hono-deno.mjs", peers }),
+  onWorkerd({
+    name: "hono-worker",
+    title: "Hono on Workers",
     date: newest,
-    main: "durable-object.mjs",
+    server: "hono-worker.mjs",
+  }),
+  onBun({ name: "bun", title: "Bun.serve", server: "bun.mjs" }),
+  onDeno({ name: "deno", title: "Deno.serve", server: "deno.mjs" }),
+  onWorkerd({ name: "worker", title: `Worker, ${newest}`, date: newest }),
+  onWorkerd({
+    name: "worker-compat",
+    title: `Worker, ${newest}, \`nodejs_compat\``,
+    date: newest,
+    flags,
+  }),
+  onWorkerd({ name: "worker-2025", title: "Worker, 2025-05-01", date: "2025-05-01" }),
+  onWorkerd({
+    name: "worker-2025-compat",
+    title: "Worker, 2025-05-01, `nodejs_compat`",
+    date: "2025-05-01",
+    flags,
+  }),
+  onWorkerd({ name: "worker-2024", title: "Worker, 2024-09-23", date: "2024-09-23" }),
+  onWorkerd({
+    name: "worker-2024-compat",
+    title: "Worker, 2024-09-23, `nodejs_compat`",
+    date: "2024-09-23",
+    flags,
+  }),
+  onWorkerd({
+    name: "durable-object",
+    title: "Durable Object",
+    date: newest,
+    server: "durable-object.mjs",
     actor: "Agents",
+  }),
+  onFramework({
+    name: "next-15",
+    title: "Next.js 15, nodejs",
+    project: "next",
+    peers: "next-15",
+    build: ["node_modules/next/dist/bin/next", "build"],
+    serve: ["node_modules/next/dist/bin/next", "start", "-p", "PORT", "-H", "127.0.0.1"],
+  }),
+  onFramework({
+    name: "next-16",
+    title: "Next.js 16, nodejs",
+    project: "next",
+    peers: "next-16",
+    build: ["node_modules/next/dist/bin/next", "build"],
+    serve: ["node_modules/next/dist/bin/next", "start", "-p", "PORT", "-H", "127.0.0.1"],
+  }),
+  onNode({ name: "nest", title: "NestJS 12", server: "nest.mjs", peers }),
+  onNode({ name: "koa", title: "Koa 3", server: "koa.mjs", peers }),
+  onNode({ name: "h3", title: "h3 2", server: "h3.mjs", peers }),
+  onFramework({
+    name: "nitro",
+    title: "Nitro 2",
+    project: "nitro",
+    build: ["node_modules/nitropack/dist/cli/index.mjs", "build"],
+    serve: [".output/server/index.mjs"],
+    env: { NITRO_HOST: "127.0.0.1" },
+  }),
+  onBun({ name: "elysia", title: "Elysia on Bun", server: "elysia.mjs", peers }),
+  onFramework({
+    name: "sveltekit",
+    title: "SvelteKit 3",
+    project: "sveltekit",
+    build: ["node_modules/vite/bin/vite.js", "build"],
+    serve: ["build/index.js"],
+    env: { HOST: "127.0.0.1", BODY_SIZE_LIMIT: "Infinity" },
+  }),
+  onFramework({
+    name: "astro",
+    title: "Astro 7",
+    project: "astro",
+    build: ["node_modules/astro/bin/astro.mjs", "build"],
+    serve: ["dist/server/entry.mjs"],
+    env: { HOST: "127.0.0.1", ASTRO_TELEMETRY_DISABLED: "1" },
+  }),
+  onFramework({
+    name: "react-router",
+    title: "React Router 8",
+    project: "react-router",
+    build: ["node_modules/@react-router/dev/bin.cjs", "build"],
+    serve: ["node_modules/@react-router/serve/bin.cjs", "build/server/index.js"],
+    env: { HOST: "127.0.0.1" },
+  }),
+  onNode({
+    name: "lambda",
+    title: "AWS Lambda, response streaming",
+    server: "lambda/index.mjs",
+    except: lambdaLimits(),
   }),
 ];
 
-function node(name: string, version: string): Host {
+function overTls(): Host {
+  const cert = join(cache, "cert.pem");
+  const key = join(cache, "key.pem");
+  const env = { CERT: cert, KEY: key };
+  const host = onNode({
+    name: "https",
+    title: "Node 24, `node:https`",
+    server: "node-https.mjs",
+    env,
+  });
   return {
-    name,
-    title: `Node ${version}, node:http`,
-    prepare() {
-      const binary = join(installPeers("runtimes"), "node_modules", name, "bin/node");
-      return { command: [binary, place("node.mjs")], cwd: cache };
+    ...host,
+    prepare(port) {
+      const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
+      const kind = ["-newkey", "rsa:2048", "-nodes", "-days", "1", "-keyout", key, "-out", cert];
+      execFileSync("openssl", ["req", "-x509", ...kind, ...subject], { stdio: "pipe" });
+      return host.prepare(port);
     },
-    connect: overHttp,
+    connect: (port) => ({
+      url: `https://127.0.0.1:${port}/api`,
+      fetch: createHttpsFetch(readFileSync(cert, "utf8")),
+    }),
   };
+}
+
+/** The service does not report that a client has left. */
+function lambdaLimits(): Record<string, string> {
+  const reason = "a function is not told that its client has left";
+  return { disconnect: reason, "after a disconnect": reason };
 }

@@ -1,17 +1,23 @@
 // `npm run test:hosts [-- names]`: one list of checks, with real clients, against every host or the named ones.
+// `--check name` puts one check, `--times` prints how long each took, `--write` writes the table of docs/hosts.md.
 import { mkdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { checks } from "./checks/index.ts";
 import type { Check, Target } from "./checks/check.ts";
 import { hosts } from "./hosts.ts";
-import type { Host } from "./hosts.ts";
 import { bundleApp } from "./lib/bundle.ts";
+import type { Host } from "./lib/launch.ts";
+import { writeResults } from "./lib/page.ts";
 import { cache } from "./lib/peers.ts";
 import { startHost } from "./lib/start.ts";
 
 const { values, positionals: names } = parseArgs({
   allowPositionals: true,
-  options: { check: { type: "string", multiple: true }, times: { type: "boolean" } },
+  options: {
+    check: { type: "string", multiple: true },
+    times: { type: "boolean" },
+    write: { type: "boolean" },
+  },
 });
 const unknown = names.filter((name) => !hosts.some((host) => host.name === name));
 if (unknown.length > 0) {
@@ -24,10 +30,14 @@ const wanted = checks.filter(({ name }) => values.check?.includes(name) ?? true)
 // A check that hangs is a failure.
 const patienceMs = 60_000;
 
+// What a check does that was given up is not looked at.
+process.on("unhandledRejection", () => undefined);
 mkdirSync(cache, { recursive: true });
 await bundleApp();
 let failed = 0;
+const results: Record<string, number> = {};
 for (const host of chosen) failed += (await checkHost(host)) ? 0 : 1;
+if (values.write) writeResults(results, { hosts, checks });
 console.log(`hosts: ${chosen.length - failed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
@@ -41,14 +51,16 @@ async function checkHost(host: Host): Promise<boolean> {
   }
   const { target, output, stop } = started;
   const faults: string[] = [];
-  for (const check of wanted) {
+  const possible = wanted.filter(({ name }) => host.except?.[name] === undefined);
+  for (const check of possible) {
     const begun = performance.now();
     const fault = await perform(check, target);
     if (values.times) console.log(`    ${check.name}: ${Math.round(performance.now() - begun)} ms`);
     if (fault !== undefined) faults.push(`    ${check.name}: ${fault}`);
   }
   await stop();
-  const count = `${wanted.length - faults.length} of ${wanted.length}`;
+  results[host.name] = possible.length - faults.length;
+  const count = `${possible.length - faults.length} of ${wanted.length}`;
   console.log(`${faults.length === 0 ? "ok" : "FAIL"} ${host.name}: ${count}`);
   if (faults.length > 0) console.log(`${faults.join("\n")}\n${output().slice(-3_000)}`);
   return faults.length === 0;

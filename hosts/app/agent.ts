@@ -6,7 +6,7 @@ const notes = new Map<string, string>();
 
 const word = "0123456789abcdef";
 
-/** An agent that does what the last message asks for: "pace 10 100" is ten deltas, a hundred milliseconds apart. */
+/** An agent that does what the last message asks for: "gate key 3" is three deltas, each after the client has opened it. */
 export async function* agent(
   input: RunAgentInput,
   context: RunContext,
@@ -17,19 +17,23 @@ export async function* agent(
     case "say":
       for (const text of args) yield `${text} `;
       return;
-    case "pace":
-      for (let at = 0; at < Number(first); at++) {
+    case "gate":
+      for (let at = 0; at < Number(second); at++) {
         yield `${at} `;
-        await sleep(Number(second), context.signal);
+        await opened(`${first}/${at}`, context.signal);
       }
+      return;
+    case "open":
+      notes.set(`open ${first}`, "");
       return;
     case "quiet":
       await sleep(Number(first), context.signal);
       yield "done";
       return;
     case "note":
+      notes.set(first, "begun");
       yield "begun ";
-      await sleep(Number(second), context.signal);
+      await opened(first, context.signal);
       notes.set(first, "finished");
       yield "finished";
       return;
@@ -70,6 +74,11 @@ export async function* agent(
     default:
       yield `You have sent ${input.messages.length} messages.`;
   }
+}
+
+// Looked at by a timer of this request: another one has opened it.
+async function opened(key: string, signal: AbortSignal): Promise<void> {
+  while (!notes.has(`open ${key}`)) await sleep(20, signal);
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

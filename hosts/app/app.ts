@@ -10,6 +10,8 @@ const variants: Readonly<Record<string, AgentHandlerOptions>> = {
   "/keep": { onDisconnect: "continue" },
   "/queue": { onBusy: "queue" },
   "/replace": { onBusy: "replace" },
+  // The default.
+  "/silent": { heartbeatMs: 8_000 },
   "/short": { limits: { runTimeoutMs: 1_000 } },
 };
 

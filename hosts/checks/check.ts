@@ -60,8 +60,6 @@ export interface Received {
     readonly code?: string;
     readonly outcome?: { readonly type: string };
   };
-  /** When it was received. */
-  readonly at: number;
 }
 
 export interface SseReader {
@@ -87,7 +85,7 @@ export function readSse(response: Response): SseReader {
     if (frame.startsWith(":")) comments++;
     const data = /^data: (.*)$/m.exec(frame)?.[1];
     const id = Number(/^id: (\d+)$/m.exec(frame)?.[1] ?? 0);
-    if (data !== undefined) events.push({ id, event: JSON.parse(data), at: performance.now() });
+    if (data !== undefined) events.push({ id, event: JSON.parse(data) });
   }
 
   const self: SseReader = {

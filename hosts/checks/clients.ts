@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { ask, assertFinished, post, readSse, textOf, toInput } from "./check.ts";
 import type { Check, Target } from "./check.ts";
+import { openGate } from "./gated.ts";
 
 const proto = "application/vnd.ag-ui.event+proto";
 
@@ -115,13 +116,14 @@ export const clientChecks: readonly Check[] = [
     shows: "`reconnectToStream` while a run goes on",
     async run(target) {
       const id = randomUUID();
-      const first = (await chunksOf(target, "pace 10 100", id)).getReader();
+      const first = (await chunksOf(target, `gate ${id} 2`, id)).getReader();
       await first.read();
       const { url, fetch } = target;
       const transport = new DefaultChatTransport<UIMessage>({ api: `${url}/chat`, fetch });
       const again = await transport.reconnectToStream({ chatId: id });
       assert.ok(again, "there was nothing to resume");
-      assert.match(textIn(await collect(again)), /9 $/);
+      for (const step of [0, 1]) await openGate(target, `${id}/${step}`);
+      assert.match(textIn(await collect(again)), /1 $/);
       for (let step = await first.read(); !step.done; step = await first.read());
     },
   },

@@ -1,52 +1,53 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { ask, assertFinished, createIds, noted, post, readSse, textOf, toInput } from "./check.ts";
-import type { Check, Received, Target } from "./check.ts";
+import type { Check } from "./check.ts";
+import {
+  createGatedRun,
+  gatedText,
+  hasText,
+  openGate,
+  readGated,
+  receive,
+  runGated,
+  steps,
+} from "./gated.ts";
 
-const paced = "0 1 2 3 4 5 6 7 8 9 ";
-
-/** Asserts that deltas came as they were made, and not at the end. */
-function assertPaced(events: readonly Received[]): void {
-  assertFinished(events);
-  assert.equal(textOf(events), paced);
-  const deltas = events.filter(({ event }) => event.delta !== undefined);
-  const ms = deltas.at(-1)!.at - deltas[0]!.at;
-  assert.ok(ms > 450, `nine deltas, 100 ms apart, came within ${Math.round(ms)} ms`);
-}
-
-function hasText({ events }: { events: readonly Received[] }): boolean {
-  return textOf(events) !== "";
-}
-
-async function readPaced(target: Target): Promise<void> {
-  const response = await post(target, "/agui", toInput("pace 10 100"));
-  assertPaced(await readSse(response).readToEnd());
-}
-
-/** Streams over time: pace, heartbeats, clients that leave, come back or read slowly. */
+/** Streams over time: pace, heartbeats, clients that come back or read slowly. */
 export const streamChecks: readonly Check[] = [
   {
     name: "streaming",
     shows: "deltas arrive as they are made",
-    run: readPaced,
+    run: (target) => runGated(target),
   },
   {
     name: "after others",
     shows: "the same after short requests and while others end",
     async run(target) {
       for (let at = 0; at < 3; at++) await ask(target, "say one");
-      const slow = readPaced(target);
-      await Promise.all([ask(target, "say one"), ask(target, "pace 3 50")]);
-      await slow;
+      const run = createGatedRun(target);
+      const reader = readSse(await post(target, "/agui", run.input));
+      await Promise.all([ask(target, "say one"), runGated(target)]);
+      await readGated(run, reader);
     },
   },
   {
     name: "heartbeat",
     shows: "comments while an agent is silent",
     async run(target) {
-      const reader = readSse(await post(target, "/agui", toInput("quiet 2600")));
-      assertFinished(await reader.readToEnd());
-      assert.ok(reader.comments >= 2, `${reader.comments} heartbeats`);
+      const run = createGatedRun(target);
+      const reader = readSse(await post(target, "/agui", run.input));
+      await receive(reader, 0);
+      await reader.until(({ comments }) => comments >= 2);
+      await readGated(run, reader);
+    },
+  },
+  {
+    name: "silence",
+    shows: "an agent that is silent for 12 s, with the default heartbeat",
+    async run(target) {
+      const response = await post(target, "/silent/agui", toInput("quiet 12000"));
+      assertFinished(await readSse(response).readToEnd());
     },
   },
   {
@@ -56,50 +57,6 @@ export const streamChecks: readonly Check[] = [
       const response = await post(target, "/short/agui", toInput("quiet 20000"));
       const last = (await readSse(response).readToEnd()).at(-1);
       assert.equal(last?.event.code, "timeout");
-    },
-  },
-  {
-    name: "stop",
-    shows: "another request stops a run",
-    async run(target) {
-      const ids = createIds();
-      const reader = readSse(await post(target, "/agui", toInput(`wait ${ids.runId}`, ids)));
-      await reader.until(hasText);
-      const stopped = await post(target, `/agui/runs/${ids.runId}/stop`, {});
-      assert.ok(stopped.ok, await stopped.text());
-      assert.equal((await reader.readToEnd()).at(-1)?.event.outcome?.type, "cancelled");
-      await noted(target, ids.runId, "aborted");
-    },
-  },
-  {
-    name: "disconnect",
-    shows: "a client that leaves ends its run",
-    async run(target) {
-      const ids = createIds();
-      const leaving = new AbortController();
-      const { signal } = leaving;
-      const response = await post(
-        target,
-        { path: "/agui", signal },
-        toInput(`wait ${ids.runId}`, ids),
-      );
-      await readSse(response).until(hasText);
-      leaving.abort();
-      await noted(target, ids.runId, "aborted");
-    },
-  },
-  {
-    name: "after a disconnect",
-    shows: "the thread takes the next run",
-    async run(target) {
-      const { threadId, runId } = createIds();
-      const leaving = new AbortController();
-      const { signal } = leaving;
-      const input = toInput(`wait ${runId}`, { threadId, runId });
-      await readSse(await post(target, { path: "/agui", signal }, input)).until(hasText);
-      leaving.abort();
-      const next = await post(target, "/agui", toInput("pace 10 100", { threadId }));
-      assertPaced(await readSse(next).readToEnd());
     },
   },
   {
@@ -126,22 +83,23 @@ export const streamChecks: readonly Check[] = [
     async run(target) {
       const { url, fetch } = target;
       const ids = createIds();
-      const first = readSse(await post(target, "/agui", toInput("pace 10 100", ids)));
-      await first.until(hasText);
+      const run = createGatedRun(target, ids);
+      const first = readSse(await post(target, "/agui", run.input));
+      await receive(first, 0);
       const { id } = first.events.at(-1)!;
       const headers = { "last-event-id": String(id) };
       const response = await fetch(`${url}/agui/runs/${ids.runId}/events`, { headers });
       const second = readSse(response);
+      await run.open(0);
+      for (let step = 1; step < steps; step++) {
+        await Promise.all([receive(first, step), receive(second, step)]);
+        await run.open(step);
+      }
       const [all, rest] = await Promise.all([first.readToEnd(), second.readToEnd()]);
-      assertPaced(all);
+      assertFinished(all);
       assertFinished(rest);
       assert.equal(rest[0]!.id, id + 1);
-      assert.equal(`0 ${textOf(rest)}`, paced);
-      const deltas = rest.filter(({ event }) => event.delta !== undefined);
-      assert.ok(
-        deltas.at(-1)!.at - deltas[0]!.at > 300,
-        "the second client received it at the end",
-      );
+      assert.equal(`0 ${textOf(rest)}`, gatedText);
     },
   },
   {
@@ -151,7 +109,7 @@ export const streamChecks: readonly Check[] = [
       const { url, fetch } = target;
       const ids = createIds();
       const leaving = new AbortController();
-      const input = toInput(`note ${ids.runId} 3000`, ids);
+      const input = toInput(`note ${ids.runId}`, ids);
       const response = await post(target, { path: "/keep/agui", signal: leaving.signal }, input);
       await readSse(response).until(hasText);
       const headers = { "last-event-id": "1" };
@@ -159,8 +117,9 @@ export const streamChecks: readonly Check[] = [
       const second = readSse(await fetch(events, { headers }));
       await second.until(hasText);
       leaving.abort();
+      await second.until(({ comments }) => comments >= 2);
+      await openGate(target, ids.runId);
       assertFinished(await second.readToEnd());
-      assert.ok(second.comments >= 2, `${second.comments} heartbeats`);
     },
   },
   {
@@ -171,10 +130,11 @@ export const streamChecks: readonly Check[] = [
       const ids = createIds();
       const leaving = new AbortController();
       const { signal } = leaving;
-      const input = toInput(`note ${ids.runId} 1500`, ids);
+      const input = toInput(`note ${ids.runId}`, ids);
       const response = await post(target, { path: "/keep/agui", signal }, input);
       await readSse(response).until(hasText);
       leaving.abort();
+      await openGate(target, ids.runId);
       await noted(target, ids.runId, "finished");
       const headers = { "last-event-id": "1" };
       const again = await fetch(`${url}/keep/agui/runs/${ids.runId}/events`, { headers });
@@ -190,67 +150,13 @@ export const streamChecks: readonly Check[] = [
       const key = randomUUID();
       const leaving = new AbortController();
       const { signal } = leaving;
-      const body = { message: `note ${key} 1500` };
+      const body = { message: `note ${key}` };
       const asking = post(target, { path: "/keep/agent/default/chat", signal }, body);
-      setTimeout(() => leaving.abort(), 500);
+      await noted(target, key, "begun");
+      leaving.abort();
       await assert.rejects(asking);
+      await openGate(target, key);
       await noted(target, key, "finished");
-    },
-  },
-  {
-    name: "busy",
-    shows: "a second run on a thread is refused with 409",
-    async run(target) {
-      const ids = createIds();
-      const reader = readSse(await post(target, "/agui", toInput(`wait ${ids.runId}`, ids)));
-      await reader.until(hasText);
-      const second = await post(target, "/agui", toInput("say one", { threadId: ids.threadId }));
-      assert.equal(second.status, 409, await second.text());
-      await post(target, `/agui/runs/${ids.runId}/stop`, {});
-      await reader.readToEnd();
-    },
-  },
-  {
-    name: "queue",
-    shows: 'with `onBusy: "queue"` it waits for the first',
-    async run(target) {
-      const { threadId } = createIds();
-      const first = readSse(
-        await post(target, "/queue/agui", toInput("pace 10 100", { threadId })),
-      );
-      await first.until(hasText);
-      const second = await post(target, "/queue/agui", toInput("say next", { threadId }));
-      const [all, next] = await Promise.all([first.readToEnd(), readSse(second).readToEnd()]);
-      assertPaced(all);
-      assertFinished(next);
-      assert.ok(all.at(-1)!.at <= next.find(({ event }) => event.delta)!.at);
-    },
-  },
-  {
-    name: "replace",
-    shows: 'with `onBusy: "replace"` it takes the place of the first',
-    async run(target) {
-      const { threadId, runId } = createIds();
-      const input = toInput(`wait ${runId}`, { threadId, runId });
-      const first = readSse(await post(target, "/replace/agui", input));
-      await first.until(hasText);
-      const second = await post(target, "/replace/agui", toInput("pace 10 100", { threadId }));
-      const [old, next] = await Promise.all([first.readToEnd(), readSse(second).readToEnd()]);
-      assert.notEqual(old.at(-1)?.event.outcome, undefined);
-      assertPaced(next);
-    },
-  },
-  {
-    name: "deleted while it runs",
-    shows: "deleting a thread ends its run",
-    async run(target) {
-      const { url, fetch } = target;
-      const response = await post(target, "/chat", { message: `wait ${randomUUID()}` });
-      const threadId = response.headers.get("x-thread-id");
-      const reading = response.text();
-      const deleted = await fetch(`${url}/threads/${threadId}`, { method: "DELETE" });
-      assert.equal(deleted.status, 204, await deleted.text());
-      assert.match(await reading, /cancelled/);
     },
   },
   {
@@ -275,25 +181,27 @@ export const streamChecks: readonly Check[] = [
     name: "fifty at once",
     shows: "50 streams at the same time",
     async run(target) {
-      await Promise.all(Array.from({ length: 50 }, () => readPaced(target)));
+      await Promise.all(Array.from({ length: 50 }, () => runGated(target)));
     },
   },
   {
     name: "fifty that leave",
     shows: "50 clients that leave, and one that stays",
     async run(target) {
-      const staying = readPaced(target);
+      const run = createGatedRun(target);
+      const staying = readSse(await post(target, "/agui", run.input));
       await Promise.all(
         Array.from({ length: 50 }, async () => {
           const leaving = new AbortController();
           const { signal } = leaving;
-          const response = await post(target, { path: "/agui", signal }, toInput("pace 10 100"));
+          const { input } = createGatedRun(target);
+          const response = await post(target, { path: "/agui", signal }, input);
           await readSse(response).until(hasText);
           leaving.abort();
         }),
       );
-      await staying;
-      await readPaced(target);
+      await readGated(run, staying);
+      await runGated(target);
     },
   },
 ];

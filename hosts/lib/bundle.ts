@@ -14,7 +14,7 @@ const shared = {
 const app = fileURLToPath(new URL("../app/", import.meta.url));
 
 /** Bundles a server with the app and its framework into one module, for workerd. */
-export async function bundleWorker(server: string, peers: string): Promise<string> {
+export async function bundleWorker(server: string): Promise<string> {
   const outfile = `${basename(server, ".mjs")}.worker.mjs`;
   await build({
     ...shared,
@@ -22,7 +22,6 @@ export async function bundleWorker(server: string, peers: string): Promise<strin
     outfile: join(cache, outfile),
     platform: "browser",
     conditions: ["workerd", "worker", "import"],
-    nodePaths: [join(peers, "node_modules")],
   });
   return outfile;
 }

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import type { Target } from "../checks/check.ts";
-import type { Host } from "../hosts.ts";
+import type { Host } from "./launch.ts";
 
 export interface StartedHost {
   readonly target: Target;
@@ -18,6 +18,7 @@ export interface StartedHost {
 export async function startHost(host: Host): Promise<StartedHost> {
   const port = await findPort();
   const { command, cwd, env = {} } = await host.prepare(port);
+  const target = host.connect(port);
   const [file, ...args] = command;
   const child = spawn(file!, args, {
     cwd,
@@ -32,7 +33,6 @@ export async function startHost(host: Host): Promise<StartedHost> {
   }
   const ended = once(child, "exit");
   const output = (): string => lines.join("\n");
-  const target = host.connect(port);
   try {
     await answers(target, child, output);
   } catch (error) {

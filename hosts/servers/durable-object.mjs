@@ -1,4 +1,4 @@
-import { createApp } from "./app.edge.mjs";
+import { createApp } from "../app.edge.mjs";
 
 /** One object serves all threads: timers and memory are its own. */
 export class Agents {

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { createApp, toHonoHandler } from "./app.edge.mjs";
+import { createApp, toHonoHandler } from "../app.edge.mjs";
 
 const app = new Hono().all("/api/*", toHonoHandler(createApp()));
 

@@ -1,4 +1,4 @@
-import { createApp } from "./app.edge.mjs";
+import { createApp } from "../app.edge.mjs";
 
 const app = createApp("/api");
 

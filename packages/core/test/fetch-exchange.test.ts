@@ -40,6 +40,15 @@ describe("a streamed response", () => {
     expect(onClose).toHaveBeenCalledOnce();
   });
 
+  test("has an empty body for a client that has left before it", async () => {
+    const { response, sink } = await streaming({ signal: AbortSignal.abort() });
+    const onClose = vi.fn();
+    sink.onClose = onClose;
+    expect(sink.write("late")).toBe(false);
+    expect(await response.text()).toBe("");
+    expect(onClose).toHaveBeenCalledOnce();
+  });
+
   test("is not broken off by an abort after its end", async () => {
     const leaving = new AbortController();
     const { response, sink } = await streaming({ signal: leaving.signal });

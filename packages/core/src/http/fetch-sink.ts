@@ -40,7 +40,7 @@ class StreamSink implements FetchSink, TurnMember, UnderlyingDefaultSource<Bytes
     this.#signal = signal;
     this.body = new ReadableStream<Bytes>(this, { highWaterMark, size: byteLength });
     this.#abort = () => this.#aborted();
-    if (signal?.aborted) this.#aborted();
+    if (signal?.aborted) this.#leftBefore();
     else signal?.addEventListener("abort", this.#abort);
   }
 
@@ -136,6 +136,13 @@ class StreamSink implements FetchSink, TurnMember, UnderlyingDefaultSource<Bytes
     this.#state = "done";
     this.isTaken = true;
     this.#signal?.removeEventListener("abort", this.#abort);
+    this.#controller.close();
+  }
+
+  // Its client has left before there was a response: no code reads the body, and on some hosts an error of it ends the
+  // process.
+  #leftBefore(): void {
+    this.cancel();
     this.#controller.close();
   }
 

@@ -1,0 +1,3 @@
+const root = import.meta.dirname;
+
+export default { turbopack: { root }, outputFileTracingRoot: root };

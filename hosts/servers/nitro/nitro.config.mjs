@@ -1,0 +1,1 @@
+export default { srcDir: ".", compatibilityDate: "2025-05-01" };

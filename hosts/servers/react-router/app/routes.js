@@ -1,0 +1,1 @@
+export default [{ path: "api/*", file: "routes/api.js" }];

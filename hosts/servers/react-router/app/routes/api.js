@@ -1,0 +1,6 @@
+import { createApp } from "../../app.edge.mjs";
+
+const app = createApp("/api");
+const handle = ({ request }) => app.fetch(request);
+
+export { handle as loader, handle as action };
