@@ -14,6 +14,7 @@ export { createHandleSet } from "./base/handle-set.ts";
 export type { HandleSet } from "./base/handle-set.ts";
 export { answeredIn, callsIn } from "./base/calls-in.ts";
 export { describeCall, withCalls, withoutClaims } from "./tools/claims.ts";
+export { ToolQuestion } from "./tools/question.ts";
 export { runOfClientCall } from "./tools/client-tools.ts";
 export type {
   ClientToolCall,

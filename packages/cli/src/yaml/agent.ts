@@ -3,7 +3,7 @@ import { fromAiSdk, toAiSdkMessages, toAiSdkTools } from "@holodeck/agui-adapter
 import { createToolLoopAgent } from "@holodeck/agui-tools";
 import type { ModelMessage } from "ai";
 import { inWords } from "./mcp/mcp-content.ts";
-import type { McpContentPart } from "./mcp/mcp-content.ts";
+import type { McpContentPart } from "@holodeck/agui-adapters/mcp";
 import type { McpTools } from "./mcp/mcp-tools.ts";
 import type { LazyModel } from "./model.ts";
 

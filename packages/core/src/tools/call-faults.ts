@@ -1,4 +1,5 @@
 import { AgentError, isAgentError, isHalted } from "../contract/errors.ts";
+import { questionOf } from "./question.ts";
 
 /** Why a call cannot be made at all: no such tool, or arguments that are not JSON. */
 export function findCallFault(
@@ -19,6 +20,9 @@ export function toToolError(name: string, cause: unknown): AgentError {
   if (isHalted(cause)) {
     const why = `The tool "${name}" made a call that waits for the client; only an agent can do that.`;
     return new AgentError("tool-error", why, { cause });
+  }
+  if (questionOf(cause)) {
+    return new AgentError("tool-error", `The tool "${name}" asked a second time.`, { cause });
   }
   if (isAgentError(cause)) return cause;
   return new AgentError("tool-error", `The tool "${name}" failed.`, { cause });

@@ -10,6 +10,7 @@ import type { SettledCall } from "./answers.ts";
 import { isAllowed, toApprovalRequest } from "./approval.ts";
 import type { Verdict } from "./approval.ts";
 import { findCallFault, toToolError } from "./call-faults.ts";
+import { questionOf } from "./question.ts";
 import { sendResult } from "./results.ts";
 import type { RunTools } from "./run-tools.ts";
 import { withToolTimeout } from "./tool-timeout.ts";
@@ -240,6 +241,8 @@ export class ToolCalls {
       one.onResult?.(sent);
       return { status: "done", result };
     } catch (cause) {
+      const question = one.verdict ? undefined : questionOf(cause);
+      if (tool && question && !this.#context.signal.aborted) return this.#ask(one, tool, question);
       const error = toToolError(name, cause);
       if (this.#context.signal.aborted) return { status: "failed", error };
       const log = { error: cause, tool: name, runId: this.#context.runId };
@@ -253,8 +256,9 @@ export class ToolCalls {
     }
   }
 
-  #ask({ id: toolCallId, name, args }: Call, tool: ServerTool): Ending {
-    const id = this.#context.emit.interrupt(toApprovalRequest(toolCallId, name));
+  #ask({ id: toolCallId, name, args }: Call, tool: ServerTool, question: object = {}): Ending {
+    const request = { ...toApprovalRequest(toolCallId, name), ...question };
+    const id = this.#context.emit.interrupt(request);
     const call = { id: toolCallId, name, args: cloneJson(args).value };
     this.#desk.ask(id, this.#desk.isBrought(tool) ? { ...call, owner: "agent" } : call);
     return { status: "pending" };

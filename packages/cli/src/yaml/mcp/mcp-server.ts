@@ -1,7 +1,8 @@
 import { processClock } from "../../shared/process-clock.ts";
 import { withDeadline } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
-import type { CallToolResult, Client, Tool, Transport } from "@modelcontextprotocol/client";
+import type { CallMcpTool, McpCallOptions, McpCallParams } from "@holodeck/agui-adapters/mcp";
+import type { Client, Tool, Transport } from "@modelcontextprotocol/client";
 import { reasonOf } from "../../shared/reason-of.ts";
 
 /** How an MCP server is reached, with everything taken from the environment that it needs. */
@@ -22,12 +23,9 @@ export interface McpServer {
   connect(): Promise<void>;
   /** As the server listed them last. */
   readonly tools: readonly Tool[];
-  call(name: string, args: unknown, signal: AbortSignal): Promise<CallToolResult>;
+  readonly call: CallMcpTool;
   close(): Promise<void>;
 }
-
-// The run's signal ends a call; the SDK's own bound is not to be there first.
-const noTimeout = 2_147_483_647;
 
 /** A server that nothing has been sent to yet. */
 export function createMcpServer(target: McpTarget): McpServer {
@@ -43,6 +41,7 @@ export function createMcpServer(target: McpTarget): McpServer {
       { name: "holodeck", version: "1.0.0" },
       {
         // A stdio server would be started twice to find out.
+        capabilities: { elicitation: { form: {}, url: {} } },
         ...("url" in target ? { versionNegotiation: { mode: "auto" as const } } : {}),
         listChanged: {
           tools: {
@@ -86,10 +85,10 @@ export function createMcpServer(target: McpTarget): McpServer {
 
   async function request(
     client: Client,
-    params: { name: string; arguments: Record<string, unknown> },
-    signal: AbortSignal,
-  ): Promise<CallToolResult> {
-    return client.callTool(params, { signal, timeout: noTimeout });
+    params: McpCallParams,
+    options: McpCallOptions,
+  ): Promise<unknown> {
+    return client.callTool(params, options);
   }
 
   return {
@@ -100,18 +99,18 @@ export function createMcpServer(target: McpTarget): McpServer {
     async connect() {
       await connect();
     },
-    async call(tool, args, signal) {
-      const params = { name: tool, arguments: (args ?? {}) as Record<string, unknown> };
+    async call(params, options) {
+      const { signal } = options;
       try {
         const client = await connect();
         try {
-          return await request(client, params, signal);
+          return await request(client, params, options);
         } catch (error) {
           if (signal.aborted || !isUnheard(error)) throw error;
           // The server was restarted: a request it never received may be sent again, once.
           forget(client);
           await client.close();
-          return await request(await connect(), params, signal);
+          return await request(await connect(), params, options);
         }
       } catch (cause) {
         signal.throwIfAborted();

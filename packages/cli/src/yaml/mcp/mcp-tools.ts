@@ -1,7 +1,7 @@
 import { unknownName } from "@holodeck/agui-core/internal";
 import type { ServerTool } from "@holodeck/agui-core";
-import { toToolResult } from "./mcp-content.ts";
-import type { McpContentPart } from "./mcp-content.ts";
+import { toMcpServerTool, toMcpToolName } from "@holodeck/agui-adapters/mcp";
+import type { McpContentPart } from "@holodeck/agui-adapters/mcp";
 import { createMcpServer } from "./mcp-server.ts";
 import type { McpServer, McpTarget } from "./mcp-server.ts";
 
@@ -42,24 +42,14 @@ export function createMcpTools(entries: readonly McpEntry[], taken: readonly str
           .filter(({ name }) => allow?.includes(name) ?? true)
           .map((tool) => ({ server, tool, needsApproval: isAsked(approval, tool.name) })),
       );
-      const names = found.map(({ tool }) => toName(tool.name));
+      const names = found.map(({ tool }) => toMcpToolName(tool.name));
       const used = new Set(taken);
       return found.map(({ server, tool, needsApproval }, index): ServerTool => {
         const own = names[index]!;
         const isShared = taken.includes(own) || names.filter((name) => name === own).length > 1;
-        const name = unused(isShared ? toName(`${server.name}_${own}`) : own, used);
+        const name = unused(isShared ? toMcpToolName(`${server.name}_${own}`) : own, used);
         used.add(name);
-        return {
-          name,
-          description: tool.description ?? tool.title ?? tool.name,
-          parameters: tool.inputSchema,
-          ...(needsApproval ? { needsApproval } : {}),
-          async invoke(args, { signal, toolCallId }) {
-            const result = toToolResult(name, await server.call(tool.name, args, signal));
-            if (typeof result !== "string") onMedia(toolCallId, result);
-            return result;
-          },
-        };
+        return toMcpServerTool(tool, { name, needsApproval, call: server.call, onMedia });
       });
     },
     async close() {
@@ -78,11 +68,6 @@ function assertKnown({ name: server, tools }: McpServer, wanted: readonly string
 
 function isAsked(approval: boolean | readonly string[], name: string): boolean {
   return typeof approval === "boolean" ? approval : approval.includes(name);
-}
-
-// What models take for a name.
-function toName(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
 }
 
 function unused(name: string, used: ReadonlySet<string>): string {
