@@ -1,6 +1,20 @@
 import type { RunKey, SessionStore } from "@holodeck/agui-core";
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
+import { redisSessions } from "../src/redis/index.ts";
+import type { RedisClient } from "../src/redis/index.ts";
 import { codeOf, ending, follow, mark, offsets, open, until } from "./_redis-runs.ts";
+
+/** The store that owns the runs, and another one that follows them. They are closed with the test. */
+export async function openPair(
+  connect: () => Promise<RedisClient>,
+): Promise<{ owner: SessionStore; view: SessionStore }> {
+  const openStore = async (): Promise<SessionStore> => {
+    const store = redisSessions({ client: await connect(), commandMs: 5_000, leaseMs: 3_000 });
+    onTestFinished(() => store.close());
+    return store;
+  };
+  return { owner: await openStore(), view: await openStore() };
+}
 
 interface Parts {
   /** The store that owns the runs, and another one that follows them. */

@@ -1,13 +1,12 @@
 import { EventType } from "@holodeck/agui-core";
-import type { LogEntry, SessionStore } from "@holodeck/agui-core";
+import type { LogEntry } from "@holodeck/agui-core";
 import { fakeClock } from "@holodeck/agui-testing";
 import { Client } from "pg";
 import type { PoolClient } from "pg";
-import { afterEach, describe, expect, test } from "vitest";
-import { postgresSessions } from "../src/postgres/index.ts";
+import { describe, expect, test } from "vitest";
 import type { PgPool, PostgresSessionsOptions } from "../src/postgres/index.ts";
 import { startPostgres } from "./_postgres.ts";
-import type { TestPostgres } from "./_postgres.ts";
+import { createPostgresBench } from "./_postgres-bench.ts";
 import { ending, follow, mark, offsets, open, until } from "./_redis-runs.ts";
 
 const suite = "what postgresSessions asks of PostgreSQL";
@@ -15,24 +14,8 @@ const probe = await startPostgres(suite);
 await probe?.stop();
 const thread = { principal: "ann", threadId: "t1" };
 const key = { ...thread, runId: "r1" };
-const patient = { commandMs: 60_000, leaseMs: 120_000 };
 
-const closers: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close();
-});
-
-async function startServer(flags: readonly string[] = []): Promise<TestPostgres> {
-  const server = (await startPostgres(suite, { flags }))!;
-  closers.push(() => server.stop());
-  return server;
-}
-
-function openStore(options: PostgresSessionsOptions): SessionStore {
-  const store = postgresSessions({ ...patient, ...options });
-  closers.push(() => store.close());
-  return store;
-}
+const { startServer, openStore, onEnd } = createPostgresBench(suite);
 
 const result = (offset: number): LogEntry => ({
   from: offset,
@@ -160,7 +143,7 @@ describe.runIf(probe)("notifications", () => {
       database: "postgres",
     });
     await client.connect();
-    closers.push(() => client.end());
+    onEnd(() => client.end());
     client.on("notification", ({ payload }) => heard.push(payload ?? ""));
     await client.query(`LISTEN ${schema}`);
     const owner = openStore({ client: await server.pg(), schema });

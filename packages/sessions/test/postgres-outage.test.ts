@@ -1,12 +1,12 @@
 import { isAgentError } from "@holodeck/agui-core";
-import type { LogEntry, SessionStore } from "@holodeck/agui-core";
+import type { LogEntry } from "@holodeck/agui-core";
 import { fakeClock } from "@holodeck/agui-testing";
-import { afterEach, describe, expect, test } from "vitest";
-import { postgresSessions } from "../src/postgres/index.ts";
-import type { PgPool, PostgresSessionsOptions } from "../src/postgres/index.ts";
+import { describe, expect, test } from "vitest";
+import type { PgPool } from "../src/postgres/index.ts";
 import { isLost } from "./_is-lost.ts";
 import { clientKinds, connectAs, startPostgres } from "./_postgres.ts";
 import type { TestPostgres } from "./_postgres.ts";
+import { createPostgresBench } from "./_postgres-bench.ts";
 import { promoteStandby, startStandby } from "./_postgres-standby.ts";
 import { codeOf, ending, follow, mark, offsets, open, until } from "./_redis-runs.ts";
 
@@ -15,26 +15,9 @@ const thread = { principal: "ann", threadId: "t1" };
 const key = { ...thread, runId: "r1" };
 const probe = await startPostgres(suite);
 await probe?.stop();
-// On a busy machine late is not away, and a process that does not come to its turn is not dead.
-const patient = { commandMs: 60_000, leaseMs: 120_000 };
 const numbers = (to: number): number[] => Array.from({ length: to }, (_, index) => index + 1);
 
-const closers: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close();
-});
-
-async function startServer(flags: readonly string[] = []): Promise<TestPostgres> {
-  const server = (await startPostgres(suite, { flags }))!;
-  closers.push(() => server.stop());
-  return server;
-}
-
-function openStore(options: PostgresSessionsOptions): SessionStore {
-  const store = postgresSessions({ ...patient, ...options });
-  closers.push(() => store.close());
-  return store;
-}
+const { startServer, openStore, onEnd } = createPostgresBench(suite);
 
 describe.runIf(probe).each(clientKinds)("when PostgreSQL is away, with %s", (kind) => {
   const faults: readonly [string, (server: TestPostgres) => Promise<unknown>][] = [
@@ -286,7 +269,7 @@ describe.runIf(probe)("a standby that is promoted", () => {
   test("takes over with everything that it has received", async () => {
     const server = await startServer(["-c", "wal_level=replica", "-c", "max_wal_senders=4"]);
     const standby = await startStandby(server);
-    closers.push(() => standby.stop());
+    onEnd(() => standby.stop());
     const schema = await server.schema();
     const before = openStore({ client: await server.pg(), schema });
     await before.create(thread, { agentId: "a" });
@@ -300,7 +283,7 @@ describe.runIf(probe)("a standby that is promoted", () => {
     expect(await codeOf(() => after.touch(thread))).toBe("store-unavailable");
     await server.shutDown("immediate");
     // At the end it is there again: the store that used it has a server to leave, and waits for none.
-    closers.push(() => server.start());
+    onEnd(() => server.start());
     await promoteStandby(standby);
     await until(async () => (await codeOf(() => after.touch(thread))) === undefined);
     expect(offsets(await after.runs.read(key, 0))).toEqual(numbers(10));

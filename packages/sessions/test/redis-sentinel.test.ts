@@ -1,14 +1,8 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { redisSessions } from "../src/redis/index.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { clientKinds } from "./_redis.ts";
-import { expectFailover } from "./_redis-failover.ts";
+import { expectFailover, openPair } from "./_redis-failover.ts";
 import { ending, follow, mark, offsets, open, until } from "./_redis-runs.ts";
 import { startSentinel } from "./_redis-sentinel.ts";
-
-const closers: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close();
-});
 
 const key = { principal: "ann", threadId: "t1", runId: "r1" };
 
@@ -19,14 +13,8 @@ describe.for(clientKinds)("a server that sentinels name, with %s", (kind) => {
     async ({ skip }) => {
       const redis = await startSentinel("redisSessions with sentinels");
       if (!redis) return skip();
-      closers.push(() => redis.stop());
-      const options = { commandMs: 5_000, leaseMs: 3_000 };
-      const owner = redisSessions({ client: await redis[kind](), ...options });
-      const view = redisSessions({ client: await redis[kind](), ...options });
-      closers.push(
-        () => owner.close(),
-        () => view.close(),
-      );
+      onTestFinished(() => redis.stop());
+      const { owner, view } = await openPair(() => redis[kind]());
 
       await owner.create(key, { agentId: "a" });
       const lease = await open(owner.runs, key);
