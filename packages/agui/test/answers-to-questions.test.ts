@@ -123,6 +123,7 @@ describe("an answer to a question", () => {
     ["after its time", [question("i1", { expiresAt: at(-1) })], [yes("i1")], 409],
     ["whose time is no date", [question("i1", { expiresAt: "soon" })], [yes("i1")], 200],
     ["whose time is no text", [question("i1", { expiresAt: now - 1 })], [yes("i1")], 200],
+    ["whose time is the number of a year", [question("i1", { expiresAt: 2020 })], [yes("i1")], 200],
   ])("%s", async ([, waits, resume, status]) => {
     const told = await play({ waits, resume });
     expect([told.status, told.code]).toEqual([
@@ -320,6 +321,18 @@ describe("what a run is about to do with calls that were asked about", () => {
       { id: "c1", name: "pay", args: { n: 1 }, isApproved: true },
       { id: "c2", name: "pay", args: { n: 2 }, isApproved: false },
     ]);
+  });
+
+  test("is stored with what was asked about, whatever the thread shows of it", async () => {
+    const { taken } = await play({
+      owner: "server",
+      thread: "u1 a1[c1=pay/9]",
+      waits: [
+        question("i1", { toolCallId: "c1", call: { id: "c1", name: "pay", args: { n: 1 } } }),
+      ],
+      resume: [yes("i1")],
+    });
+    expect(taken).toEqual([{ id: "c1", name: "pay", args: { n: 1 }, isApproved: true }]);
   });
 
   test.for<[string, string, unknown]>([

@@ -121,6 +121,11 @@ const scenes: Record<string, Record<string, Scene>> = {
       sees: "u1 a1 u2",
       drops: [dropsCall("c1"), dropsResult("r1", "c1")],
     },
+    "a message with an empty text goes with its call": {
+      sends: "u1 a1:+[c1=pay] u2",
+      sees: "u1 u2",
+      drops: [dropsCall("c1")],
+    },
     "of two calls only that of the server tool is dropped": {
       sends: "u1 a1[c1=look,c2=pay] r1>c1:1 r2>c2:2",
       sees: "u1 a1[c1=look] r1>c1:1",
@@ -238,6 +243,11 @@ const scenes: Record<string, Record<string, Scene>> = {
       sends: "u1 a1[c1=look/9] r1>c1:99 a2 u2",
       sees: "u1 a1[c1=pay/1] r1>c1:42 a2 u2",
     },
+    "a call of a server tool keeps its arguments beside one that is as it was": {
+      thread: "u1 a1[c1=pay/1,c2=look] r1>c1:42",
+      sends: "u1 a1[c1=pay/9,c2=look] r1>c1:42 u2",
+      sees: "u1 a1[c1=pay/1,c2=look] r1>c1:42 u2",
+    },
     "a call of a server tool is not moved under another message of the user": {
       thread: "u1 a1[c1=pay] r1>c1:42 u2 a2",
       sends: "u1 u2 a1[c1=pay] r1>c1:42",
@@ -284,6 +294,13 @@ const scenes: Record<string, Record<string, Scene>> = {
       sends: "u1 a1[c1=pay] r1>c1:42 a2 u2",
       sees: "u1 a2 u2",
       drops: [dropsCall("c1"), dropsResult("r1", "c1")],
+    },
+    "what a client had claimed does not take the server's own calls with it": {
+      thread: "u1 a1[c1=pay] r1>c1:1 a2[c2=pay] r2>c2:2",
+      claimed: ["c2"],
+      sends: "u1 a1[c1=pay] r1>c1:1 a2[c2=pay] r2>c2:2 u2",
+      sees: "u1 a1[c1=pay] r1>c1:1 u2",
+      drops: [dropsCall("c2"), dropsResult("r2", "c2")],
     },
     "what a client had claimed stays claimed as long as it is there": {
       thread: "u1 a1[c1=look,c2=look] r1>c1:42",
@@ -599,6 +616,13 @@ const scenes: Record<string, Record<string, Scene>> = {
       claimed: ["c1"],
       sends: "u2",
       sees: "u1 a2 u2",
+    },
+    "what a client had claimed goes without what stands beside it": {
+      owner: "server",
+      thread: "u1 a1[c1=pay,c3=look] r3>c3:7",
+      claimed: ["c1"],
+      sends: "u2",
+      sees: "u1 a1[c3=look] r3>c3:7 u2",
     },
     "what was pruned is not added again": {
       owner: "server",
