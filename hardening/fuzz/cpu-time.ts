@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 
 /**
  * The processor time of this process and of those that it has started (files are read in one), in ms: how busy the
@@ -14,9 +14,8 @@ const tickMs = 10;
 
 function startedTime(): number {
   if (process.platform !== "linux") return 0;
-  const started = readdirSync("/proc/self/task").flatMap((thread) =>
-    readText(`/proc/self/task/${thread}/children`).split(" ").filter(Boolean),
-  );
+  // Processes belong to the thread that has started them.
+  const started = readText(`/proc/self/task/${process.pid}/children`).split(" ").filter(Boolean);
   return started.reduce((sum, pid) => sum + ticksOf(pid) * tickMs, 0);
 }
 
