@@ -48,10 +48,10 @@ export function startReadingProcess(
     hold(isHeld) {
       if (isHeld) child.ref();
       else child.unref();
-      // Not in the types of Node.
-      const { channel } = child as { channel?: { ref(): void; unref(): void } | null };
-      if (isHeld) channel?.ref();
-      else channel?.unref();
+      // Not in the types of Node, and not in Bun.
+      const { channel } = child as { channel?: { ref?(): void; unref?(): void } | null };
+      if (isHeld) channel?.ref?.();
+      else channel?.unref?.();
     },
     end() {
       child.kill("SIGKILL");
