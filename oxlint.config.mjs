@@ -23,6 +23,7 @@ const packages = {
   express: ["core", "node"],
   fastify: ["core", "node"],
   hono: ["core"],
+  client: [],
   testing: ["core"],
   agui: ["core", "protocol", "copilotkit", "vercel", "rest", "sessions", "middleware"],
   playground: [],
@@ -41,6 +42,7 @@ const withoutNode = [
   "sessions",
   "agui",
   "hono",
+  "client",
 ];
 
 // Which rooms of its package each room may import. Core's are a list: a room may import those before it.

@@ -119,10 +119,10 @@ describe("routing", () => {
     const { fetch } = createAgentHandler(hello, quiet);
     const refused = await fetch(new Request("http://test.local/agui", { method: "DELETE" }));
     expect(refused.status).toBe(405);
-    expect(refused.headers.get("allow")).toBe("POST, OPTIONS");
+    expect(refused.headers.get("allow")).toBe("POST, GET, HEAD, OPTIONS");
     expect(await problem(refused)).toMatchObject({ code: "method-not-allowed", status: 405 });
     const options = await fetch(new Request("http://test.local/agui", { method: "OPTIONS" }));
-    expect([options.status, options.headers.get("allow")]).toEqual([204, "POST, OPTIONS"]);
+    expect([options.status, options.headers.get("allow")]).toEqual([204, "POST, GET, HEAD, OPTIONS"]);
   });
 
   test("answers HEAD where it answers GET, without a body", async () => {

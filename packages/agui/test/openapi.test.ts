@@ -223,6 +223,14 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     { path: "/tool_result", body: { ...toolResult, error: "both" }, status: 400 },
     { path: "/tool_result", body: toolResult, headers: nobody, status: 401 },
   ],
+  "GET /agui": [
+    { path: "/agui?runId=r1&offset=-1", status: 200 },
+    { path: "/agui?runId=r1&offset=x", status: 400 },
+    { path: "/agui?runId=nobody", status: 404 },
+    { path: "/agui?threadId=none", status: 200 },
+    { path: "/agui?threadId=", status: 400 },
+    { path: "/agui?threadId=none", headers: nobody, status: 401 },
+  ],
   "GET /agui/info": [
     { path: "/agui/info", status: 200 },
     { path: "/agui/info", headers: nobody, status: 401 },

@@ -9,7 +9,7 @@ import type {
   ThreadKey,
 } from "@holodeck/agui-core";
 import { checkBody } from "./bodies.ts";
-import { toHistory } from "./connect.ts";
+import { threadEvents } from "@holodeck/agui-protocol";
 import { isArchived, toMetadata, toPlainMessage, toThreadRecord } from "./thread-record.ts";
 
 // Archived threads are passed over one page at a time; this many pages are read for one request.
@@ -41,7 +41,7 @@ export function threadRoutes(host: ProtocolHost): Route[] {
       path: `${at}/events`,
       handle: async (call) => {
         const session = await find(call, host);
-        return { status: 200, body: { events: toHistory(session) } };
+        return { status: 200, body: { events: threadEvents(session) } };
       },
     },
     {

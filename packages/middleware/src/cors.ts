@@ -35,6 +35,8 @@ const neededHeaders = [
   "WWW-Authenticate",
   "X-Vercel-AI-Data-Stream",
   "X-Vercel-AI-UI-Message-Stream",
+  "X-Workflow-Run-Id",
+  "X-Workflow-Stream-Tail-Index",
 ];
 
 const token = /^[\w!#$%&'*+.^`|~-]+$/;

@@ -1,4 +1,4 @@
-import { AgentError, PROTOCOL_VERSION } from "@holodeck/agui-core";
+import { AgentError, isOpaqueId, PROTOCOL_VERSION } from "@holodeck/agui-core";
 import { assertOptions, describeValue, idHeader } from "@holodeck/agui-core/internal";
 import type {
   Awaitable,
@@ -9,11 +9,12 @@ import type {
   Reply,
   Route,
 } from "@holodeck/agui-core";
+import { connectThread } from "./connect-thread.ts";
 import { decodePlainInput } from "./decode/decode-plain-input.ts";
 import { decodeClosely } from "./decode/decode-run-input.ts";
 import { infoRoute } from "./info-route.ts";
 import { negotiate } from "./encode/negotiate.ts";
-import { describeAttach, describeRun, describeStop } from "./operations.ts";
+import { describeAttach, describeConnect, describeRun, describeStop } from "./operations.ts";
 import { loadProtoEncoder, protoMediaType } from "./encode/proto-encoder.ts";
 import { aguiSseEncoder } from "./encode/sse-encoder.ts";
 import type { AguiSseEncoderOptions, WireCase } from "./encode/sse-encoder.ts";
@@ -34,8 +35,8 @@ export interface AguiOptions {
 }
 
 /**
- * AG-UI over HTTP: `POST {path}` runs an agent, `GET {path}/info` describes the server, `GET
- * {path}/runs/:runId/events` re-attaches to a run and `POST {path}/runs/:runId/stop` stops it.
+ * AG-UI over HTTP: `POST {path}` runs an agent, `GET {path}?threadId=` shows a thread, `GET {path}/info` describes the
+ * server, `GET {path}/runs/:runId/events` re-attaches to a run and `POST {path}/runs/:runId/stop` stops it.
  *
  * @example
  * ```ts
@@ -93,6 +94,14 @@ function routesAt(path: string, served: Served): Route[] {
       handle: (call) => run(call, served),
       operation: () => describeRun(served.wireCase),
     },
+    {
+      method: "GET",
+      path,
+      // The host may serve a page at the path that runs are posted to.
+      wants: (query) => query.has("threadId") || query.has("runId"),
+      handle: (call) => connect(call, served),
+      operation: () => describeConnect(served.wireCase),
+    },
     infoRoute(`${base}/info`, served.host),
     {
       method: "GET",
@@ -122,9 +131,34 @@ async function run(call: Call, { host, wireCase }: Served): Promise<Reply> {
   return active.stream(encoder, "start");
 }
 
-async function attach(call: Call, { host, wireCase }: Served): Promise<Reply> {
-  const { runId = "" } = call.params;
-  const offset = readOffset(call);
+/** A run by its id, or the thread with the run that is active there. */
+async function connect(call: Call, served: Served): Promise<Reply> {
+  const { host, wireCase } = served;
+  const threadId = call.query.get("threadId");
+  if (threadId === null) {
+    return attach(call, served, {
+      runId: call.query.get("runId") ?? "",
+      offset: readOffset(call),
+    });
+  }
+  if (!isOpaqueId(threadId)) {
+    throw new AgentError("invalid-request", "threadId must be 1 to 256 visible characters.");
+  }
+  const protocolVersion = call.query.get("protocolVersion") ?? undefined;
+  const encoder = await chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
+  const last = call.header("last-event-id");
+  if (last) return attach(call, served, readNamed(last));
+  const running = await host.attach(call, { threadId });
+  if (running) return running.stream(withRunId(encoder, running.record.runId), "join");
+  return connectThread(call, { host, threadId, encoder });
+}
+
+async function attach(
+  call: Call,
+  { host, wireCase }: Served,
+  place: Place = { runId: call.params.runId ?? "", offset: readOffset(call) },
+): Promise<Reply> {
+  const { runId, offset } = place;
   const active = await host.attach(call, { runId });
   if (!active) throw new AgentError("run-not-found", `There is no run "${runId}".`);
   const { record } = active;
@@ -135,12 +169,57 @@ async function attach(call: Call, { host, wireCase }: Served): Promise<Reply> {
   // A client that re-attaches need not send its version: the request that started the run did.
   const protocolVersion = call.query.get("protocolVersion") ?? record.protocolVersion;
   const encoder = await chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
-  return active.stream(encoder, offset ?? "join", idHeader("x-run-id", record.runId));
+  const chosen = place.isNamed ? withRunId(encoder, runId) : encoder;
+  return active.stream(chosen, offset ?? "join", idHeader("x-run-id", record.runId));
 }
 
+/** Where a run is to be followed from. */
+interface Place {
+  readonly runId: string;
+  readonly offset: number | undefined;
+  /** Whether its ids have the id of the run, too. */
+  readonly isNamed?: boolean;
+}
+
+/** Ids with the id of their run: the thread may have another one when the client comes back. */
+function withRunId(encoder: Encoder, runId: string): Encoder {
+  if (encoder.contentType !== "text/event-stream") return encoder;
+  const { encodeDeltas: _, key, ...rest } = encoder;
+  return {
+    ...rest,
+    ...(key !== undefined && { key: `${key} ${runId}` }),
+    encode: (entry) =>
+      (encoder.encode(entry) as string).replace(/^id: /, `id: ${encodeURIComponent(runId)}:`),
+  };
+}
+
+function readNamed(id: string): Place {
+  const [, name, offset] = /^([\w%.!~*'()-]+):(\d{1,15})$/.exec(id) ?? [];
+  const runId = name === undefined ? undefined : decode(name);
+  if (runId === undefined) {
+    const shown = JSON.stringify(id.slice(0, 40));
+    throw new AgentError(
+      "invalid-request",
+      `Last-Event-ID must be one of this stream, not ${shown}.`,
+    );
+  }
+  return { runId, offset: Number(offset), isNamed: true };
+}
+
+function decode(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return undefined;
+  }
+}
+
+// A client that repeats its request sends the query again: what it has received since counts.
 function readOffset(call: Call): number | undefined {
-  const given = call.query.get("offset") ?? call.header("last-event-id");
-  if (given === undefined || given === "") return undefined;
+  const given = call.header("last-event-id") || (call.query.get("offset") ?? "");
+  if (given === "") return undefined;
+  // From the start, in the words of TanStack AI.
+  if (given === "-1") return 0;
   if (/^\d{1,15}$/.test(given)) return Number(given);
   throw new AgentError(
     "invalid-request",

@@ -56,6 +56,27 @@ export async function describeAttach(wireCase: WireCase): Promise<Json> {
   };
 }
 
+/** The OpenAPI operation of `GET {path}`. */
+export async function describeConnect(wireCase: WireCase): Promise<Json> {
+  const query = (name: string, description: string): Json => ({
+    name,
+    in: "query",
+    schema: { type: "string" },
+    description,
+  });
+  return {
+    operationId: "connectToThread",
+    summary: "Shows a thread: what is past as snapshots, and the active run live.",
+    tags,
+    parameters: [
+      query("threadId", "The thread. Without it, `runId` names a run as in `/runs/:runId/events`."),
+      query("runId", "The run to follow; `offset=-1` sends all of its events."),
+      query("protocolVersion", "The protocol version the client reads."),
+    ],
+    responses: { "200": await streamResponse("The events of the thread.", wireCase) },
+  };
+}
+
 /** The OpenAPI operation of `POST {path}/runs/:runId/stop`. */
 export function describeStop(wireCase: WireCase): Json {
   const id = wireCase === "snake" ? "run_id" : "runId";

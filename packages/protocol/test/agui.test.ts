@@ -52,8 +52,9 @@ describe("agui", () => {
     const { host } = fakeHost();
     const protocol = agui();
     expect(protocol).toMatchObject({ name: "agui", history: "client" });
-    const [run, info, events, stop, ...more] = protocol.routes(host);
+    const [run, connect, info, events, stop, ...more] = protocol.routes(host);
     expect(run).toMatchObject({ method: "POST", path: "/agui", body: "json" });
+    expect(connect).toMatchObject({ method: "GET", path: "/agui" });
     expect(info).toMatchObject({ method: "GET", path: "/agui/info" });
     expect(events).toMatchObject({ method: "GET", path: "/agui/runs/:runId/events" });
     expect(stop).toMatchObject({ method: "POST", path: "/agui/runs/:runId/stop" });
@@ -71,10 +72,12 @@ describe("agui", () => {
       .map(({ method, path }) => `${method} ${path}`);
     expect(paths).toEqual([
       "POST /awp",
+      "GET /awp",
       "GET /awp/info",
       "GET /awp/runs/:runId/events",
       "POST /awp/runs/:runId/stop",
       "POST /",
+      "GET /",
       "GET /info",
       "GET /runs/:runId/events",
       "POST /runs/:runId/stop",

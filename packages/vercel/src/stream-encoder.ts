@@ -17,8 +17,7 @@ export interface StreamOptions {
   /** The data stream for the parser of AI SDK 3.4, which knows fewer parts. */
   mode?: "3.4";
   /**
-   * The oldest AI SDK among the clients. From 6 on there are tool approvals and `finishReason`.
-   * @default 5
+   * The oldest AI SDK among the clients. From 6 on there is `finishReason`; with 5 there are no tool approvals.
    */
   sdkVersion?: 5 | 6 | 7;
   /** Sends `Connection` and `Content-Encoding`, as servers of old did; for HTTP/1 only. */
@@ -75,7 +74,7 @@ export function wordsOf(
 export interface StreamChoice {
   readonly wire: StreamFormat;
   readonly mode?: StreamOptions["mode"];
-  readonly sdkVersion?: StreamOptions["sdkVersion"];
+  readonly sdkVersion?: StreamOptions["sdkVersion"] | undefined;
   readonly legacyHeaders?: boolean | undefined;
   readonly continues?: string | undefined;
   /** Ids of what the client's message holds already. */
@@ -91,7 +90,7 @@ export interface StreamChoice {
 
 /** The encoder of a stream. */
 export function createStreamEncoder(choice: StreamChoice): Encoder {
-  const { wire, mode, sdkVersion = 5, continues, denied, preface, describeFailure } = choice;
+  const { wire, mode, sdkVersion, continues, denied, preface, describeFailure } = choice;
   const { jsonDepth } = choice;
   const { legacyHeaders = false, known = preface && heldIds(preface) } = choice;
   if (wire === "text") return textStreamEncoder();

@@ -13,11 +13,12 @@ const text = fc.oneof(
   fc.constantFrom('"', "\\", "\n\n", "\r", "\u2028", "\ud800", "\udc00\ud800", "😀", "data: x\n\n"),
 );
 
-const streams: [string, () => Encoder, (delta: string, id: string) => string][] = [
+const streams: [string, () => Encoder, (delta: string, id: string, offset: number) => string][] = [
   [
     "the UI message stream",
     uiStreamEncoder,
-    (delta, id) => `data: ${JSON.stringify({ type: "text-delta", id, delta })}\n\n`,
+    (delta, id, offset) =>
+      `id: ${offset}\ndata: ${JSON.stringify({ type: "text-delta", id, delta })}\n\n`,
   ],
   ["the data stream", dataStreamEncoder, (delta) => `0:${JSON.stringify(delta)}\n`],
   ["the text stream", textStreamEncoder, (delta) => delta],
@@ -51,7 +52,7 @@ describe.each(streams)("deltas of one message in %s", (_, create, expected) => {
           encoder,
           others.map((one) => delta(id, one)),
         );
-        expect(frames).toEqual(others.map((one) => expected(one, id)));
+        expect(frames).toEqual(others.map((one, at) => expected(one, id, at + 1)));
       }),
       { numRuns: 300 },
     );

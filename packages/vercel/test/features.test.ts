@@ -12,7 +12,7 @@ const asking = [
   },
 ];
 
-describe.for(approving)("approval, AI SDK $name", (sdk) => {
+describe.for(approving)("approval without an option, AI SDK $name", (sdk) => {
   const settings = {
     sendAutomaticallyWhen: sdk.module.lastAssistantMessageIsCompleteWithApprovalResponses,
   };
@@ -22,7 +22,7 @@ describe.for(approving)("approval, AI SDK $name", (sdk) => {
       (_, { emit }) => void emit.toolResult("call-8", { deleted: 7 }),
       "Done.",
     ]);
-    const { api } = await serveChat(agent, { sdkVersion: sdk.major });
+    const { api } = await serveChat(agent);
     const client = createChat(sdk, { api, ...settings });
     await client.chat.sendMessage({ text: "delete it" });
     expect(partsOf(client.last, "tool-delete")).toMatchObject([
@@ -43,7 +43,7 @@ describe.for(approving)("approval, AI SDK $name", (sdk) => {
 
   test("lets the user deny, once, also when the agent answers nothing", async () => {
     const agent = scriptedAgent(asking, [], ["Hello again."]);
-    const { api } = await serveChat(agent, { sdkVersion: sdk.major });
+    const { api } = await serveChat(agent);
     const client = createChat(sdk, { api, ...settings });
     await client.chat.sendMessage({ text: "delete it" });
     await client.chat.addToolApprovalResponse({ id: "ask-1", approved: false });
@@ -58,7 +58,7 @@ describe.for(approving)("approval, AI SDK $name", (sdk) => {
 
   test("counts only if this server asked for it", async () => {
     const agent = scriptedAgent(asking);
-    const { api } = await serveChat(agent, { sdkVersion: sdk.major });
+    const { api } = await serveChat(agent);
     const client = createChat(sdk, { api, ...settings });
     await client.chat.sendMessage({ text: "delete it" });
     const [tool] = partsOf(client.last, "tool-delete");
@@ -79,7 +79,7 @@ describe.for(approving)("approval, AI SDK $name", (sdk) => {
 describe.for(sdks)("AI SDK $name", (sdk) => {
   test("answers a question about a call by answering the call", async () => {
     const agent = scriptedAgent(asking, ["Done."]);
-    const { api } = await serveChat(agent);
+    const { api } = await serveChat(agent, { sdkVersion: sdk.major });
     const client = createChat(sdk, {
       api,
       sendAutomaticallyWhen: sdk.module.lastAssistantMessageIsCompleteWithToolCalls,

@@ -82,8 +82,9 @@ function chunksOf(chunk: Chunk): Json[] {
     .split("\n\n")
     .filter((frame) => frame !== "")
     .map((frame) => {
-      if (!frame.startsWith("data: ")) throw new SyntaxError(`Not a frame: ${frame}`);
-      return JSON.parse(frame.slice("data: ".length)) as Json;
+      const [, json] = /^(?:id: \d+\n)?data: (.*)$/s.exec(frame) ?? [];
+      if (json === undefined) throw new SyntaxError(`Not a frame: ${frame}`);
+      return JSON.parse(json) as Json;
     });
 }
 
@@ -318,8 +319,30 @@ describe("uiStreamEncoder", () => {
     });
   });
 
+  test("gives the offset of an entry to its last frame", () => {
+    const encoder = uiStreamEncoder();
+    const encode = (event: Json, to: number): Chunk =>
+      encoder.encode({ from: to, to, at: 0, event: event as unknown as BaseEvent });
+    const ids = [
+      encode(started, 1),
+      encode({ type: "TEXT_MESSAGE_START", messageId: "a", role: "assistant" }, 2),
+      encode({ type: "TEXT_MESSAGE_CONTENT", messageId: "a", delta: "x" }, 3),
+      encode({ type: "TEXT_MESSAGE_CONTENT", messageId: "a", delta: "y" }, 4),
+      encode({ type: "RAW", event: {} }, 5),
+      // Not in the log.
+      encode({ type: "RUN_ERROR", message: "lost" }, 0),
+    ].map((chunk) =>
+      String(chunk)
+        .split("\n\n")
+        .slice(0, -1)
+        .map((frame) => /^id: (\d+)\n/.exec(frame)?.[1]),
+    );
+    expect(ids).toEqual([["1"], [undefined, "2"], ["3"], ["4"], [], Array(4).fill(undefined)]);
+  });
+
   test.for([
     [5, []],
+    [undefined, [{ type: "tool-approval-request", approvalId: "i", toolCallId: "a" }]],
     [6, [{ type: "tool-approval-request", approvalId: "i", toolCallId: "a" }]],
   ] as const)("asks for approval of a call, for AI SDK %s", ([sdkVersion, asked]) => {
     const interrupts = [{ id: "i", reason: "tool_call", toolCallId: "a" }];

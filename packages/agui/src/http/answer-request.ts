@@ -1,5 +1,5 @@
 import type { Awaitable, Call, Exchange, Reply } from "@holodeck/agui-core";
-import { assertOwnRequest, toShareOwner } from "@holodeck/agui-core/internal";
+import { assertOwnRequest, isOwnPage, toShareOwner } from "@holodeck/agui-core/internal";
 import type { ByteBudget } from "@holodeck/agui-core/internal";
 import { authenticate } from "./authenticate.ts";
 import { toCall } from "./call.ts";
@@ -114,11 +114,15 @@ function readBody(
   const { exchange, routes } = asked;
   let takesMultipart = false;
   let isOptional = false;
+  let acceptsText = false;
   for (const { route } of routes) {
     if (route.body !== undefined && route.body !== "json") takesMultipart = true;
     if (route.body === "optional-json") isOptional = true;
+    if (route.acceptsText) acceptsText = true;
   }
   // Uploads are streamed to the route, which knows their limits.
   if (takesMultipart && isMultipart(exchange)) return undefined;
-  return readJson(exchange, { limits, bodies, owner: () => ownerOf(asked), isOptional });
+  const owner = (): string => ownerOf(asked);
+  const isTextAllowed = acceptsText && (asked.isAllowedOrigin === true || isOwnPage(exchange));
+  return readJson(exchange, { limits, bodies, owner, isOptional, isTextAllowed });
 }

@@ -19,6 +19,8 @@ export interface JsonRules extends ReadRules {
   readonly limits: Limits;
   /** Whether the body may be absent. */
   readonly isOptional: boolean;
+  /** Whether it may be sent as plain text. */
+  readonly isTextAllowed: boolean;
 }
 
 /** The JSON body of a request, read no further than the limit. */
@@ -29,18 +31,18 @@ export async function readJson(exchange: Exchange, rules: JsonRules): Promise<Re
   if (declared > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
   if (exchange.parsedBody !== undefined) {
     // A form parser in front must not let through what we would refuse ourselves.
-    if (type !== undefined) assertJsonType(type);
+    if (type !== undefined) assertJsonType(type, rules);
     cleanParsed(exchange.parsedBody, limits);
     return { value: exchange.parsedBody };
   }
-  if (declared > 0) assertJsonType(type);
+  if (declared > 0) assertJsonType(type, rules);
   const bytes = await readBytes(exchange, declared, rules);
   if (!bytes) throw tooLarge(limits.bodyBytes);
   if (bytes.length === 0) {
     if (rules.isOptional) return { value: undefined };
     throw new AgentError("invalid-request", emptiness(exchange));
   }
-  assertJsonType(type);
+  assertJsonType(type, rules);
   return { value: parseJson(bytes, limits), bytes: bytes.length };
 }
 
@@ -68,9 +70,13 @@ function tooLarge(limit: number): AgentError {
 }
 
 // A page of another site can post forms and plain text without asking; JSON it cannot.
-function assertJsonType(contentType: string | undefined): void {
+function assertJsonType(
+  contentType: string | undefined,
+  { isTextAllowed }: Pick<JsonRules, "isTextAllowed">,
+): void {
   if (contentType === plainType || isJsonType(contentType)) return;
   const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (isTextAllowed && type === "text/plain") return;
   throw new AgentError(
     "unsupported-media-type",
     `The body must be application/json, ${type === "" ? "but it has no content-type" : `not "${type}"`}.`,

@@ -26,6 +26,11 @@ export interface Route {
   readonly path: string;
   /** `"optional-json"`: the body may be absent, and then `call.body` is undefined. */
   readonly body?: "json" | "optional-json" | "multipart" | "json-or-multipart";
+  /**
+   * Also accepts JSON that is sent as `text/plain`, as by a client that sets no type. Not from a page of another site,
+   * which could send that without asking.
+   */
+  readonly acceptsText?: boolean;
   /** Several routes may share method and path if all but one can recognise their bodies. */
   claims?(body: unknown): boolean;
   /**

@@ -109,7 +109,8 @@ export function createDeltaFrames(options: DeltaFramesOptions): DeltaFrames {
     const text = event.delta;
     const isNext = event.type === lastType && event.messageId === lastMessage;
     if (!isNext || typeof text !== "string" || text === "") return encode(entry);
-    return `${head}${escapeText(text)}${tail}`;
+    if (!numbered) return `${head}${escapeText(text)}${tail}`;
+    return entry.to > 0 ? `id: ${entry.to}${head}${escapeText(text)}${tail}` : encode(entry);
   }
 
   function encodeDeltas(line: LogEntry, deltas: readonly string[]): string {
@@ -137,6 +138,6 @@ export function createDeltaFrames(options: DeltaFramesOptions): DeltaFrames {
     return lead === first ? frames : frames + tail;
   }
 
-  const isTextFormat = textOnly && !numbered && lasts !== "time";
+  const isTextFormat = textOnly && lasts !== "time";
   return { encode: isTextFormat ? encodeText : encode, encodeDeltas };
 }

@@ -61,6 +61,19 @@ export function entryOfDelta(
   return { from: offset, to: offset, at, event: { ...event, delta } };
 }
 
+/** The deltas of an entry that holds several of them, each as an entry; any other entry as it is. */
+export function splitEntry(entry: LogEntry): readonly LogEntry[] {
+  const text = entry.event.delta as string;
+  let start = 0;
+  return (
+    entry.cuts?.map((end, index) => {
+      const delta = text.slice(start, end);
+      start = end;
+      return entryOfDelta(entry, index, delta);
+    }) ?? [entry]
+  );
+}
+
 /** The part of an entry that follows an offset. */
 export function cutAfter<T extends LogEntry>(entry: T & Partial<SizedEntry>, after: number): T {
   if (entry.from > after || !entry.cuts) return entry;

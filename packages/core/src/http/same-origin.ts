@@ -28,7 +28,8 @@ function refusal(what: string): AgentError {
   );
 }
 
-function isOwnPage(request: Sent): boolean {
+/** Whether a request comes from a page of the same origin, or not from a browser. */
+export function isOwnPage(request: Sent): boolean {
   const site = request.header("sec-fetch-site");
   if (site !== undefined) return site === "same-origin" || site === "none";
   const origin = request.header("origin");

@@ -1,4 +1,4 @@
-import { ulid } from "@holodeck/agui-core";
+import { isOpaqueId } from "@holodeck/agui-core";
 import { asText, isMessageId, isRecord, own } from "@holodeck/agui-core/internal";
 import type { Json, Message, RunAgentInput } from "@holodeck/agui-core";
 import { decodePlainUi } from "./decode-plain-ui.ts";
@@ -54,7 +54,8 @@ export function decodeUiClosely(body: Json, options: DecodeOptions): DecodedChat
   assertFaultless(findings);
   const input: RunAgentInput = {
     ...envelope,
-    threadId: envelope.threadId ?? ulid(),
+    // Copies of a request that names no thread are of one thread, too.
+    threadId: envelope.threadId ?? threadOf(sent) ?? options.runId,
     runId: options.runId,
     messages,
     ...(resume.length > 0 && { resume }),
@@ -65,6 +66,16 @@ export function decodeUiClosely(body: Json, options: DecodeOptions): DecodedChat
     ...(continues !== undefined && { continues }),
     ...(denied.size > 0 && { denied }),
   };
+}
+
+// Some transports send no id of the chat; what they have received before has it.
+function threadOf(sent: readonly Json[]): string | undefined {
+  for (const message of sent.toReversed()) {
+    const metadata = own(message, "role") === "assistant" && own(message, "metadata");
+    const threadId = isRecord(metadata) ? own(metadata, "threadId") : undefined;
+    if (isOpaqueId(threadId)) return threadId;
+  }
+  return undefined;
 }
 
 interface Place {

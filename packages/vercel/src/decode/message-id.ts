@@ -1,6 +1,13 @@
 import { isOpaqueId } from "@holodeck/agui-core";
 
-const form = /^[0-9A-HJKMNP-TV-Z]{26}~(.+)$/s;
+const uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const key = new RegExp(`^${uuid}$`, "i");
+const form = new RegExp(`^(?:[0-9A-HJKMNP-TV-Z]{26}|${uuid})~(.+)$`, "s");
+
+/** A UUID that a client sends with every copy of a request, so that the request starts one run. */
+export function readKey(given: string | undefined): string | undefined {
+  return given !== undefined && key.test(given) ? given.toLowerCase() : undefined;
+}
 
 /**
  * The id of a run that continues an assistant message. It contains that message's id, so that every

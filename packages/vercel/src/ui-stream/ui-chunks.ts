@@ -199,7 +199,7 @@ export class UiChunks {
       if (typeof toolCallId === "string" && this.#parts.hasCall(toolCallId)) {
         // An answer that never came would leave the client with half a call.
         this.#parts.endCall(toolCallId);
-        if (this.#isSix && isApproval(interrupt)) {
+        if (this.#options.sdkVersion !== 5 && isApproval(interrupt)) {
           this.#frames.write({ type: "tool-approval-request", approvalId, toolCallId });
         }
       }

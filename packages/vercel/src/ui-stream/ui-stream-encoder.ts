@@ -8,10 +8,10 @@ import { UiChunks } from "./ui-chunks.ts";
 /** Whom the stream is for, and what it continues. */
 export interface UiStreamEncoderOptions {
   /**
-   * The AI SDK that reads it. Tool approvals and `finishReason` need 6.
-   * @default 5
+   * The AI SDK that reads it: from 6 on there is `finishReason`, and with 5 no tool approvals. By default it is what
+   * 5.0.0 can read, and tool approvals in runs that ask for one.
    */
-  sdkVersion?: 5 | 6 | 7;
+  sdkVersion?: 5 | 6 | 7 | undefined;
   /** Id of the assistant message that this run continues. */
   continues?: string | undefined;
   /** Ids of the messages and tool calls which that message holds already. */
@@ -33,7 +33,8 @@ export interface UiStreamEncoderOptions {
 }
 
 /**
- * The UI message stream of AI SDK 5 to 7. By default it sends only what 5.0.0 can read.
+ * The UI message stream of AI SDK 5 to 7. By default it sends only what 5.0.0 can read, and tool approvals. The last
+ * frame of each entry has its offset as `id`.
  *
  * @example
  * ```ts
@@ -45,8 +46,8 @@ export function uiStreamEncoder(options: UiStreamEncoderOptions = {}): Encoder {
   /** The message whose part is open in the client. */
   let shownId: unknown;
 
-  function encode({ event, from }: LogEntry): string {
-    const frames = chunks.encode(event, from);
+  function encode({ event, from, to }: LogEntry): string {
+    const frames = withId(chunks.encode(event, from), to);
     const isShown = event.type === EventType.TEXT_MESSAGE_CONTENT && frames !== "";
     shownId = isShown ? event.messageId : undefined;
     return frames;
@@ -54,10 +55,16 @@ export function uiStreamEncoder(options: UiStreamEncoderOptions = {}): Encoder {
 
   function frame({ event: { type, messageId } }: LogEntry): DeltaFrame | undefined {
     if (type !== EventType.TEXT_MESSAGE_CONTENT || messageId !== shownId) return undefined;
-    return { head: `data: ${deltaHead("text", messageId as string)}"`, tail: '"}\n\n' };
+    return { head: `\ndata: ${deltaHead("text", messageId as string)}"`, tail: '"}\n\n' };
   }
 
-  const frames = createDeltaFrames({ frame, encode, textOnly: true, skipEmpty: true });
+  const frames = createDeltaFrames({
+    frame,
+    encode,
+    textOnly: true,
+    skipEmpty: true,
+    numbered: true,
+  });
   return {
     contentType: "text/event-stream",
     headers: vercelHeaders("x-vercel-ai-ui-message-stream", options.legacyHeaders),
@@ -66,6 +73,13 @@ export function uiStreamEncoder(options: UiStreamEncoderOptions = {}): Encoder {
     keepAlive,
     close,
   };
+}
+
+// A client that has the id has all frames of the entry. What was never logged has none.
+function withId(frames: string, offset: number): string {
+  if (frames === "" || offset <= 0) return frames;
+  const last = frames.lastIndexOf("\ndata: ") + 1;
+  return `${frames.slice(0, last)}id: ${offset}\n${frames.slice(last)}`;
 }
 
 function keepAlive(): string {
