@@ -227,7 +227,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     { path: "/agui?runId=r1&offset=-1", status: 200 },
     { path: "/agui?runId=r1&offset=x", status: 400 },
     { path: "/agui?runId=nobody", status: 404 },
-    { path: "/agui?threadId=none", status: 200 },
+    { path: "/agui?threadId=t", status: 200 },
     { path: "/agui?threadId=", status: 400 },
     { path: "/agui?threadId=none", headers: nobody, status: 401 },
   ],
