@@ -16,7 +16,10 @@ function afterwards(close: () => unknown): void {
 }
 
 /** Characters of one to four bytes: a cut inside one must not show. */
-export const answer = Array.from({ length: 300 }, (_, index) => `w${index} é 漢 🚀 `);
+export const answer: readonly string[] = Array.from(
+  { length: 300 },
+  (_, index) => `w${index} é 漢 🚀 `,
+);
 
 /** An agent that answers in pieces, one a turn of the event loop, and keeps the ids of its runs. */
 function createTalker(runs: string[], text: readonly string[] = answer): AgentLike {

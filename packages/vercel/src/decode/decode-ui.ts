@@ -70,7 +70,8 @@ export function decodeUiClosely(body: Json, options: DecodeOptions): DecodedChat
 
 // Some transports send no id of the chat; what they have received before has it.
 function threadOf(sent: readonly Json[]): string | undefined {
-  for (const message of sent.toReversed()) {
+  for (let index = sent.length - 1; index >= 0; index--) {
+    const message = sent[index]!;
     const metadata = own(message, "role") === "assistant" && own(message, "metadata");
     const threadId = isRecord(metadata) ? own(metadata, "threadId") : undefined;
     if (isOpaqueId(threadId)) return threadId;
