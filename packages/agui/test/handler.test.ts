@@ -122,7 +122,10 @@ describe("routing", () => {
     expect(refused.headers.get("allow")).toBe("POST, GET, HEAD, OPTIONS");
     expect(await problem(refused)).toMatchObject({ code: "method-not-allowed", status: 405 });
     const options = await fetch(new Request("http://test.local/agui", { method: "OPTIONS" }));
-    expect([options.status, options.headers.get("allow")]).toEqual([204, "POST, GET, HEAD, OPTIONS"]);
+    expect([options.status, options.headers.get("allow")]).toEqual([
+      204,
+      "POST, GET, HEAD, OPTIONS",
+    ]);
   });
 
   test("answers HEAD where it answers GET, without a body", async () => {
