@@ -64,7 +64,7 @@ const rooms = {
     http: ["contract", "base", "json"],
   },
   sessions: { kit: [], memory: ["kit"], sqlite: ["kit"], redis: ["kit"], postgres: ["kit"] },
-  protocol: { decode: [], encode: [] },
+  protocol: { decode: [], encode: [], tanstack: ["encode"] },
   vercel: { shared: [], decode: ["shared"], "ui-stream": ["shared"], "data-stream": ["shared"] },
   openai: { shared: [], models: ["shared"], chat: ["shared"], responses: ["shared"] },
   rest: { shared: [], rest: ["shared"], threads: ["shared"] },

@@ -1,4 +1,4 @@
-import { createFrames } from "./frames.ts";
+import { createFrameReader } from "./frame-reader.ts";
 
 type Fetch = typeof globalThis.fetch;
 
@@ -77,7 +77,7 @@ export function resumable(
     const type = first.headers.get("content-type") ?? "";
     if (!first.ok || !first.body || !type.includes("event-stream")) return first;
     let reader = first.body.getReader();
-    const frames = createFrames((id) => {
+    const frames = createFrameReader((id) => {
       tries = 0;
       headers.set("last-event-id", id);
     });
@@ -100,7 +100,7 @@ export function resumable(
           failure = error;
         }
         if (frames.isOver) return undefined;
-        if (frames.last === undefined || signal.aborted || tries >= retries) throw failure;
+        if (frames.isBeyond || signal.aborted || tries >= retries) throw failure;
         await again();
         const response = await open();
         if (response.status !== 200 || !response.body) {

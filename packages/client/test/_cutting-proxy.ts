@@ -6,6 +6,8 @@ export interface CuttingProxy {
   readonly url: string;
   /** How many connections were cut. */
   readonly cuts: () => number;
+  /** How many bytes of the server's were passed on. */
+  readonly bytes: () => number;
   close(): Promise<void>;
 }
 
@@ -20,6 +22,7 @@ export async function cuttingProxy(
   const { hostname, port } = new URL(target);
   const open = new Set<Socket>();
   let cuts = 0;
+  let passed = 0;
   const server = createServer((client) => {
     const limit = limitOf();
     const upstream = connect(Number(port), hostname);
@@ -40,6 +43,7 @@ export async function cuttingProxy(
     upstream.on("data", (bytes: Buffer) => {
       if (bytes.length < left) {
         left -= bytes.length;
+        passed += bytes.length;
         client.write(bytes);
         return;
       }
@@ -54,6 +58,7 @@ export async function cuttingProxy(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cuts: () => cuts,
+    bytes: () => passed,
     async close() {
       server.close();
       for (const socket of open) socket.destroy();

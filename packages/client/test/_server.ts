@@ -1,14 +1,16 @@
 import { serve } from "@holodeck/agui-node";
 import { createAgentHandler } from "@holodeck/agui";
 import type { AgentHandlerOptions, AgentLike, RunAgentInput } from "@holodeck/agui";
-import { afterEach, expect } from "vitest";
+import { expect } from "vitest";
 import { cuttingProxy } from "./_cutting-proxy.ts";
 import type { CuttingProxy } from "./_cutting-proxy.ts";
 
 const closers: (() => unknown)[] = [];
-afterEach(async () => {
+
+/** Ends what a test has started. For `afterEach`. */
+export async function endAll(): Promise<void> {
   for (const close of closers.splice(0).toReversed()) await close();
-});
+}
 
 /** Runs a function after the test. */
 function afterwards(close: () => unknown): void {

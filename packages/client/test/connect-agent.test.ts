@@ -1,9 +1,11 @@
 import { HttpAgent } from "@ag-ui/client";
 import { HttpAgent as HttpAgent0 } from "ag-ui-client-0";
 import type { AgentLike } from "@holodeck/agui";
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { connectAgent, resumable } from "../src/index.ts";
-import { answer, start, watchRejections } from "./_server.ts";
+import { answer, endAll, start, watchRejections } from "./_server.ts";
+
+afterEach(endAll);
 
 beforeEach(watchRejections);
 

@@ -1,8 +1,10 @@
 import { HttpAgent } from "@ag-ui/client";
 import { ChatClient, fetchServerSentEvents } from "@tanstack/ai-client";
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { resumable } from "../src/index.ts";
-import { answer, start, watchRejections } from "./_server.ts";
+import { answer, endAll, start, watchRejections } from "./_server.ts";
+
+afterEach(endAll);
 
 beforeEach(watchRejections);
 

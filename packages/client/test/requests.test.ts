@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { resumable } from "../src/index.ts";
-import { watchRejections } from "./_server.ts";
+import { endAll, watchRejections } from "./_server.ts";
+
+afterEach(endAll);
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -56,6 +58,12 @@ describe("resumable", () => {
       { url: "/agui", headers: { authorization: "Bearer x" } },
       { url: "/agui", headers: { authorization: "Bearer x", "last-event-id": "1" } },
     ]);
+  });
+
+  test("begins again when the connection is lost before the first event", async () => {
+    const { fetch, asked } = scripted(events("", lost), events("id: 1\nda", lost), events(last));
+    expect(await (await resumable(fetch, quick)("/agui", run)).text()).toBe(last);
+    expect(asked.map(({ headers }) => headers["last-event-id"])).toEqual([undefined, "0", "0"]);
   });
 
   test("treats an end without a terminal event as a cut", async () => {

@@ -3,10 +3,12 @@ import { HttpAgent as HttpAgent0 } from "ag-ui-client-0";
 import { DefaultChatTransport as Transport5, readUIMessageStream as read5 } from "ai-5";
 import { DefaultChatTransport as Transport6, readUIMessageStream as read6 } from "ai-6";
 import { DefaultChatTransport as Transport7, readUIMessageStream as read7 } from "ai-7";
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { resumable } from "../src/index.ts";
 import type { ResumableOptions } from "../src/index.ts";
-import { answer, start, watchRejections } from "./_server.ts";
+import { answer, endAll, start, watchRejections } from "./_server.ts";
+
+afterEach(endAll);
 
 beforeEach(watchRejections);
 

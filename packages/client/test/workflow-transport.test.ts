@@ -4,7 +4,9 @@ import type { AgentLike } from "@holodeck/agui";
 import { AbstractChat as Chat6 } from "ai-6";
 import { AbstractChat as Chat7 } from "ai-7";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { answer, start, watchRejections } from "./_server.ts";
+import { answer, endAll, start, watchRejections } from "./_server.ts";
+
+afterEach(endAll);
 
 beforeEach(() => {
   watchRejections();

@@ -1,13 +1,13 @@
 import { AgentError } from "@holodeck/agui-core";
 import type { Call, ProtocolHost, Reply } from "@holodeck/agui-core";
-import { aguiSseEncoder, connectThread } from "@holodeck/agui-protocol";
+import { aguiSseEncoder, showThread } from "@holodeck/agui-protocol";
 import { checkBody } from "./bodies.ts";
 
 /** Shows a client its thread: what is past as snapshots, and what is running live. */
 export async function connect(call: Call, host: ProtocolHost): Promise<Reply> {
   assertAgentExists(host, call.params.agentId);
   const { threadId, protocolVersion } = await checkBody("connect", inCamelCase(call.body));
-  return connectThread(call, { host, threadId, encoder: aguiSseEncoder({ protocolVersion }) });
+  return showThread(call, { host, threadId, encoder: aguiSseEncoder({ protocolVersion }) });
 }
 
 // Both spellings of the envelope are understood, as in the input of a run.

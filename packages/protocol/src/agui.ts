@@ -1,5 +1,5 @@
 import { AgentError, isOpaqueId, PROTOCOL_VERSION } from "@holodeck/agui-core";
-import { assertOptions, describeValue, idHeader } from "@holodeck/agui-core/internal";
+import { assertOptions, describeValue, idHeader, isRecord } from "@holodeck/agui-core/internal";
 import type {
   Awaitable,
   Call,
@@ -9,7 +9,7 @@ import type {
   Reply,
   Route,
 } from "@holodeck/agui-core";
-import { connectThread } from "./connect-thread.ts";
+import { showThread } from "./show-thread.ts";
 import { decodePlainInput } from "./decode/decode-plain-input.ts";
 import { decodeClosely } from "./decode/decode-run-input.ts";
 import { infoRoute } from "./info-route.ts";
@@ -17,6 +17,8 @@ import { negotiate } from "./encode/negotiate.ts";
 import { describeAttach, describeConnect, describeRun, describeStop } from "./operations.ts";
 import { loadProtoEncoder, protoMediaType } from "./encode/proto-encoder.ts";
 import { aguiSseEncoder } from "./encode/sse-encoder.ts";
+import { hydrate } from "./tanstack/hydrate.ts";
+import { readTanstackPlace, tanstackEncoder } from "./tanstack/tanstack-encoder.ts";
 import type { AguiSseEncoderOptions, WireCase } from "./encode/sse-encoder.ts";
 
 /** Where AG-UI is served. */
@@ -119,16 +121,28 @@ function routesAt(path: string, served: Served): Route[] {
 }
 
 async function run(call: Call, { host, wireCase }: Served): Promise<Reply> {
+  const namesRun = call.header("x-run-id") !== undefined;
+  const body = namesRun ? withoutData(call.body) : call.body;
   const { input, agentId, protocolVersion, warnings } =
-    decodePlainInput(call.body, host.limits) ?? (await decodeClosely(call.body, host.limits));
+    decodePlainInput(body, host.limits) ?? (await decodeClosely(body, host.limits));
   if (warnings.length > 0) {
     host.logger.warn({ requestId: call.requestId, warnings }, "Parts of the input were ignored.");
   }
   // Before the run starts: afterwards a plain response is impossible.
-  const chosen = chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
+  const isTanstack = namesRun && protocolVersion === undefined;
+  const chosen = isTanstack
+    ? tanstackEncoder(readTanstackPlace(call.header("last-event-id")))
+    : chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
   const encoder = chosen instanceof Promise ? await chosen : chosen;
   const active = await host.start(call, { agentId, input, protocolVersion });
   return active.stream(encoder, "start");
+}
+
+// TanStack AI sends a copy of its `forwardedProps` under this name.
+function withoutData(body: unknown): unknown {
+  if (!isRecord(body)) return body;
+  const { data: _, ...rest } = body;
+  return rest;
 }
 
 /** A run by its id, or the thread with the run that is active there. */
@@ -144,13 +158,15 @@ async function connect(call: Call, served: Served): Promise<Reply> {
   if (!isOpaqueId(threadId)) {
     throw new AgentError("invalid-request", "threadId must be 1 to 256 visible characters.");
   }
+  const accept = call.header("accept") ?? "";
+  if (accept.startsWith("application/json")) return hydrate(call, { host, threadId });
   const protocolVersion = call.query.get("protocolVersion") ?? undefined;
   const encoder = await chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
   const last = call.header("last-event-id");
   if (last) return attach(call, served, readNamed(last));
   const running = await host.attach(call, { threadId });
   if (running) return running.stream(withRunId(encoder, running.record.runId), "join");
-  return connectThread(call, { host, threadId, encoder });
+  return showThread(call, { host, threadId, encoder });
 }
 
 async function attach(
@@ -168,7 +184,10 @@ async function attach(
   }
   // A client that re-attaches need not send its version: the request that started the run did.
   const protocolVersion = call.query.get("protocolVersion") ?? record.protocolVersion;
-  const encoder = await chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
+  const isTanstack = protocolVersion === undefined && call.query.get("offset") === "-1";
+  const encoder = isTanstack
+    ? tanstackEncoder(readTanstackPlace(call.header("last-event-id")))
+    : await chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
   const chosen = place.isNamed ? withRunId(encoder, runId) : encoder;
   return active.stream(chosen, offset ?? "join", idHeader("x-run-id", record.runId));
 }
@@ -220,7 +239,7 @@ function readOffset(call: Call): number | undefined {
   if (given === "") return undefined;
   // From the start, in the words of TanStack AI.
   if (given === "-1") return 0;
-  if (/^\d{1,15}$/.test(given)) return Number(given);
+  if (/^\d{1,15}(?:\.\d{1,3})?$/.test(given)) return Math.floor(Number(given));
   throw new AgentError(
     "invalid-request",
     `An offset must be a whole number, as in \`id:\`, not ${JSON.stringify(given.slice(0, 40))}.`,

@@ -1,6 +1,6 @@
 export { agui } from "./agui.ts";
 export type { AguiOptions } from "./agui.ts";
-export { connectThread, threadEvents } from "./connect-thread.ts";
+export { showThread, threadEvents } from "./show-thread.ts";
 export { decodeRunInput } from "./decode/decode-run-input.ts";
 export type { DecodedRunInput } from "./decode/decode-run-input.ts";
 export { downgrade } from "./encode/downgrade.ts";

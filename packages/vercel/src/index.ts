@@ -13,4 +13,4 @@ export type { EventStream, ToVercelResponseOptions } from "./to-vercel-response.
 export { uiStreamEncoder } from "./ui-stream/ui-stream-encoder.ts";
 export type { UiStreamEncoderOptions } from "./ui-stream/ui-stream-encoder.ts";
 export { vercel } from "./vercel.ts";
-export type { VercelOptions } from "./mounted.ts";
+export type { VercelOptions } from "./mounted-chat.ts";

@@ -2,13 +2,13 @@ import { AgentError, isAgentError } from "@holodeck/agui-core";
 import type { ActiveRun, Call, Encoder, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { continuedBy } from "./decode/message-id.ts";
 import { heldBefore, heldIds } from "./decode/thread.ts";
-import { describeFailure, versionOf, workflowRun } from "./mounted.ts";
-import type { Mounted } from "./mounted.ts";
+import { describeFailure, versionOf, workflowRun } from "./mounted-chat.ts";
+import type { MountedChat } from "./mounted-chat.ts";
 import { createStreamEncoder } from "./stream-encoder.ts";
 import type { StreamFormat } from "./stream-encoder.ts";
 import { countChunks, fromIndex } from "./ui-stream/from-index.ts";
 
-interface Wanted extends Mounted {
+interface Wanted extends MountedChat {
   readonly wire: StreamFormat;
 }
 

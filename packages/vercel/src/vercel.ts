@@ -8,8 +8,8 @@ import { readKey, toRunId } from "./decode/message-id.ts";
 import { chatOperation, resumeOperation, stopOperation } from "./operations.ts";
 import { assertStreamOptions, createStreamEncoder, streamOptionNames } from "./stream-encoder.ts";
 import { heldIds, withThread } from "./decode/thread.ts";
-import { describeFailure, versionOf, workflowRun } from "./mounted.ts";
-import type { Mounted, VercelOptions, VercelSettings } from "./mounted.ts";
+import { describeFailure, versionOf, workflowRun } from "./mounted-chat.ts";
+import type { MountedChat, VercelOptions, VercelSettings } from "./mounted-chat.ts";
 import { resume } from "./resume.ts";
 
 /**
@@ -50,7 +50,7 @@ function readOptions(options: VercelOptions): VercelSettings {
   return { ...rest, paths };
 }
 
-function routesAt(path: string, mounted: Mounted): Route[] {
+function routesAt(path: string, mounted: MountedChat): Route[] {
   const base = path.replace(/\/$/, "");
   return [
     {
@@ -85,7 +85,7 @@ function routesAt(path: string, mounted: Mounted): Route[] {
   ];
 }
 
-async function chat(call: Call, mounted: Mounted): Promise<Reply> {
+async function chat(call: Call, mounted: MountedChat): Promise<Reply> {
   const { host, mode, legacyHeaders } = mounted;
   const body = readBody(call.body);
   const id = readKey(call.header("idempotency-key")) ?? ulid();
@@ -127,7 +127,7 @@ async function chat(call: Call, mounted: Mounted): Promise<Reply> {
 }
 
 // A prompt looks the same in every version; the configured version decides.
-function isNewCompletion(body: Json, call: Call, { sdkVersion }: Mounted): boolean {
+function isNewCompletion(body: Json, call: Call, { sdkVersion }: MountedChat): boolean {
   return isCompletion(body) && (sdkVersion !== undefined || call.query.has("sdkVersion"));
 }
 
@@ -144,7 +144,7 @@ function readBody(body: unknown): Json {
   );
 }
 
-async function stop(call: Call, { host }: Mounted): Promise<Reply> {
+async function stop(call: Call, { host }: MountedChat): Promise<Reply> {
   const { id: threadId = "" } = call.params;
   const stopped = await host.send(call, { threadId }, { type: "stop" });
   return { status: stopped ? 202 : 200, body: { id: threadId, stopped } };

@@ -53,7 +53,8 @@ function resumed(active: ActiveRun, after: number): ActiveRun {
 function offsetOf(call: Call): number | undefined {
   const given = call.header("last-event-id");
   if (given === undefined || given === "") return undefined;
-  if (/^\d{1,15}$/.test(given)) return Number(given);
+  // A part of what follows the offset is the encoder's to know.
+  if (/^\d{1,15}(?:\.\d{1,3})?$/.test(given)) return Math.floor(Number(given));
   throw new AgentError(
     "invalid-request",
     `Last-Event-ID must be a whole number, as in \`id:\`, not ${JSON.stringify(given.slice(0, 40))}.`,

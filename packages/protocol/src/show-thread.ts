@@ -7,10 +7,10 @@ import type { BaseEvent, Call, Encoder, ProtocolHost, Reply, Session } from "@ho
  *
  * @example
  * ```ts
- * return connectThread(call, { host, threadId, encoder: aguiSseEncoder() });
+ * return showThread(call, { host, threadId, encoder: aguiSseEncoder() });
  * ```
  */
-export async function connectThread(
+export async function showThread(
   call: Call,
   { host, threadId, encoder }: { host: ProtocolHost; threadId: string; encoder: Encoder },
 ): Promise<Reply> {

@@ -31,18 +31,18 @@ export interface VercelSettings extends Omit<VercelOptions, "path"> {
 }
 
 /** What every route needs to know. */
-export interface Mounted extends VercelSettings {
+export interface MountedChat extends VercelSettings {
   readonly host: ProtocolHost;
 }
 
 /** The AI SDK that a client has named, or that the server expects. */
-export function versionOf(call: Call, { sdkVersion }: Mounted): 5 | 6 | 7 | undefined {
+export function versionOf(call: Call, { sdkVersion }: MountedChat): 5 | 6 | 7 | undefined {
   const asked = Number(call.query.get("sdkVersion"));
   return asked === 5 || asked === 6 || asked === 7 ? asked : sdkVersion;
 }
 
 /** The text that a client receives for a failed run. */
-export function describeFailure(failure: StreamFailure, { host, onError }: Mounted): string {
+export function describeFailure(failure: StreamFailure, { host, onError }: MountedChat): string {
   if (onError) return wordsOf(onError, failure, host.logger);
   return host.debug ? failure.message : maskedFailure;
 }

@@ -1,9 +1,11 @@
 import { createParser } from "eventsource-parser";
 
 /** What a stream of server-sent events has brought. */
-export interface Frames {
+export interface FrameReader {
   /** The id of the last frame that has one. */
   last: string | undefined;
+  /** Whether something has come that cannot be asked for again. */
+  isBeyond: boolean;
   /** Whether the run, or the message, is complete. */
   isOver: boolean;
   /** Reads what came over a new connection. */
@@ -16,11 +18,12 @@ export interface Frames {
  * Reads frames. A server may write several for one entry of its log, and give an id to the last of them only: the
  * others are held until that one has come, so that none is passed on twice after a cut between them.
  */
-export function createFrames(onId: (id: string) => void): Frames {
+export function createFrameReader(onId: (id: string) => void): FrameReader {
   let ready = "";
   let held = "";
-  const frames: Frames = {
+  const frames: FrameReader = {
     last: undefined,
+    isBeyond: false,
     isOver: false,
     connected() {
       held = "";
@@ -29,6 +32,7 @@ export function createFrames(onId: (id: string) => void): Frames {
         onEvent({ id, event, data }) {
           held += toFrame(id, event, data);
           if (id !== undefined) onId((frames.last = id));
+          frames.isBeyond = frames.last === undefined;
           frames.isOver ||= isEnd(data);
           if (id === undefined && frames.last !== undefined && !frames.isOver) return;
           ready += held;
