@@ -81,9 +81,19 @@ export function isApproved(answer: InterruptAnswer): boolean {
 
 // Only a clear yes is one.
 function judge({ status, payload }: InterruptAnswer): Pick<Verdict, "isApproved" | "reason"> {
-  const { approved, reason } = (payload ?? {}) as { approved?: unknown; reason?: unknown };
+  const { approved, reason } = (toValue(payload) ?? {}) as { approved?: unknown; reason?: unknown };
   return {
     isApproved: status === "resolved" && approved === true,
     reason: typeof reason === "string" && reason !== "" ? reason.slice(0, 500) : undefined,
   };
+}
+
+// CopilotKit's `useLangGraphInterrupt` answers with a text, so its users send JSON.
+function toValue(payload: unknown): unknown {
+  if (typeof payload !== "string") return payload;
+  try {
+    return JSON.parse(payload) as unknown;
+  } catch {
+    return undefined;
+  }
 }

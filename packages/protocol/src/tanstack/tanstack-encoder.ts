@@ -21,7 +21,7 @@ export function readTanstackPlace(id: string | undefined): TanstackPlace {
 
 /**
  * AG-UI as TanStack AI reads it. Its tools run in the page when a custom event asks for it, which is sent before the end
- * of the run; its interrupts have metadata of their own. A client that has lost the end of the connection, and not of the
+ * of the run; its interrupts need further metadata. A client that has lost the end of the connection, and not of the
  * run, receives the end again, since it takes a response without one for a failure.
  */
 export function tanstackEncoder(place: TanstackPlace): Encoder {
