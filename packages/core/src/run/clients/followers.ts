@@ -1,6 +1,6 @@
 import type { BaseEvent } from "@ag-ui/core";
+import { toShareOwner } from "../../base/byte-budget.ts";
 import type { ByteBudget } from "../../base/byte-budget.ts";
-import { toShareOwner } from "../../base/share-owner.ts";
 import { dateOf } from "../../base/time/clock.ts";
 import { SafeLogger } from "../../base/logger.ts";
 import type { Logger, RunContext } from "../../contract/context.ts";
