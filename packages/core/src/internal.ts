@@ -44,7 +44,7 @@ export type { FoldedRun } from "./view/fold-run.ts";
 export { createRunView } from "./view/run-view.ts";
 export type { RunView, RunViewStart } from "./view/run-view.ts";
 export { stripMount } from "./http/mount-path.ts";
-export { isHttp2Request, socketBefore, whenNext } from "./http/turns.ts";
+export { socketBefore, whenNext } from "./http/turns.ts";
 export type { QueuedResponse } from "./http/turns.ts";
 export { queryOf } from "./http/url-parts.ts";
 export { essenceOf, typeOfUpload } from "./http/upload/mime-types.ts";

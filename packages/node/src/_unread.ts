@@ -1,4 +1,3 @@
-import { isHttp2Request } from "@holodeck/agui-core/internal";
 import type { Http2ServerResponse } from "node:http2";
 import type { NodeRequest, NodeResponse } from "./types.ts";
 
@@ -6,8 +5,13 @@ import type { NodeRequest, NodeResponse } from "./types.ts";
 const lingerMs = 5_000;
 const shortBody = 64 * 1024;
 
+/**
+ * Determined by the request: some middleware sets a `stream` on responses of HTTP/1.1. Its version alone is only a
+ * claim: Node's parser of HTTP/1.1 accepts a request line that ends with `HTTP/2.0`.
+ */
 export function isHttp2(res: NodeResponse): res is Http2ServerResponse {
-  return isHttp2Request(res.req);
+  const { req } = res;
+  return (req?.httpVersionMajor ?? 1) >= 2 && "authority" in req;
 }
 
 /**

@@ -37,7 +37,8 @@ export function toNodeHandler(
   const { describe, onError } = options;
 
   return (req, res, next) => {
-    const socket = socketBefore(res);
+    // A response that has its socket is the next of its connection, as nearly all are.
+    const socket = res.socket ? undefined : socketBefore(res);
     if (socket) whenNext(res, socket, { answer: () => answer(req, res, next) });
     else answer(req, res, next);
   };

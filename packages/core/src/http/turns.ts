@@ -24,11 +24,8 @@ interface Line {
 
 const lines = new WeakMap<object, Line>();
 
-/**
- * Determined by the request: some middleware sets a `stream` on responses of HTTP/1.1. Its version alone is only a
- * claim: Node's parser of HTTP/1.1 accepts a request line that ends with `HTTP/2.0`.
- */
-export function isHttp2Request(req: QueuedResponse["req"]): boolean {
+// The version alone is only a claim: Node's parser of HTTP/1.1 accepts a request line that ends with `HTTP/2.0`.
+function isHttp2({ req }: QueuedResponse): boolean {
   return req !== undefined && (req.httpVersionMajor ?? 1) >= 2 && "authority" in req;
 }
 
@@ -37,7 +34,7 @@ export function isHttp2Request(req: QueuedResponse["req"]): boolean {
  * responses it has not received. Node calls listeners for all of them, and keeps the responses that were made too early.
  */
 export function socketBefore(response: QueuedResponse): QueueSocket | undefined {
-  if (isHttp2Request(response.req) || response.socket) return undefined;
+  if (response.socket || isHttp2(response)) return undefined;
   const socket = response.req?.socket as (QueueSocket & { _httpMessage?: unknown }) | undefined;
   // Set by Node while a response has the socket; requests that tests make up do not have it.
   return socket?._httpMessage && !socket.destroyed ? socket : undefined;

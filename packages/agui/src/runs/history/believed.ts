@@ -50,6 +50,8 @@ export function withoutForged(
   { messages, claimed }: Session,
   serverTools: ReadonlySet<string>,
 ): readonly Message[] {
+  // As a rule nothing is claimed.
+  if (!claimed?.length) return messages;
   return withoutClaims(messages, { claimed: new Set(claimed), serverTools });
 }
 

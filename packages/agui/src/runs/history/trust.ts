@@ -79,7 +79,7 @@ export function prepareInput(
       session.pending.length === 0
         ? session.pending
         : session.pending.filter((one) => !isAnswered(one, input, messages)),
-    answers: toAnswers(session.pending, input.resume),
+    answers: input.resume?.length ? toAnswers(session.pending, input.resume) : noAnswers,
     dropped,
   };
 }
@@ -122,6 +122,7 @@ function isAnswered(
 }
 
 const nothing: readonly string[] = Object.freeze([]);
+const noAnswers: readonly InterruptAnswer[] = Object.freeze([]);
 const noClaims: ReadonlySet<string> = new Set();
 
 // Only messages of the user: there is nothing to verify.
