@@ -13,7 +13,7 @@ export { createHandleSet } from "./base/handle-set.ts";
 export type { HandleSet } from "./base/handle-set.ts";
 export { answeredIn, callsIn } from "./base/calls-in.ts";
 export { describeCall, withCalls, withoutClaims } from "./tools/claims.ts";
-export { ToolQuestion } from "./tools/question.ts";
+export { ToolQuestion } from "./tools/approval.ts";
 export { runOfClientCall } from "./tools/client-tools.ts";
 export type {
   ClientToolCall,

@@ -78,7 +78,7 @@ test("shows progress as one activity", async () => {
 async function ask(tools: ServerTool[], elsewhere: ServerTool[]) {
   const agent: AgentFunction = async (input, { callTool }) => {
     const last = input.messages.at(-1);
-    if (last?.role === "tool") return last.content as string;
+    if (last?.role === "tool") return last.content;
     return String(await callTool("order", { dish: "pizza" }));
   };
   const settings = { logger: silentLogger, strict: true };

@@ -1,5 +1,5 @@
 import { AgentError, isAgentError, isHalted } from "../contract/errors.ts";
-import { questionOf } from "./question.ts";
+import { questionOf } from "./approval.ts";
 
 /** Why a call cannot be made at all: no such tool, or arguments that are not JSON. */
 export function findCallFault(
