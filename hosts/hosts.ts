@@ -171,6 +171,6 @@ function overTls(): Host {
 
 /** The service does not report that a client has left. */
 function lambdaLimits(): Record<string, string> {
-  const reason = "a function is not told that its client has left";
+  const reason = "a function does not learn that its client has left";
   return { disconnect: reason, "after a disconnect": reason };
 }
