@@ -34,6 +34,13 @@ export const sse: Wire = {
   faults: faultsOf1,
 };
 
+/** No official client of 1.1 exists yet; the schemas of 1.0 accept what is new. */
+export const current: Wire = {
+  ...sse,
+  name: "1.1 over SSE",
+  input: { protocolVersion: "1.1" },
+};
+
 export const proto: Wire = {
   name: "1.0 over protobuf",
   isLegacy: false,

@@ -1,5 +1,5 @@
 import { transformChunks } from "@ag-ui/client";
-import { EventType } from "@holodeck/agui-core";
+import { EventType, PROTOCOL_VERSION } from "@holodeck/agui-core";
 import type { AgentLike, BaseEvent } from "@holodeck/agui-core";
 import { serve } from "@holodeck/agui-node";
 import type { Serving } from "@holodeck/agui-node";
@@ -8,10 +8,14 @@ import { from } from "rxjs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAgentHandler } from "../src/index.ts";
 import { memoryLogger } from "./_helpers.ts";
-import { ask, proto, sse } from "./_wires.ts";
+import { ask, current, proto } from "./_wires.ts";
 
 const ids = { threadId: "thread-1", runId: "run-1" };
-const started: BaseEvent = { type: EventType.RUN_STARTED, ...ids, protocolVersion: "1.0" };
+const started: BaseEvent = {
+  type: EventType.RUN_STARTED,
+  ...ids,
+  protocolVersion: PROTOCOL_VERSION,
+};
 const finished: BaseEvent = { type: EventType.RUN_FINISHED, ...ids };
 const helper: BaseEvent = {
   type: EventType.SUBAGENT_STARTED,
@@ -109,7 +113,7 @@ function answersIn({ type, toolCallId, messages }: BaseEvent): unknown[] {
   return ((messages ?? []) as { toolCallId?: string }[]).map((message) => message.toolCallId);
 }
 
-describe.for([sse, proto])("over $name", (wire) => {
+describe.for([current, proto])("over $name", (wire) => {
   let script: readonly BaseEvent[];
   let serving: Serving;
   const logger = memoryLogger();
@@ -133,7 +137,10 @@ describe.for([sse, proto])("over $name", (wire) => {
     expect(response.headers.get("content-type")).toBe(wire.contentType);
     const { events } = await wire.read(response);
     expect(logger.records).toEqual([]);
-    return events;
+    // Protobuf has the messages of 1.0, and says so; the rest is as the agent sent it.
+    const [start, ...rest] = events;
+    expect(start!.protocolVersion).toBe(wire === proto ? "1.0" : PROTOCOL_VERSION);
+    return [{ ...start!, protocolVersion: PROTOCOL_VERSION }, ...rest];
   }
 
   test("a run with every kind of event arrives as the agent sent it", async () => {

@@ -31,6 +31,7 @@ interface RunRequest {
   readonly index: number;
   readonly prompt: string;
   readonly isOld: boolean;
+  readonly version: unknown;
   readonly accept: string;
   readonly threadId: string;
   readonly runId: string;
@@ -69,6 +70,7 @@ export async function startServer(
       index: (runs += 1),
       prompt: input.messages.at(-1).content,
       isOld: input.protocolVersion === undefined,
+      version: input.protocolVersion,
       accept: request.headers.accept ?? "",
       threadId: input.threadId,
       runId: input.runId,
@@ -112,7 +114,7 @@ export function toFrame(event: WireEvent): string {
 /** A run in which everything happens once. */
 function script({ index, prompt, threadId, runId }: RunRequest): WireEvent[] {
   const id = (name: string): string => `${name}-${index}`;
-  const start = { type: "RUN_STARTED", threadId, runId, protocolVersion: "1.0" };
+  const start = { type: "RUN_STARTED", threadId, runId, protocolVersion: "1.1" };
   if (prompt === "fail") return [start, { type: "RUN_ERROR", message: "The agent failed." }];
   const call = { toolCallId: id("call") };
   const text = { messageId: id("text") };
@@ -125,6 +127,13 @@ function script({ index, prompt, threadId, runId }: RunRequest): WireEvent[] {
     { type: "REASONING_MESSAGE_START", ...thought, role: "reasoning" },
     { type: "REASONING_MESSAGE_CONTENT", ...thought, delta: "Let me see." },
     { type: "REASONING_MESSAGE_END", ...thought },
+    {
+      type: "REASONING_ENCRYPTED_VALUE",
+      subtype: "message",
+      entityId: thought.messageId,
+      encryptedValue: "eA==",
+      encryptedValueType: "model.signature",
+    },
     { type: "REASONING_END", messageId: id("span") },
     { type: "STEP_FINISHED", stepName: "think" },
     { type: "STATE_SNAPSHOT", snapshot: { count: 1 } },

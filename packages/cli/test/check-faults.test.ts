@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { startServer, toFrame } from "./_broken-server.ts";
 import type { Fault, WireEvent } from "./_broken-server.ts";
+import type { ServerResponse } from "node:http";
 import { runMain } from "./_run-main.ts";
 
 const proto = "application/vnd.ag-ui.event+proto";
@@ -218,6 +219,59 @@ const lifecycle: Planted[] = [
     seen: /"protocolVersion":"v1"/,
     fault: { events: change("RUN_STARTED", { protocolVersion: "v1" }) },
   },
+  {
+    name: "a type of an encrypted value that is no text",
+    id: "encrypted-values",
+    seen: /"encryptedValueType":7/,
+    fault: { events: change("REASONING_ENCRYPTED_VALUE", { encryptedValueType: 7 }) },
+  },
+  {
+    name: "a type without its value, in a message",
+    id: "encrypted-values",
+    seen: /"encryptedValueType":"a"/,
+    fault: {
+      events: before("RUN_FINISHED", {
+        type: "MESSAGES_SNAPSHOT",
+        messages: [{ id: "m", role: "assistant", content: "Hi", encryptedValueType: "a" }],
+      }),
+    },
+  },
+  {
+    name: "a type without its value, in a call",
+    id: "encrypted-values",
+    seen: /"encryptedValueType":"b"/,
+    fault: {
+      events: before("RUN_FINISHED", {
+        type: "MESSAGES_SNAPSHOT",
+        messages: [
+          {
+            id: "m",
+            role: "assistant",
+            toolCalls: [
+              {
+                id: "c",
+                type: "function",
+                function: { name: "find", arguments: "{}" },
+                encryptedValueType: "b",
+              },
+            ],
+          },
+        ],
+      }),
+    },
+  },
+  ...["1.0", "1.999"].map((refused) => ({
+    name: `a refusal of clients of ${refused}`,
+    id: "versions",
+    seen: /426/,
+    fault: {
+      answer: ({ version }: { version: unknown }, response: ServerResponse) => {
+        if (version !== refused) return false;
+        response.writeHead(426).end();
+        return true;
+      },
+    },
+  })),
   {
     name: "no terminal event",
     id: "one-end",

@@ -1,4 +1,5 @@
-export { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
+export { EventType } from "@ag-ui/core";
+export { PROTOCOL_VERSION } from "./base/protocol-version.ts";
 export type { BaseEvent, Interrupt, Message, RunAgentInput, Tool } from "@ag-ui/core";
 export { assertHandler } from "./base/options.ts";
 export { systemClock } from "./base/time/clock.ts";

@@ -31,6 +31,7 @@ export type { RunContextInit } from "./agent/context.ts";
 export { answerFetch, findWaitUntil } from "./http/fetch-exchange.ts";
 export { createFetchSink } from "./http/fetch-sink.ts";
 export type { FetchSink } from "./http/fetch-sink.ts";
+export { commonVersion } from "./base/protocol-version.ts";
 export { idHeader, isMessageId, toMessageId } from "./base/ids.ts";
 export { fromBase64, sanitiseName, sizeOfBase64, toBase64 } from "./http/upload/input-file.ts";
 export { isEqualJson } from "./json/copy.ts";

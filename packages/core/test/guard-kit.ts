@@ -104,7 +104,7 @@ export const started: Record<string, unknown> = {
   type: "RUN_STARTED",
   threadId: "thread",
   runId: "run",
-  protocolVersion: "1.0",
+  protocolVersion: "1.1",
 };
 export const finished: Record<string, unknown> = {
   type: "RUN_FINISHED",

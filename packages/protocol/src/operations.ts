@@ -108,7 +108,8 @@ async function inputSchema(): Promise<Json> {
   return {
     ...schema,
     title: "RunAgentInput",
-    description: "AG-UI 1.0; 0.0.x and snake_case are accepted too. Missing ids are generated.",
+    description:
+      "AG-UI 1.1; 1.0, 0.0.x and snake_case are accepted too. Missing ids are generated.",
     properties: {
       agentId: { type: "string", description: "Which agent answers; by default the first." },
       ...properties,

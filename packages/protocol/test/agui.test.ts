@@ -88,7 +88,7 @@ describe("agui", () => {
 
   test("describes for discovery what it can do", () => {
     const { host } = fakeHost();
-    const facts = { protocolVersion: "1.0", transports: ["sse", "protobuf"] };
+    const facts = { protocolVersion: "1.1", transports: ["sse", "protobuf"] };
     expect(agui().describe?.(host)).toEqual({
       capabilities: { transport: { streaming: true, httpBinary: true, resumable: true } },
       protocols: { agui: { path: "/agui", ...facts } },

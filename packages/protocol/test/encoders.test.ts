@@ -5,6 +5,10 @@ import type { Chunk } from "@holodeck/agui-core";
 
 await loadProtoEncoder();
 
+testEncoder("AG-UI 1.1 over SSE", () => aguiSseEncoder({ protocolVersion: "1.1" }), {
+  parse: readFrame,
+});
+
 testEncoder("AG-UI 1.0 over SSE", () => aguiSseEncoder({ protocolVersion: "1.0" }), {
   parse: readFrame,
 });

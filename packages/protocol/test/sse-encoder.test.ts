@@ -57,8 +57,9 @@ describe("the SSE encoder", () => {
 
   test("shares bytes only between clients of one age", () => {
     expect(encoder.key).toBe("agui-sse-1.0");
-    expect(aguiSseEncoder({ protocolVersion: "1.7" }).key).toBe(encoder.key);
-    expect(aguiSseEncoder({ protocolVersion: "next" }).key).toBe(encoder.key);
+    for (const protocolVersion of ["1.1", "1.7", "2.0", "next"]) {
+      expect(aguiSseEncoder({ protocolVersion }).key).toBe("agui-sse-1.1");
+    }
     expect(aguiSseEncoder().key).toBe("agui-sse-0");
   });
 

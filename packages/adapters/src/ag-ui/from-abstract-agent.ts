@@ -1,5 +1,9 @@
-import { PROTOCOL_VERSION } from "@holodeck/agui-core";
-import { assertOptions, describeValue, isReturned } from "@holodeck/agui-core/internal";
+import {
+  assertOptions,
+  commonVersion,
+  describeValue,
+  isReturned,
+} from "@holodeck/agui-core/internal";
 import type {
   AgentEvent,
   AgentObject,
@@ -102,7 +106,7 @@ function runOnce(
 function versionOf({ maxProtocolVersion }: OwnAgent): { protocolVersion?: string } {
   const isNew =
     typeof maxProtocolVersion === "string" && Number.parseFloat(maxProtocolVersion) >= 1;
-  return isNew ? { protocolVersion: PROTOCOL_VERSION } : {};
+  return isNew ? { protocolVersion: commonVersion(maxProtocolVersion) } : {};
 }
 
 // Activities are for people to see; the client does not send them either.

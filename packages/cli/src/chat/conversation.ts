@@ -1,6 +1,5 @@
-import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
 import type { BaseEvent, Interrupt, Message, ResumeEntry, RunAgentInput, Tool } from "@ag-ui/core";
-import { createGuard, createReducer, ulid } from "@holodeck/agui-core";
+import { createGuard, createReducer, EventType, PROTOCOL_VERSION, ulid } from "@holodeck/agui-core";
 import { createStateTracker } from "@holodeck/agui-core/internal";
 
 /** What is asked for next. */

@@ -5,7 +5,7 @@ import type { ExaminedRun } from "./examine-run.ts";
 import { describeAnswer, protoType, sseType, mediaTypeOf } from "./probes.ts";
 import type { Probe } from "./probes.ts";
 import { findProtoFault } from "./read/read-proto.ts";
-import { createOldRunInput, createRunInput } from "./read/run-input.ts";
+import { createOldRunInput, createRunInput, createRunInputOf } from "./read/run-input.ts";
 import type { RunInput } from "./read/run-input.ts";
 
 /** Asks for runs in every way that is allowed. False when there is nothing to ask any further. */
@@ -33,6 +33,7 @@ export async function checkRuns(probe: Probe): Promise<boolean> {
   }
   if (examined) await checkSecondRun(probe, input, examined);
   await checkOldClient(probe, prompt);
+  await checkVersions(probe, prompt);
   await checkAcceptAny(probe, prompt);
   await checkProto(probe, prompt);
   return true;
@@ -70,6 +71,16 @@ async function checkOldClient(probe: Probe, prompt: string): Promise<void> {
   const { answer, examined } = await probe.run(createOldRunInput(prompt), name);
   probe.findings.show("old-clients");
   if (!examined) probe.findings.break("old-clients", describeAnswer(answer), name);
+}
+
+// The oldest of the line, and one that is newer than any server.
+async function checkVersions(probe: Probe, prompt: string): Promise<void> {
+  for (const version of ["1.0", "1.999"]) {
+    const name = `the run with protocolVersion ${version}`;
+    const { answer, examined } = await probe.run(createRunInputOf(version, prompt), name);
+    probe.findings.show("versions");
+    if (!examined) probe.findings.break("versions", describeAnswer(answer), name);
+  }
 }
 
 // As curl --compressed and every fetch ask.

@@ -6,6 +6,7 @@ import type { CheckId } from "./report/catalogue.ts";
 import { createChunks } from "./rules/chunks.ts";
 import { createDocuments } from "./read/documents.ts";
 import type { Findings } from "./report/findings.ts";
+import { checkEncryptedValues } from "./rules/encrypted-values.ts";
 import { findLeak } from "./rules/leaks.ts";
 import { createRunOrder } from "./rules/run-order.ts";
 import { createMessageIds } from "./rules/message-ids.ts";
@@ -102,6 +103,7 @@ function examineEvents(
     const chunk = chunks.take(read) ?? undefined;
     tools.take(read, chunk);
     documents.take(read);
+    checkEncryptedValues(read, report);
     ids.take(read, chunk);
     if (input.protocolVersion === undefined) checkForOldClient(read, report);
     if (read.event.type === EventType.RUN_ERROR) examineError(read, report, path);

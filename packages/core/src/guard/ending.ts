@@ -1,6 +1,7 @@
-import { aggregateTokenUsage, EventType, PROTOCOL_VERSION } from "@ag-ui/core";
+import { aggregateTokenUsage, EventType } from "@ag-ui/core";
 import type { Interrupt, TokenUsage } from "@ag-ui/core";
 import type { LooseEvent } from "./shapes.ts";
+import { commonVersion, PROTOCOL_VERSION } from "../base/protocol-version.ts";
 import { notJson, toJson } from "../json/to-json.ts";
 import { interrupts as checkInterrupts, usage as checkUsage } from "./payloads.ts";
 import type { Repairer } from "./repairs.ts";
@@ -44,10 +45,11 @@ export function runStarted(run: NamedRun, parentRunId: string | undefined): Loos
 /** The agent's own RUN_STARTED: under the ids of this run, and without the input, which only the agent may see. */
 export function adoptStart(event: LooseEvent, run: NamedRun): LooseEvent {
   const own = withRunIds(event, run);
-  if (own.input === undefined && own.protocolVersion !== undefined) return own;
+  // What the guard sends is never newer than this library.
+  const protocolVersion = commonVersion(own.protocolVersion);
+  if (own.input === undefined && own.protocolVersion === protocolVersion) return own;
   const { input: _, ...rest } = own;
-  rest.protocolVersion ??= PROTOCOL_VERSION;
-  return rest;
+  return { ...rest, protocolVersion };
 }
 
 /** The agent's own RUN_FINISHED, with what it lacks. */

@@ -72,6 +72,9 @@ export const toolContent: Check = (value, repairer) => {
   return JSON.stringify(data);
 };
 
+/** What kind of value an `encryptedValue` is, in words of the agent. */
+export const encryptedValueType: Field = optional("encryptedValueType", text);
+
 const emptyText = (): string => "";
 const content = required("content", text, emptyText);
 const contentOrParts = required(
@@ -80,12 +83,28 @@ const contentOrParts = required(
   emptyText,
 );
 
-const toolCall = object(
-  required("id", id),
-  required("type", oneOf("function"), () => "function"),
-  required("function", object(required("name", text), required("arguments", text, emptyText))),
-  optional("encryptedValue", text),
-  optional("metadata", record),
+const encrypted = [optional("encryptedValue", text), encryptedValueType];
+
+/** An object without the type of a value that it does not have. */
+function labelled(check: Check): Check {
+  return (value, repairer) => {
+    const checked = check(value, repairer);
+    if (!isRecord(checked) || checked.encryptedValueType === undefined) return checked;
+    if (checked.encryptedValue !== undefined) return checked;
+    repairer.repair("missing-field");
+    const { encryptedValueType: _, ...rest } = checked;
+    return rest;
+  };
+}
+
+const toolCall = labelled(
+  object(
+    required("id", id),
+    required("type", oneOf("function"), () => "function"),
+    required("function", object(required("name", text), required("arguments", text, emptyText))),
+    ...encrypted,
+    optional("metadata", record),
+  ),
 );
 
 const calls = optional("toolCalls", list(toolCall));
@@ -94,13 +113,15 @@ const calls = optional("toolCalls", list(toolCall));
 const noCalls = optional("toolCalls", () => bad);
 
 function message(...fields: readonly Field[]): Check {
-  return object(
-    required("id", id),
-    optional("subagentRunId", id),
-    optional("metadata", record),
-    optional("encryptedValue", text),
-    ...(fields.includes(calls) ? [] : [noCalls]),
-    ...fields,
+  return labelled(
+    object(
+      required("id", id),
+      optional("subagentRunId", id),
+      optional("metadata", record),
+      ...encrypted,
+      ...(fields.includes(calls) ? [] : [noCalls]),
+      ...fields,
+    ),
   );
 }
 

@@ -18,6 +18,7 @@ import { nameOfValue, notJson, toJson } from "../json/to-json.ts";
 import {
   messages,
   activityPatch,
+  encryptedValueType,
   patch,
   runOutcome,
   subagentOutcome,
@@ -148,6 +149,7 @@ const shapes: ReadonlyMap<string, Shape> = new Map(
       required("subtype", oneOf("tool-call", "message")),
       required("entityId", id),
       required("encryptedValue", text),
+      encryptedValueType,
     ),
     [EventType.SUBAGENT_STARTED]: shape(
       required("subagentRunId", id, newId),
@@ -166,7 +168,7 @@ const shapes: ReadonlyMap<string, Shape> = new Map(
   } satisfies Record<EventType, Shape>),
 );
 
-/** True for the 31 types of AG-UI 1.0; the fields still have to be checked. */
+/** True for the 31 types of AG-UI; the fields still have to be checked. */
 export function isKnown(event: Json): event is LooseEvent {
   return typeof event.type === "string" && shapes.has(event.type);
 }

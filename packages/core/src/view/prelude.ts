@@ -1,5 +1,6 @@
-import { EventType, PROTOCOL_VERSION } from "@ag-ui/core";
+import { EventType } from "@ag-ui/core";
 import type { BaseEvent, Message } from "@ag-ui/core";
+import { PROTOCOL_VERSION } from "../base/protocol-version.ts";
 import { noOffset } from "../delta/merged-entry.ts";
 import type { SizedEntry } from "../delta/merged-entry.ts";
 import { sizeOfEvent } from "../delta/event-size.ts";

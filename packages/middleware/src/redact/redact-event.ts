@@ -8,6 +8,7 @@ const structure: Structure = {
   kept: new Set([
     "activityType",
     "encryptedValue",
+    "encryptedValueType",
     "id",
     "mimeType",
     "pendingToolCallIds",

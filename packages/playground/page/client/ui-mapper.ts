@@ -19,14 +19,18 @@ export function createUiMapper(threadId: string): (chunk: Json) => BaseEvent[] {
     if (!isRecord(value)) return [];
     usage = value.usage ?? usage;
     result = value.result ?? result;
-    const encrypted = isRecord(value.agui) ? value.agui.encrypted : undefined;
+    const { encrypted, encryptedTypes: types } = isRecord(value.agui) ? value.agui : {};
     return Object.entries(isRecord(encrypted) ? encrypted : {}).map(
-      ([entityId, encryptedValue]): BaseEvent => ({
-        type: EventType.REASONING_ENCRYPTED_VALUE,
-        subtype: calls.has(entityId) ? "tool-call" : "message",
-        entityId,
-        encryptedValue,
-      }),
+      ([entityId, encryptedValue]): BaseEvent => {
+        const type = isRecord(types) ? asText(types[entityId]) : undefined;
+        return {
+          type: EventType.REASONING_ENCRYPTED_VALUE,
+          subtype: calls.has(entityId) ? "tool-call" : "message",
+          entityId,
+          encryptedValue,
+          ...(type === undefined ? {} : { encryptedValueType: type }),
+        };
+      },
     );
   }
 

@@ -3,11 +3,12 @@ import { isMessageId, isRecord, own } from "@holodeck/agui-core/internal";
 import type { Json } from "@holodeck/agui-core";
 import { fault } from "./faults.ts";
 import { normaliseContent } from "./normalise-content.ts";
-import { each, pick } from "./shape.ts";
+import { each, pick, warn } from "./shape.ts";
 import type { Notes, Shape } from "./shape.ts";
 
 const label = "messages[]: ";
-const common = ["subagentRunId", "encryptedValue", "metadata"];
+const encrypted = ["encryptedValue", "encryptedValueType"];
+const common = ["subagentRunId", ...encrypted, "metadata"];
 const textMessage: Shape = {
   label,
   snake: true,
@@ -43,7 +44,7 @@ const toolCallShape: Shape = {
   label: "messages[].toolCalls[]: ",
   snake: true,
   required: ["id", "type", "function"],
-  optional: ["encryptedValue", "metadata"],
+  optional: [...encrypted, "metadata"],
 };
 const functionShape: Shape = {
   label: "messages[].toolCalls[].function: ",
@@ -51,12 +52,12 @@ const functionShape: Shape = {
   optional: [],
 };
 
-/** One message of the input as AG-UI 1.0 writes it, with an id. */
+/** One message of the input as AG-UI writes it, with an id. */
 export function normaliseMessage(value: Json, index: number, notes: Notes): Json {
   const shape = shapes.get(own(value, "role"));
   // An unknown role is the schema's to report; the other members cannot be judged without it.
   if (shape === undefined) return value;
-  const message = pick(value, shape, notes);
+  const message = pickEncrypted(value, shape, { path: ["messages", index], notes });
   message.id ??= ulid();
   if (typeof message.id === "string" && !isMessageId(message.id)) {
     notes.faults.push(fault(["messages", index, "id"], message.id, "1 to 1024 characters"));
@@ -71,15 +72,38 @@ export function normaliseMessage(value: Json, index: number, notes: Notes): Json
   }
   if (toolCalls !== undefined) {
     const path = `messages.${index}.toolCalls`;
-    message.toolCalls = each(toolCalls, (call) => normaliseToolCall(call, notes), { path, notes });
+    const at = (call: number): Place => ({ path: ["messages", index, "toolCalls", call], notes });
+    message.toolCalls = each(toolCalls, (call, number) => normaliseToolCall(call, at(number)), {
+      path,
+      notes,
+    });
   }
   return message;
 }
 
-function normaliseToolCall(value: Json, notes: Notes): Json {
-  const call = pick(value, toolCallShape, notes);
+interface Place {
+  readonly path: readonly PropertyKey[];
+  readonly notes: Notes;
+}
+
+/** Also checks `encryptedValueType`, which AG-UI's schemas of 1.0 do not have. */
+function pickEncrypted(value: Json, shape: Shape, { path, notes }: Place): Json {
+  const picked = pick(value, shape, notes);
+  const { encryptedValueType: type } = picked;
+  if (type === undefined) return picked;
+  if (typeof type !== "string") {
+    notes.faults.push(fault([...path, "encryptedValueType"], type, "a string"));
+  } else if (picked.encryptedValue === undefined) {
+    warn(notes, `${shape.label}encryptedValueType without encryptedValue was ignored.`);
+    delete picked.encryptedValueType;
+  }
+  return picked;
+}
+
+function normaliseToolCall(value: Json, place: Place): Json {
+  const call = pickEncrypted(value, toolCallShape, place);
   if (!isRecord(call.function)) return call;
-  const target = pick(call.function, functionShape, notes);
+  const target = pick(call.function, functionShape, place.notes);
   // Some clients keep the arguments parsed; AG-UI requires the text.
   if (typeof target.arguments === "object" && target.arguments !== null) {
     target.arguments = JSON.stringify(target.arguments);

@@ -2,6 +2,7 @@ import { AgentError, EventType } from "@holodeck/agui-core";
 import { createOnce } from "@holodeck/agui-core/internal";
 import type { BaseEvent, Encoder } from "@holodeck/agui-core";
 import { loadSchemas } from "../schemas.ts";
+import { downgradeTo10 } from "./downgrade-to-1-0.ts";
 import { serialise, standIn } from "./serialise.ts";
 
 /** The media type of AG-UI's binary binding. */
@@ -37,7 +38,8 @@ export function aguiProtoEncoder(): Encoder {
     headers: { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" },
     key: "agui-proto-1.0",
     encode({ event }) {
-      const plain = toPlain(event);
+      // The codec writes the messages of 1.0, whatever the client understands.
+      const plain = toPlain(downgradeTo10(event));
       return frame(plain) ?? frame(toBare(plain)) ?? frame(standIn(event)) ?? "";
     },
     // Binary has no comments: an empty frame is an error to the client, CUSTOM would end open chunks,

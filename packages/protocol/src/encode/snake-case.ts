@@ -13,9 +13,9 @@ interface Envelope {
   readonly inside: ReadonlyMap<string, Envelope>;
 }
 
-const toolCall = envelope("encryptedValue");
+const toolCall = envelope("encryptedValue encryptedValueType");
 const message = envelope(
-  "toolCallId toolCalls activityType encryptedValue subagentRunId",
+  "toolCallId toolCalls activityType encryptedValue encryptedValueType subagentRunId",
   // Not `content`, nor the arguments of a call.
   { toolCalls: toolCall },
 );
@@ -30,7 +30,7 @@ const input = envelope("threadId runId protocolVersion parentRunId forwardedProp
 });
 const names =
   "threadId runId parentRunId protocolVersion messageId parentMessageId toolCallId toolCallName " +
-  "parentToolCallId stepName activityType entityId encryptedValue subagentRunId " +
+  "parentToolCallId stepName activityType entityId encryptedValue encryptedValueType subagentRunId " +
   "parentSubagentRunId rawEvent";
 const flat = envelope(names);
 const events: ReadonlyMap<string, Envelope> = new Map([

@@ -1,12 +1,19 @@
 import { createDeltaFrames, EventType } from "@holodeck/agui-core";
-import type { DeltaFrame, DeltaFramesOptions, Encoder, LogEntry } from "@holodeck/agui-core";
+import type {
+  BaseEvent,
+  DeltaFrame,
+  DeltaFramesOptions,
+  Encoder,
+  LogEntry,
+} from "@holodeck/agui-core";
 import { downgrade } from "./downgrade.ts";
+import { downgradeTo10, isCurrent } from "./downgrade-to-1-0.ts";
 import { serialise } from "./serialise.ts";
 import { toSnakeEvent } from "./snake-case.ts";
 
 /** Whom the frames are for. */
 export interface AguiSseEncoderOptions {
-  /** What the client sent. Absent: a client older than 1.0, which gets what it can read. */
+  /** What the client sent. An older one receives what it can read; absent: a client older than 1.0. */
   protocolVersion?: string | undefined;
   /** How the names of an event's own members are spelled; payloads stay as they are. By default camelCase. */
   wireCase?: WireCase | undefined;
@@ -28,11 +35,12 @@ const headers = { "cache-control": "no-cache, no-transform", "x-accel-buffering"
  * ```
  */
 export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
-  const isLegacy = options.protocolVersion === undefined;
+  const { protocolVersion } = options;
+  const version = protocolVersion === undefined ? "0" : isCurrent(protocolVersion) ? "1.1" : "1.0";
   const isSnake = options.wireCase === "snake";
-  const key = keyOf(isLegacy, isSnake);
+  const key = `agui-sse-${version}${isSnake ? "-snake" : ""}`;
   let format = formats.get(key);
-  if (!format) formats.set(key, (format = toFormat(isLegacy, isSnake)));
+  if (!format) formats.set(key, (format = toFormat(version, isSnake)));
   const { encode, encodeDeltas } = createDeltaFrames(format);
   return { contentType, headers, key, encode, encodeDeltas, keepAlive };
 }
@@ -40,11 +48,21 @@ export function aguiSseEncoder(options: AguiSseEncoderOptions = {}): Encoder {
 // By the key of their encoders, which share them: an open stream holds no copy.
 const formats = new Map<string, DeltaFramesOptions>();
 
-function toFormat(isLegacy: boolean, isSnake: boolean): DeltaFramesOptions {
+/** What clients understand: 0.0.x, 1.0, and 1.1 with all that is newer. */
+type Version = keyof typeof conversions;
+
+const conversions = {
+  "0": (event: BaseEvent) => downgrade(downgradeTo10(event)),
+  "1.0": downgradeTo10,
+  "1.1": (event: BaseEvent) => event,
+};
+
+function toFormat(version: Version, isSnake: boolean): DeltaFramesOptions {
+  const convert = conversions[version];
   return {
     frame: isSnake ? noFrame : frameOf,
     encode({ to, event }) {
-      const sent = isLegacy ? downgrade(event) : event;
+      const sent = convert(event);
       if (sent === undefined) return "";
       const json = isSnake ? serialise(sent, toSnakeEvent) : serialise(sent);
       // Offsets count from 1; what was never logged has none to resume from.
@@ -53,13 +71,8 @@ function toFormat(isLegacy: boolean, isSnake: boolean): DeltaFramesOptions {
     lasts: "always",
     numbered: true,
     // Clients up to 0.0.49 reject an empty delta.
-    skipEmpty: isLegacy,
+    skipEmpty: version === "0",
   };
-}
-
-function keyOf(isLegacy: boolean, isSnake: boolean): string {
-  if (isSnake) return isLegacy ? "agui-sse-0-snake" : "agui-sse-1.0-snake";
-  return isLegacy ? "agui-sse-0" : "agui-sse-1.0";
 }
 
 function keepAlive(): string {

@@ -90,12 +90,15 @@ export class DataStreamLines {
       case EventType.REASONING_MESSAGE_CHUNK:
         return message.reasoning(text(event.messageId), text(event.delta));
       case EventType.REASONING_ENCRYPTED_VALUE: {
-        const { subtype, entityId, encryptedValue } = event;
+        const { subtype, entityId, encryptedValue, encryptedValueType } = event;
         const line =
           subtype === "message"
             ? message.signature(text(entityId), text(encryptedValue))
             : undefined;
-        return line ?? annotate("agui-encrypted", { subtype, entityId, encryptedValue });
+        return (
+          line ??
+          annotate("agui-encrypted", { subtype, entityId, encryptedValue, encryptedValueType })
+        );
       }
       case EventType.TOOL_CALL_START:
         return message.startCall(text(event.toolCallId), text(event.toolCallName));

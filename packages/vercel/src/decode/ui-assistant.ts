@@ -155,12 +155,22 @@ function ownerOf(origin: Json): { name?: string; subagentRunId?: string } {
   };
 }
 
-function encryptedValues(metadata: unknown): (id: string) => { encryptedValue?: string } {
+interface Encrypted {
+  readonly encryptedValue?: string;
+  readonly encryptedValueType?: string;
+}
+
+function encryptedValues(metadata: unknown): (id: string) => Encrypted {
   const agui = isRecord(metadata) ? own(metadata, "agui") : undefined;
-  const values = isRecord(agui) ? own(agui, "encrypted") : undefined;
+  const [values, types] = isRecord(agui)
+    ? [own(agui, "encrypted"), own(agui, "encryptedTypes")]
+    : [];
   return (id) => {
     const value = isRecord(values) ? own(values, id) : undefined;
-    return typeof value === "string" ? { encryptedValue: value } : {};
+    if (typeof value !== "string") return {};
+    const type = isRecord(types) ? own(types, id) : undefined;
+    const label = typeof type === "string" ? { encryptedValueType: type } : {};
+    return { encryptedValue: value, ...label };
   };
 }
 

@@ -51,19 +51,23 @@ export function decodeAssistantV4(
   });
 }
 
+interface Encrypted {
+  readonly encryptedValue: string;
+  readonly encryptedValueType?: string;
+}
+
 function toAssistant(
   id: string,
   text: string,
-  { calls, secrets }: { calls: readonly Invocation[]; secrets: ReadonlyMap<string, string> },
+  { calls, secrets }: { calls: readonly Invocation[]; secrets: ReadonlyMap<string, Encrypted> },
 ): Message[] {
   if (text === "" && calls.length === 0) return [];
   const toolCalls = calls.map(({ toolCallId, toolName, args }) => {
-    const encryptedValue = secrets.get(toolCallId);
     return {
       id: toolCallId,
       type: "function" as const,
       function: { name: toolName, arguments: JSON.stringify(args ?? {}) },
-      ...(encryptedValue === undefined ? {} : { encryptedValue }),
+      ...secrets.get(toolCallId),
     };
   });
   return [
@@ -166,13 +170,15 @@ function readReasoning({ reasoning, details }: Json): Round["reasoning"] {
 }
 
 // Values that belong to a call come back where the encoder put them.
-function readSecrets(annotations: unknown): ReadonlyMap<string, string> {
-  const secrets = new Map<string, string>();
+function readSecrets(annotations: unknown): ReadonlyMap<string, Encrypted> {
+  const secrets = new Map<string, Encrypted>();
   for (const note of Array.isArray(annotations) ? (annotations as readonly unknown[]) : []) {
     if (!isRecord(note) || note.type !== "agui-encrypted" || !isRecord(note.data)) continue;
-    const { subtype, entityId, encryptedValue } = note.data;
+    const { subtype, entityId, encryptedValue, encryptedValueType } = note.data;
     if (subtype !== "tool-call" || typeof entityId !== "string") continue;
-    if (typeof encryptedValue === "string") secrets.set(entityId, encryptedValue);
+    if (typeof encryptedValue !== "string") continue;
+    const type = typeof encryptedValueType === "string" ? { encryptedValueType } : {};
+    secrets.set(entityId, { encryptedValue, ...type });
   }
   return secrets;
 }

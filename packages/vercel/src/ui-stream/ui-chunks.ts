@@ -24,6 +24,8 @@ export class UiChunks {
   /** Messages of other roles than the assistant's, and their content so far. */
   #asides: Map<string, Json & { content: string }> | undefined;
   #data: UiData | undefined;
+  /** Whose encrypted values were sent with a type. */
+  #typed: Set<string> | undefined;
   #runId = "";
 
   constructor(options: UiStreamEncoderOptions) {
@@ -59,10 +61,8 @@ export class UiChunks {
         return this.#parts.delta("reasoning", id, asText(event.delta) ?? "");
       case EventType.REASONING_MESSAGE_END:
         return this.#parts.end("reasoning", id);
-      case EventType.REASONING_ENCRYPTED_VALUE: {
-        const encrypted = { [asText(event.entityId) ?? ""]: event.encryptedValue ?? "" };
-        return this.#annotate({ agui: { encrypted } });
-      }
+      case EventType.REASONING_ENCRYPTED_VALUE:
+        return this.#encrypt(event);
       case EventType.TOOL_CALL_START:
         return this.#startCall(event, callId);
       case EventType.TOOL_CALL_ARGS:
@@ -212,6 +212,16 @@ export class UiChunks {
     // Also the write that lets the client see the last step: 5.0.0 sends again even after an error.
     this.#annotate({ finishReason: "error", usage: totalUsage(event.usage) });
     this.#frames.write({ type: "error", errorText: this.#describe(event) });
+  }
+
+  #encrypt({ entityId, encryptedValue = "", encryptedValueType: type }: BaseEvent): void {
+    const id = asText(entityId) ?? "";
+    const encrypted = { [id]: encryptedValue };
+    const isTyped = type !== undefined;
+    if (!isTyped && !this.#typed?.has(id)) return this.#annotate({ agui: { encrypted } });
+    if (isTyped) (this.#typed ??= new Set()).add(id);
+    // A client merges what it receives: the type of an earlier value has to be taken back.
+    this.#annotate({ agui: { encrypted, encryptedTypes: { [id]: isTyped ? type : null } } });
   }
 
   #annotate(messageMetadata: Json): void {

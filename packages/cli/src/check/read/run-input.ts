@@ -1,6 +1,5 @@
 import type { Message } from "@ag-ui/core";
-import { PROTOCOL_VERSION } from "@ag-ui/core";
-import { ulid } from "@holodeck/agui-core";
+import { PROTOCOL_VERSION, ulid } from "@holodeck/agui-core";
 
 /** The body of a request for a run. */
 export interface RunInput {
@@ -35,6 +34,11 @@ export function createRunInput(
 export function createOldRunInput(prompt: string): RunInput {
   const { protocolVersion: _, ...input } = createRunInput(prompt);
   return input;
+}
+
+/** The same run as sent by a client of another version, on a new thread. */
+export function createRunInputOf(protocolVersion: string, prompt: string): RunInput {
+  return { ...createRunInput(prompt), protocolVersion };
 }
 
 function newId(): string {

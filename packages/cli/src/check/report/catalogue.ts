@@ -85,7 +85,7 @@ const rows = [
   {
     id: "version",
     title: "sends its protocol version",
-    rule: "RUN_STARTED carries the server's protocolVersion, such as 1.0.",
+    rule: "RUN_STARTED carries the protocolVersion of the stream, such as 1.1.",
   },
   {
     id: "one-end",
@@ -133,6 +133,12 @@ const rows = [
     title: "opens and closes reasoning",
     rule: "REASONING_START and REASONING_MESSAGE_START are closed by their ENDs before RUN_FINISHED.",
     missing: "No reasoning was seen.",
+  },
+  {
+    id: "encrypted-values",
+    title: "names the kind of encrypted values",
+    rule: "encryptedValueType (AG-UI 1.1) is a string and stands beside an encryptedValue.",
+    missing: "No encryptedValueType was seen.",
   },
   {
     id: "steps",
@@ -205,6 +211,11 @@ const rows = [
     id: "old-clients",
     title: "sends 0.0.x clients what they read",
     rule: "Without protocolVersion in the request: no `cancelled`, no pendingToolCallIds, no content parts in results.",
+  },
+  {
+    id: "versions",
+    title: "serves clients of every 1.x",
+    rule: "A run is not refused because its protocolVersion is 1.0, or a 1.x that is newer than the server.",
   },
   {
     id: "empty-deltas",

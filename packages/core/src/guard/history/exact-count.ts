@@ -111,7 +111,7 @@ function bytesOf(event: BaseEvent): number {
     case EventType.ACTIVITY_DELTA:
       return more + jsonBytes(event.patch);
     case EventType.REASONING_ENCRYPTED_VALUE:
-      return more + jsonBytes(event.encryptedValue);
+      return more + jsonBytes(event.encryptedValue) + jsonBytes(event.encryptedValueType);
     case EventType.MESSAGES_SNAPSHOT:
       return jsonBytes(event.messages);
     default:

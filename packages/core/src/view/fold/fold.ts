@@ -35,6 +35,12 @@ interface TextTarget {
   metadata?: Metadata;
 }
 
+/** What may have a value that only the agent can read. */
+interface Encrypted {
+  encryptedValue?: string;
+  encryptedValueType?: string;
+}
+
 /** The fold of one run: texts here, the other rules beside. One object with its methods on the prototype, as there is one per run. */
 export class Fold implements Reducer, FoldTarget {
   readonly list: MessageList;
@@ -187,16 +193,23 @@ export class Fold implements Reducer, FoldTarget {
     this.#describeText(event);
   }
 
-  #encrypt({ subtype, entityId, encryptedValue }: ReasoningEncryptedValueEvent): void {
-    if (!this.charge(encryptedValue.length)) return;
-    if (subtype === "tool-call") {
-      const call = this.list.writeCall(entityId);
-      if (call) call.encryptedValue = encryptedValue;
-      return;
-    }
-    const slot = this.list.find(entityId);
-    if (!slot || slot.message.role === "activity") return;
-    (this.list.write(slot) as { encryptedValue?: string }).encryptedValue = encryptedValue;
+  #encrypt(event: ReasoningEncryptedValueEvent & Encrypted): void {
+    const { subtype, entityId, encryptedValue, encryptedValueType: type } = event;
+    if (!this.charge(encryptedValue.length + (type?.length ?? 0))) return;
+    const target: Encrypted | undefined =
+      subtype === "tool-call" ? this.list.writeCall(entityId) : this.#message(entityId);
+    if (!target) return;
+    target.encryptedValue = encryptedValue;
+    // The type is that of one value and goes with it.
+    if (type === undefined) delete target.encryptedValueType;
+    else target.encryptedValueType = type;
+  }
+
+  #message(id: string): Encrypted | undefined {
+    const slot = this.list.find(id);
+    return slot && slot.message.role !== "activity"
+      ? (this.list.write(slot) as Encrypted)
+      : undefined;
   }
 
   #applyRest(event: Event): void {

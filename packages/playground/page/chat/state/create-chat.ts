@@ -1,5 +1,5 @@
 import type { Interrupt, Message, RunAgentInput } from "@ag-ui/core";
-import { ulid } from "@holodeck/agui-core";
+import { PROTOCOL_VERSION, ulid } from "@holodeck/agui-core";
 import { isEqualJson } from "@holodeck/agui-core/internal";
 import { batch, signal } from "@preact/signals";
 import type { ReadonlySignal } from "@preact/signals";
@@ -117,7 +117,7 @@ export function createChat({ base, memory }: ChatOptions): Chat {
     return {
       threadId: threadId.value,
       runId: ulid(),
-      protocolVersion: "1.0",
+      protocolVersion: PROTOCOL_VERSION,
       messages: [...history],
       tools: [...pageTools],
       context: [],
