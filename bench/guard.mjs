@@ -5,7 +5,8 @@ import { parseArgs } from "node:util";
 import { allocationsOf } from "./lib/allocations.mjs";
 import { startChild } from "./lib/child.mjs";
 import { compareToBudget } from "./lib/compare-to-budget.mjs";
-import { cpuRatio, writesOfRun } from "./lib/guard-measures.mjs";
+import { cpuRatio, protocolRatio, writesOfRun } from "./lib/guard-measures.mjs";
+import { requests } from "./lib/requests.mjs";
 
 const { values } = parseArgs({ options: { only: { type: "string", multiple: true } } });
 const { budgets } = JSON.parse(readFileSync(new URL("budget.json", import.meta.url), "utf8"));
@@ -27,6 +28,11 @@ try {
   }
   if (wanted("writesPerRun")) measured.writesPerRun = await writesOfRun();
   if (wanted("cpuPerDelta")) measured.cpuPerDelta = await cpuRatio(load);
+  const { openaiChat, openaiResponses } = requests;
+  for (const [name, request] of Object.entries({ openaiChat, openaiResponses })) {
+    const openai = { BENCH_OPENAI: "1" };
+    if (wanted(name)) measured[name] = await protocolRatio(load, request, openai);
+  }
 } finally {
   await load.end();
 }

@@ -25,16 +25,34 @@ export async function writesOfRun() {
   }
 }
 
-/** CPU per delta of ours to raw: the least of several turns each, since noise only adds. */
+/** CPU per delta of ours to raw. */
 export async function cpuRatio(load) {
-  const subjects = ["raw", "ours"].map((module) => ({ child: serve(module), cost: [] }));
+  const [raw, ours] = await cpuOf(load, [{ module: "raw" }, { module: "ours" }]);
+  return ours / raw;
+}
+
+/** CPU per delta of a protocol to AG-UI of the same handler. */
+export async function protocolRatio(load, request, env) {
+  const [agui, other] = await cpuOf(load, [
+    { module: "ours", env },
+    { module: "ours", env, request },
+  ]);
+  return other / agui;
+}
+
+/** CPU of a run: the least of several turns each, since noise only adds. */
+async function cpuOf(load, measured) {
+  const subjects = measured.map(({ module, env, request = requests.agui }) => ({
+    child: serve(module, env),
+    request,
+    cost: [],
+  }));
   try {
     for (const subject of subjects) subject.port = (await subject.child.ready()).port;
     for (let round = -1; round < 6; round++) {
-      for (const { child, port, cost } of subjects) {
+      for (const { child, port, request, cost } of subjects) {
         const before = await child.ask({});
         const runs = round < 0 ? 1_200 : 300;
-        const { agui: request } = requests;
         const task = { type: "drive", port, connections: 16, runs, maxMs: 4_000, request };
         const seen = await load.ask(task);
         const after = await child.ask({});
@@ -44,12 +62,11 @@ export async function cpuRatio(load) {
   } finally {
     await Promise.all(subjects.map(({ child }) => child.end()));
   }
-  const [raw, ours] = subjects.map(({ cost }) => Math.min(...cost));
-  return ours / raw;
+  return subjects.map(({ cost }) => Math.min(...cost));
 }
 
-function serve(module) {
+function serve(module, env = {}) {
   return startChild("serve.mjs", [subjectUrl(module)], {
-    env: { BENCH_WORK: JSON.stringify(work) },
+    env: { BENCH_WORK: JSON.stringify(work), ...env },
   });
 }

@@ -52,6 +52,14 @@ export const requests = {
   },
   rawJson: { path: "/json", headers: { accept: "application/json" }, body: { message: "hi" } },
   restStream: { path: "/agent/default/chat/stream", body: { message: "hi" } },
+  openaiChat: {
+    path: "/v1/chat/completions",
+    body: { model: "default", stream: true, messages: [{ role: "user", content: "hi" }] },
+  },
+  openaiResponses: {
+    path: "/v1/responses",
+    body: { model: "default", stream: true, input: "hi" },
+  },
   threads: { path: "/chat", body: { message: "hi" } },
   keptRun: { path: "/agui", body: { ...aguiBody(), threadId: "kept", runId: "kept" } },
   resume: { method: "GET", path: "/agui/runs/kept/events?offset=1" },

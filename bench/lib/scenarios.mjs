@@ -30,6 +30,8 @@ const sized = (one, deltas, runs) =>
   });
 const stored = (store) => renamed(ours, `ours, ${store}`, { env: { BENCH_STORE: store } });
 
+const asModel = (name, request) => renamed(ours, name, { request, env: { BENCH_OPENAI: "1" } });
+
 const state = { kind: "state", deltas: 200, size: 10 };
 const burst = { unit: "delta", work: text, connections: 16, runs: 600 };
 
@@ -121,6 +123,8 @@ export const scenarios = [
       renamed(ours, "Vercel text", { request: requests.vercelUi, env: { BENCH_TEXT: "1" } }),
       renamed(ours, "REST stream", { request: requests.restStream }),
       renamed(ours, "threads", { request: requests.threads }),
+      asModel("OpenAI chat completions", requests.openaiChat),
+      asModel("OpenAI Responses", requests.openaiResponses),
       renamed(raw, "raw JSON", { request: requests.rawJson }),
       renamed(ours, "REST JSON", { request: requests.restJson, base: "raw JSON" }),
     ],

@@ -3,10 +3,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAgentHandler, mapEvents, vercel } from "@holodeck/agui";
+import { agui, createAgentHandler, mapEvents, vercel } from "@holodeck/agui";
 import { changedKey, firstState, toolEvents, words, work } from "./_work.mjs";
 
-const { BENCH_MIDDLEWARE, BENCH_PLANT, BENCH_STORE, BENCH_TEXT, BENCH_REDIS_URL } = process.env;
+const { BENCH_MIDDLEWARE, BENCH_OPENAI, BENCH_PLANT, BENCH_STORE, BENCH_TEXT, BENCH_REDIS_URL } =
+  process.env;
 
 /** The handler, ready for its first request. */
 export async function createSubject() {
@@ -14,10 +15,16 @@ export async function createSubject() {
     middleware: middleware(),
     limits: { maxSessions: 1_000_000 },
     ...(BENCH_TEXT ? { protocols: [vercel({ protocol: "text" })] } : {}),
+    ...(BENCH_OPENAI ? { protocols: await withOpenAi() } : {}),
     ...(await sessions()),
   });
   await handler.start();
   return handler;
+}
+
+async function withOpenAi() {
+  const { openai } = await import("@holodeck/agui-openai");
+  return [agui(), openai()];
 }
 
 const agents = {

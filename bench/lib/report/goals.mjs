@@ -27,7 +27,13 @@ const goals = [
     scenario: "paced-300",
     of: ["ours", "raw"],
   },
-  ...["Vercel UI message stream v1", "Vercel data stream v1", "Vercel text"].map((name) => ({
+  ...[
+    "Vercel UI message stream v1",
+    "Vercel data stream v1",
+    "Vercel text",
+    "OpenAI chat completions",
+    "OpenAI Responses",
+  ].map((name) => ({
     name: `${name}: CPU per delta to our AG-UI`,
     limit: 1.2,
     scenario: "protocols",

@@ -1,6 +1,7 @@
+// Cases for agui-1-1.test.ts. Data, hence longer than our usual file.
 import type { BaseEvent, Json } from "@holodeck/agui-core";
 
-/** What an agent sends, and what a client of AG-UI 1.1 has of it afterwards. Data, hence longer than our usual file. */
+/** What an agent sends, and what a client of AG-UI 1.1 has of it afterwards. */
 export interface StreamCase {
   readonly name: string;
   /** Without RUN_STARTED and RUN_FINISHED where the case is not about them. */

@@ -1,10 +1,10 @@
 // Another process on a store that others use too: starts a background response and prints its id.
 import { createAgentHandler } from "@holodeck/agui";
 import { silentLogger } from "@holodeck/agui-core";
-import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
+import { openChildStore } from "../../agui/test/_child-store.ts";
 import { openai } from "../src/index.ts";
 
-const [path = ""] = process.argv.slice(2);
+const [kind = "", at = "", leaseMs = ""] = process.argv.slice(2);
 const handler = createAgentHandler(
   async function* () {
     yield "one ";
@@ -13,7 +13,11 @@ const handler = createAgentHandler(
     yield "two ";
     yield "three";
   },
-  { logger: silentLogger, sessions: sqliteSessions({ path }), protocols: [openai()] },
+  {
+    logger: silentLogger,
+    sessions: await openChildStore(kind, at, { leaseMs: Number(leaseMs) }),
+    protocols: [openai()],
+  },
 );
 const response = await handler.fetch(
   new Request("http://test.local/v1/responses", {

@@ -1,19 +1,7 @@
-import { createAgentHandler } from "@holodeck/agui";
-import type { AgentHandler } from "@holodeck/agui";
-import { silentLogger } from "@holodeck/agui-core";
 import type { AgentFunction, Json } from "@holodeck/agui-core";
-import { sqliteSessions } from "@holodeck/agui-sessions/sqlite";
 import { readSse } from "@holodeck/agui-testing";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { openai } from "../src/index.ts";
-import { serveOpenAi } from "./_kit.ts";
-import { sourceFlags } from "../../../scripts/test-support/source-flags.ts";
+import { describe, expect, test } from "vitest";
+import { serveOpenAi, user } from "./_kit.ts";
 
 interface Gate {
   readonly opened: Promise<void>;
@@ -177,8 +165,56 @@ describe("a response of another principal", () => {
     // The same name is another thread.
     const own = await (await server.post("/responses", { ...body, input: "x" }, eve)).json();
     expect(own.output[0].content[0].text).toBe("1 messages");
-    expect(id).not.toContain("ada");
-    expect(id).not.toContain("t-1");
+  });
+
+  test.for([
+    ["a response", "/responses", { input: "Hi" }],
+    ["a response of a conversation", "/responses", { input: "Hi", conversation: "case-18" }],
+    ["a completion", "/chat/completions", { messages: [user("Hi")] }],
+    [
+      "a completion on a thread",
+      "/chat/completions",
+      { messages: [user("Hi")], metadata: { thread_id: "case-18" } },
+    ],
+  ] as const)("has ids that show no principal, thread or run: %s", async ([, path, body]) => {
+    const secrets: string[] = ["user-1815"];
+    const server = await serveOpenAi(
+      async function* ({ threadId, runId }, { emit }) {
+        secrets.push(threadId, runId);
+        await emit.reasoning("Hm.");
+        yield "Hello";
+      },
+      { authenticate: () => ({ id: "user-1815" }) },
+    );
+    for (const stream of [false, true]) {
+      const text = await (await server.post(path, { ...body, stream })).text();
+      // A client may see the name that it has given itself.
+      const shown = text.replaceAll('"case-18"', "");
+      for (const secret of secrets) expect(shown.toLowerCase()).not.toContain(secret.toLowerCase());
+    }
+    expect(new Set(secrets).size).toBeGreaterThanOrEqual(4);
+  });
+
+  test("is found by the whole id only", async () => {
+    const server = await serveOpenAi(async () => "Hi");
+    const { id } = (await (await server.post("/responses", { input: "Hi" })).json()) as Json;
+    const other = (await (await server.post("/responses", { input: "Hi" })).json()) as Json;
+    const [first, second] = [String(id), String(other.id)];
+    expect((await server.get(`/responses/${first}`)).status).toBe(200);
+    const forged = [
+      first.slice(0, -26),
+      first.slice(0, -1),
+      `${first}0`,
+      first.toLowerCase(),
+      first.slice(0, -26) + second.slice(-26),
+    ];
+    for (const one of forged) {
+      expect((await server.get(`/responses/${one}`)).status).toBe(404);
+      expect((await server.post(`/responses/${one}/cancel`, {})).status).toBe(404);
+      expect(
+        (await server.post("/responses", { input: "x", previous_response_id: one })).status,
+      ).toBe(404);
+    }
   });
 
   test.for(["resp_", "resp_x", "x", "resp_00000000000000000000000000", "__proto__"])(
@@ -190,57 +226,4 @@ describe("a response of another principal", () => {
       expect(await response.json()).toMatchObject({ error: { code: "response_not_found" } });
     },
   );
-});
-
-describe("a response in the background of another process on the store", () => {
-  const script = fileURLToPath(new URL("_background-child.ts", import.meta.url));
-
-  async function start(): Promise<{ id: string; goOn(): void; handler: AgentHandler }> {
-    const folder = mkdtempSync(join(tmpdir(), "agui-openai-"));
-    const path = join(folder, "threads.db");
-    const child = spawn(process.execPath, [...sourceFlags, script, path], {
-      stdio: ["pipe", "pipe", "inherit"],
-    });
-    const sessions = sqliteSessions({ path });
-    const handler = createAgentHandler(async () => "not asked", {
-      logger: silentLogger,
-      sessions,
-      protocols: [openai()],
-    });
-    onTestFinished(async () => {
-      child.kill("SIGKILL");
-      await handler.close({ timeoutMs: 100 });
-      await sessions.close();
-      rmSync(folder, { recursive: true, force: true });
-    });
-    const [line] = (await once(child.stdout, "data")) as [Buffer];
-    return { id: String(line).trim(), goOn: () => child.stdin.write("go on"), handler };
-  }
-
-  const get = (path: string): Request => new Request(`http://test.local/v1/responses/${path}`);
-
-  test("is resumed here after any event, and found when it is complete", async () => {
-    const { id, goOn, handler } = await start();
-    const seen: Json[] = [];
-    for await (const event of events(await handler.fetch(get(`${id}?stream=true`)))) {
-      seen.push(event);
-      if (event.type === "response.output_text.delta" && event.delta === "one ") goOn();
-    }
-    expect(seen.at(-1)).toMatchObject({ type: "response.completed" });
-    expect(seen.map(({ sequence_number: number }) => number)).toEqual(seen.map((_, at) => at));
-    for (const [index] of seen.entries()) {
-      const rest = await all(await handler.fetch(get(`${id}?stream=true&starting_after=${index}`)));
-      expect(rest).toEqual(seen.slice(index + 1));
-    }
-    expect(await (await handler.fetch(get(id))).json()).toMatchObject({
-      status: "completed",
-      output: [{ content: [{ text: "one two three" }] }],
-    });
-  });
-
-  test("is cancelled from here", async () => {
-    const { id, handler } = await start();
-    const request = new Request(get(`${id}/cancel`), { method: "POST" });
-    expect(await (await handler.fetch(request)).json()).toMatchObject({ id, status: "cancelled" });
-  });
 });

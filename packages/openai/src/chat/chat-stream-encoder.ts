@@ -13,6 +13,8 @@ import type { ChatFinishReason } from "./chat-answer.ts";
 export interface ChatStreamEncoderOptions extends Partial<AnswerReaderOptions> {
   /** The model as the client named it. */
   readonly model: string;
+  /** The id of the completion. By default it has that of the run. */
+  readonly id?: string;
   /** Whether the last chunk has the tokens that were used. By default it has not. */
   readonly includeUsage?: boolean;
   /** Whether the client can answer questions: they are kept with a thread. By default it cannot. */
@@ -142,7 +144,8 @@ class ChatChunks implements AnswerListener {
   }
 
   #start(runId: unknown, at: number): void {
-    const id = JSON.stringify(`chatcmpl-${typeof runId === "string" ? runId : ""}`);
+    const { id: given = `chatcmpl-${typeof runId === "string" ? runId : ""}` } = this.#options;
+    const id = JSON.stringify(given);
     const model = JSON.stringify(this.#options.model);
     this.#head =
       `data: {"id":${id},"object":"chat.completion.chunk","created":${toSeconds(at)},` +

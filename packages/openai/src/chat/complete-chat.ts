@@ -16,7 +16,9 @@ export async function completeChat(call: Call, mounted: Mounted): Promise<Reply>
   const { host, instructions, serverTools } = mounted;
   const asked = readCompletionRequest(call, { limits: host.limits, instructions });
   const run = await start(call, asked, mounted);
-  const { runId, threadId, agentId } = run.record;
+  const { threadId, agentId } = run.record;
+  // Not that of the run, with which it could be found elsewhere.
+  const id = `chatcmpl-${ulid()}`;
   const model = asked.model ?? agentId;
   const canAnswer = asked.threadId !== undefined;
   const clientTools = clientToolsOf(asked.tools, host.serverTools(agentId));
@@ -24,7 +26,7 @@ export async function completeChat(call: Call, mounted: Mounted): Promise<Reply>
   const headers = canAnswer ? idHeader("x-thread-id", threadId) : {};
   if (asked.isStream) {
     const { includeUsage } = asked;
-    return run.stream(chatStreamEncoder({ ...reading, model, includeUsage }), "start", headers);
+    return run.stream(chatStreamEncoder({ ...reading, id, model, includeUsage }), "start", headers);
   }
   const created = toSeconds(Date.now());
   const completion = new ChatCompletion(reading);
@@ -33,7 +35,7 @@ export async function completeChat(call: Call, mounted: Mounted): Promise<Reply>
   return {
     status: 200,
     headers: { "cache-control": "no-store", ...headers },
-    body: completion.toJson({ id: `chatcmpl-${runId}`, model, created }),
+    body: completion.toJson({ id, model, created }),
   };
 }
 

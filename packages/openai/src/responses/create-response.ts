@@ -1,5 +1,5 @@
 import { idHeader } from "@holodeck/agui-core/internal";
-import type { ActiveRun, Call, Message, Reply } from "@holodeck/agui-core";
+import type { ActiveRun, Call, Message, ProtocolHost, Reply } from "@holodeck/agui-core";
 import type { Mounted } from "../options.ts";
 import { withAnswers } from "../shared/answers.ts";
 import { invalidParam, originalOf } from "../shared/errors.ts";
@@ -35,7 +35,7 @@ export async function createResponse(call: Call, mounted: Mounted): Promise<Repl
   let place: ResponsePlace;
   try {
     place = await findResponsePlace(call, asked, host);
-    const note = toNote(asked, items, mounted);
+    const note = { id: place.responseId, ...toNote(asked, items, mounted) };
     run = await start(call, { asked, items, place, note }, mounted);
   } catch (error) {
     leave?.();
@@ -106,10 +106,13 @@ function historyOf(session: ResponsePlace["session"]): readonly Message[] {
   return session?.messages.filter(({ role }) => role !== "activity") ?? [];
 }
 
-function toNote(asked: ResponseRequest, items: ReadItems, mounted: Mounted): ResponseNote {
+function toNote(
+  asked: ResponseRequest,
+  items: ReadItems,
+  mounted: Mounted,
+): Omit<ResponseNote, "id"> {
   const { host, serverTools, approvals } = mounted;
-  const { defaultAgent } = host.info();
-  const model = asked.model ?? (typeof defaultAgent === "string" ? defaultAgent : "default");
+  const model = asked.model ?? defaultModelOf(host);
   return {
     echo: { ...asked.echo, model, store: asked.isStored, background: asked.isBackground },
     clientTools: [...clientToolsOf(asked.tools, host.serverTools(asked.model))],
@@ -117,6 +120,11 @@ function toNote(asked: ResponseRequest, items: ReadItems, mounted: Mounted): Res
     approvals,
     input: items.messages.map(({ id }) => id),
   };
+}
+
+function defaultModelOf(host: ProtocolHost): string {
+  const { defaultAgent } = host.info();
+  return typeof defaultAgent === "string" ? defaultAgent : "default";
 }
 
 // The client may ask any process for it from now on, so its log must have begun.

@@ -4,7 +4,7 @@ import { invalidParam } from "../shared/errors.ts";
 import { toInputItems } from "./input-items.ts";
 import { responseEncoder } from "./response-encoder.ts";
 import { responseNotFound } from "./response-ids.ts";
-import { findRecord, loadResponse } from "./stored-response.ts";
+import { loadResponse } from "./stored-response.ts";
 
 const headers = { "cache-control": "no-store" };
 
@@ -22,13 +22,13 @@ export async function getResponse(call: Call, host: ProtocolHost): Promise<Reply
 /** `POST {path}/responses/:id/cancel`: stops a response, and returns it once it has ended. */
 export async function cancelResponse(call: Call, host: ProtocolHost): Promise<Reply> {
   const { id = "" } = call.params;
-  const { runId, status } = await findRecord(call, id, host);
-  if (status === "running") {
-    await host.send(call, { runId }, { type: "stop" });
-    await (await host.attach(call, { runId }))?.collect();
-  }
-  const { builder } = await loadResponse(call, id, host);
-  return { status: 200, headers, body: builder.toJson() };
+  const { record, builder } = await loadResponse(call, id, host);
+  const { runId, status } = record;
+  if (status !== "running") return { status: 200, headers, body: builder.toJson() };
+  await host.send(call, { runId }, { type: "stop" });
+  await (await host.attach(call, { runId }))?.collect();
+  const ended = await loadResponse(call, id, host);
+  return { status: 200, headers, body: ended.builder.toJson() };
 }
 
 const defaultLimit = 20;

@@ -3,13 +3,19 @@ import { createRunView } from "@holodeck/agui-core/internal";
 import type { Call, LogEntry, Message, ProtocolHost, Session } from "@holodeck/agui-core";
 import type { ResponseRequest } from "./read-response.ts";
 import { noteIn } from "./response-note.ts";
-import { newRunOn, responseNotFound, runOfResponse, threadOfRun } from "./response-ids.ts";
+import {
+  isOnThread,
+  newResponseOn,
+  responseNotFound,
+  runOfResponse,
+  threadOfResponse,
+} from "./response-ids.ts";
+import type { NewResponse } from "./response-ids.ts";
 import { callerOf } from "./stored-response.ts";
 
 /** The thread that a response belongs to. */
-export interface ResponsePlace {
+export interface ResponsePlace extends NewResponse {
   readonly threadId: string;
-  readonly runId: string;
   /** What the thread holds. Absent: nothing. */
   readonly session: Session | undefined;
   /** The server has just named the thread. */
@@ -31,22 +37,25 @@ export async function findResponsePlace(
   if (conversation !== undefined) {
     const threadId = conversation;
     const session = await host.sessions.get({ principal, threadId });
-    return { threadId, runId: ulid(), session, isNew: false };
+    return { threadId, ...newResponseOn(threadId), session, isNew: false };
   }
   if (previousId === undefined) {
     const threadId = ulid();
-    return { threadId, runId: newRunOn(threadId), session: undefined, isNew: true };
+    return { threadId, ...newResponseOn(threadId), session: undefined, isNew: true };
   }
   const runId = runOfResponse(previousId);
   const record = await host.sessions.runs.find(principal, runId);
-  const threadId = record?.threadId ?? threadOfRun(runId);
+  const threadId = record?.threadId ?? threadOfResponse(previousId);
   const session = threadId && (await host.sessions.get({ principal, threadId }));
   const pastRuns = (session && session.pastRuns) || [];
-  if (!session || !pastRuns.some((past) => past.runId === runId)) {
+  const isLast = pastRuns.at(-1)?.runId === runId;
+  const isPast = isLast || pastRuns.some((past) => past.runId === runId);
+  if (!session || !isPast || !isOnThread(previousId, session.threadId)) {
     throw responseNotFound(previousId, "previous_response_id");
   }
-  if (pastRuns.at(-1)?.runId === runId) {
-    return { threadId: session.threadId, runId: newRunOn(session.threadId), session, isNew: false };
+  if (isLast) {
+    const { threadId: same } = session;
+    return { threadId: same, ...newResponseOn(same), session, isNew: false };
   }
   if (!record) throw responseNotFound(previousId, "previous_response_id");
   const entries = await host.sessions.runs.read(record, 0);
@@ -54,7 +63,8 @@ export async function findResponsePlace(
   if (isStored) return fork({ ...session, messages }, entries, host);
   // Nothing is kept of it: it only needs the messages.
   const past = { ...session, messages, pending: [] };
-  return { threadId: ulid(), runId: ulid(), session: past, isNew: false };
+  const unkept = ulid();
+  return { threadId: unkept, ...newResponseOn(unkept), session: past, isNew: false };
 }
 
 // The thread goes on without it, so the other answers of the thread stay what they are.
@@ -75,7 +85,7 @@ async function fork(
   });
   return {
     threadId: key.threadId,
-    runId: newRunOn(key.threadId),
+    ...newResponseOn(key.threadId),
     session: copy,
     isNew: false,
     undo: async () => host.sessions.delete(key),

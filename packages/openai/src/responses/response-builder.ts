@@ -31,7 +31,6 @@ export class ResponseBuilder implements AnswerListener {
   #reader: AnswerReader | undefined;
   #note: ResponseNote = noNote;
   #hasNote = false;
-  #runId = "";
   #createdAt = 0;
   #endedAt: number | undefined;
   #end: AnswerEnd | undefined;
@@ -51,7 +50,6 @@ export class ResponseBuilder implements AnswerListener {
 
   read(event: BaseEvent, at: number): void {
     if (event.type === EventType.RUN_STARTED) {
-      this.#runId = typeof event.runId === "string" ? event.runId : "";
       this.#createdAt = at;
       return;
     }
@@ -64,7 +62,7 @@ export class ResponseBuilder implements AnswerListener {
 
   toJson(): Json {
     return toResponse({
-      runId: this.#runId,
+      id: this.#note.id,
       createdAt: this.#createdAt,
       endedAt: this.#endedAt,
       // Its items are replaced and never changed.
@@ -85,8 +83,9 @@ export class ResponseBuilder implements AnswerListener {
     this.#createdAt ||= at;
     const { clientTools, serverTools } = this.#note;
     this.#reader = new AnswerReader({ clientTools: new Set(clientTools), serverTools }, this);
-    this.#emit("response.created", { response: this.toJson() });
-    this.#emit("response.in_progress", { response: this.toJson() });
+    const begun = { response: this.toJson() };
+    this.#emit("response.created", begun);
+    this.#emit("response.in_progress", begun);
   }
 
   // ── Text ─────────────────────────────────────────────────────────────────────────────────────
@@ -224,7 +223,7 @@ export class ResponseBuilder implements AnswerListener {
   #add(kind: OpenItem["kind"], id: string): OpenItem {
     const index = this.#output.length;
     const prefix = kind === "text" ? "msg" : kind === "call" ? "fc" : "rs";
-    const item = { kind, id: toItemId(prefix, this.#runId, index), index, text: "" };
+    const item = { kind, id: toItemId(prefix, this.#note.id, index), index, text: "" };
     this.#open.set(`${kind} ${id}`, item);
     return item;
   }

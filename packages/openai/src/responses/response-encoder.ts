@@ -1,6 +1,6 @@
 import { EventType } from "@holodeck/agui-core";
 import { needsEscape } from "@holodeck/agui-core/internal";
-import type { BaseEvent, Encoder, LogEntry } from "@holodeck/agui-core";
+import type { BaseEvent, Encoder, Json, LogEntry } from "@holodeck/agui-core";
 import { streamHeaders } from "../shared/wire.ts";
 import { ResponseBuilder } from "./response-builder.ts";
 import type { OpenItem } from "./response-builder.ts";
@@ -23,11 +23,17 @@ export interface ResponseEncoderOptions {
 export function responseEncoder({ startingAfter = -1 }: ResponseEncoderOptions = {}): Encoder {
   let frames = "";
   let next = 0;
+  // The first two events have the same.
+  let lastFields: Json | undefined;
+  let lastJson = "";
   const builder = new ResponseBuilder((type, fields) => {
     const number = next++;
     if (number <= startingAfter) return;
-    const data = JSON.stringify({ type, sequence_number: number, ...fields });
-    frames += `event: ${type}\ndata: ${data}\n\n`;
+    if (fields !== lastFields) {
+      lastFields = fields;
+      lastJson = JSON.stringify(fields).slice(1);
+    }
+    frames += `event: ${type}\ndata: {"type":"${type}","sequence_number":${number},${lastJson}\n\n`;
   });
   /** The message whose text the last frame had, and what stands around the text. */
   let shown: ShownText | undefined;
@@ -63,18 +69,21 @@ export function responseEncoder({ startingAfter = -1 }: ResponseEncoderOptions =
     // The first piece of a message opens its item.
     while (from < deltas.length && !isShown(event)) read({ ...event, delta: deltas[from++]! }, at);
     if (!shown || from === deltas.length) return frames;
-    const isPlain = !needsEscape.test(event.delta as string);
+    const text = event.delta as string;
+    const isPlain = !needsEscape.test(text);
     const { item, middle } = shown;
+    item.text += from === 0 ? text : deltas.slice(from).join("");
+    // The end of a frame and the beginning of the next are one piece.
+    let lead = head;
     for (; from < deltas.length; from++) {
       const delta = deltas[from]!;
       if (delta === "") continue;
-      item.text += delta;
       const number = next++;
       if (number <= startingAfter) continue;
-      const json = isPlain ? `"${delta}"` : JSON.stringify(delta);
-      frames += `${head}${number}${middle}${json}${tail}`;
+      frames += `${lead}${number}${middle}${isPlain ? delta : JSON.stringify(delta).slice(1, -1)}`;
+      lead = between;
     }
-    return frames;
+    return lead === head ? frames : frames + tail;
   }
 
   return {
@@ -96,11 +105,12 @@ interface ShownText {
 
 const head =
   'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":';
-const tail = ',"logprobs":[]}\n\n';
+const tail = '","logprobs":[]}\n\n';
+const between = tail + head;
 
 // As the builder reports a delta, without an object for each.
 function middleOf({ id, index }: OpenItem): string {
-  return `,"item_id":${JSON.stringify(id)},"output_index":${index},"content_index":0,"delta":`;
+  return `,"item_id":${JSON.stringify(id)},"output_index":${index},"content_index":0,"delta":"`;
 }
 
 function isText({ type }: BaseEvent): boolean {

@@ -11,6 +11,8 @@ export type ApprovalDisplay = "mcp" | "function";
  * the response, and so that its stream is a function of the log.
  */
 export interface ResponseNote {
+  /** The id of the response. */
+  readonly id: string;
   /** The members of the response that repeat the request. */
   readonly echo: Json;
   readonly clientTools: readonly string[];
@@ -34,6 +36,7 @@ export function noteIn({ type, name: named, value }: BaseEvent): ResponseNote | 
 
 /** Of a run that another protocol has started. */
 export const noNote: ResponseNote = {
+  id: "",
   echo: {},
   clientTools: [],
   serverTools: "reasoning",

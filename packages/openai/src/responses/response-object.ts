@@ -3,13 +3,12 @@ import { toErrorCode } from "../shared/errors.ts";
 import type { AnswerEnd } from "../shared/answer-reader.ts";
 import { toSeconds } from "../shared/wire.ts";
 import type { TotalUsage } from "../shared/usage.ts";
-import { toResponseId } from "./response-ids.ts";
 
 type ResponseStatus = "in_progress" | "completed" | "failed" | "cancelled";
 
 /** A response as far as its run has come. */
 export interface ResponseState {
-  readonly runId: string;
+  readonly id: string;
   readonly createdAt: number;
   readonly endedAt: number | undefined;
   readonly output: readonly Json[];
@@ -50,7 +49,7 @@ export function toResponse(state: ResponseState): Json {
   const { end } = state;
   const status = statusOf(end);
   return {
-    id: toResponseId(state.runId),
+    id: state.id,
     object: "response",
     created_at: toSeconds(state.createdAt),
     completed_at:

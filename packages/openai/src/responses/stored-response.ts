@@ -2,7 +2,7 @@ import { AgentError } from "@holodeck/agui-core";
 import { jsonBytes } from "@holodeck/agui-core/internal";
 import type { Call, Json, ProtocolHost, RunRecord } from "@holodeck/agui-core";
 import { ResponseBuilder } from "./response-builder.ts";
-import { placeOfItem, responseNotFound, runOfResponse, toResponseId } from "./response-ids.ts";
+import { placeOfItem, responseNotFound, runOfResponse } from "./response-ids.ts";
 import type { FindItem } from "./read-items.ts";
 
 /** A response of the caller, and its run. */
@@ -15,20 +15,25 @@ export function callerOf({ principal }: Call): string {
   return principal?.id ?? "";
 }
 
-/** The run behind a response. Those of other principals are not found. */
-export async function findRecord(call: Call, id: string, host: ProtocolHost): Promise<RunRecord> {
-  const record = await host.sessions.runs.find(callerOf(call), runOfResponse(id));
-  if (!record) throw responseNotFound(id);
-  return record;
-}
-
-/** A response as far as its log goes, in any process of the store. */
+/** A response as far as its log goes, in any process of the store. Those of other principals are not found. */
 export async function loadResponse(
   call: Call,
   id: string,
   host: ProtocolHost,
 ): Promise<StoredResponse> {
-  const record = await findRecord(call, id, host);
+  const found = await loadRun(call, runOfResponse(id), host);
+  // A run of another protocol is no response.
+  if (found?.builder.note?.id !== id) throw responseNotFound(id);
+  return found;
+}
+
+async function loadRun(
+  call: Call,
+  runId: string,
+  host: ProtocolHost,
+): Promise<StoredResponse | undefined> {
+  const record = await host.sessions.runs.find(callerOf(call), runId);
+  if (!record) return undefined;
   const builder = new ResponseBuilder();
   const { runs } = host.sessions;
   let after = 0;
@@ -39,8 +44,6 @@ export async function loadResponse(
     if (last <= after) break;
     after = last;
   }
-  // A run of another protocol is no response.
-  if (!builder.note) throw responseNotFound(id);
   return { record, builder };
 }
 
@@ -65,7 +68,7 @@ export function createItemFinder(call: Call, host: ProtocolHost): FindItem {
     const { runId, index } = place;
     let output = outputs.get(runId);
     if (!output) {
-      output = loadResponse(call, toResponseId(runId), host).then(({ builder }) => builder.output);
+      output = loadRun(call, runId, host).then((found) => found?.builder.output ?? []);
       outputs.set(runId, output);
       // All of it is in memory until the last item was read.
       take(await output);

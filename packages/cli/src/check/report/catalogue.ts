@@ -1,3 +1,4 @@
+// Every check of the command, in one table: data, hence longer than our usual file.
 /** One thing that `holodeck check` looks at. */
 export interface CheckEntry {
   readonly id: string;
