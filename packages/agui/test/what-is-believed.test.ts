@@ -243,10 +243,11 @@ const scenes: Record<string, Record<string, Scene>> = {
       sends: "u1 a1[c1=look/9] r1>c1:99 a2 u2",
       sees: "u1 a1[c1=pay/1] r1>c1:42 a2 u2",
     },
-    "a call of a server tool keeps its arguments beside one that is as it was": {
-      thread: "u1 a1[c1=pay/1,c2=look] r1>c1:42",
+    "a call of a server tool keeps its arguments beside one that the client adds": {
+      thread: "u1 a1[c1=pay/1] r1>c1:42",
       sends: "u1 a1[c1=pay/9,c2=look] r1>c1:42 u2",
       sees: "u1 a1[c1=pay/1,c2=look] r1>c1:42 u2",
+      claims: ["c2"],
     },
     "a call of a server tool is not moved under another message of the user": {
       thread: "u1 a1[c1=pay] r1>c1:42 u2 a2",
