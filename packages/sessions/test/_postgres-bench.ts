@@ -6,7 +6,7 @@ import { startPostgres } from "./_postgres.ts";
 import type { TestPostgres } from "./_postgres.ts";
 
 // On a busy machine late is not away, and a process that does not come to its turn is not dead.
-export const patient = { commandMs: 60_000, leaseMs: 120_000 };
+const patient = { commandMs: 60_000, leaseMs: 120_000 };
 
 /** Servers and stores that are closed after each test, the last one first. */
 export interface PostgresBench {
