@@ -83,6 +83,10 @@ export function attemptsOn({ threadId, sessionId, runId }: Ids): Record<string, 
       { path: "/agui", body: resource("GET", "/messages"), answer: "is not found" },
       { path: "/agui", body: resource("DELETE", ""), answer: "is not found" },
     ],
+    "GET /agui": [
+      { path: `/agui?threadId=${thread}`, answer: "shows nothing" },
+      { path: `/agui?runId=${place}`, answer: "is not found" },
+    ],
     "GET /agui/info": [{ path: "/agui/info", answer: "shows nothing" }],
     "GET /agui/runs/{runId}/events": [
       { path: `/agui/runs/${place}/events`, answer: "is not found" },
@@ -171,7 +175,8 @@ export function attemptsOn({ threadId, sessionId, runId }: Ids): Record<string, 
         path: responses,
         body: ({ responseId }: Asked) => ({
           stream: true,
-          input: [{ type: "item_reference", id: `${responseId.replace("resp", "msg")}_0` }],
+          // The key of a response is the beginning of its id.
+          input: [{ type: "item_reference", id: `msg_${responseId.slice(5, 21)}_0` }],
         }),
         answer: "is not found",
       },

@@ -68,7 +68,7 @@ const failing = (): never => {
 };
 
 const refusals: Readonly<Record<string, Refusal>> = {
-  "a body of another type": { status: 415, type: "text/plain" },
+  "a body of another type": { status: 415, type: "application/xml" },
   "a body that is too large": {
     status: 413,
     options: { limits: { bodyBytes: 2 * KB } },

@@ -146,7 +146,7 @@ describe("one agent, every protocol", () => {
     // Two servers, since the events name a run, and each server runs it once.
     const start = (): AgentHandler =>
       createAgentHandler(agent, { ...quiet, protocols: [agui(), plain], middleware: [watch] });
-    const body = { threadId: "t", protocolVersion: "1.0" };
+    const body = { threadId: "t", protocolVersion: "1.1" };
     const first = await start().fetch(post({ ...body, runId: "r", messages: [] }));
     const overAgui = await eventsOf(first);
     const second = await start().fetch(post({ ...body, runId: "r" }, { path: "/plain" }));

@@ -68,7 +68,7 @@ describe("while the store is away", async () => {
     const [method = "", path = ""] = route.split(" ");
     const id = path.startsWith("/sessions") ? ulid : uuid;
     const filled = path.replaceAll(/\{(agentId|name)\}/g, "default").replaceAll(/\{\w+\}/g, id);
-    const url = `http://test.local${filled}?chatId=${uuid}`;
+    const url = `http://test.local${filled}?chatId=${uuid}&threadId=${uuid}`;
     const body = JSON.stringify(bodies[path] ?? common);
     const response = await fetch(
       new Request(url, {

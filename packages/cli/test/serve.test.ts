@@ -29,7 +29,9 @@ describe("what is printed at the start", () => {
     expect(new Set(printed)).toEqual(new Set(info.routes));
     for (const [, method, url] of routes) {
       const address = url!.replaceAll(/:[a-z]\w*/gi, (part) => (part === ":name" ? "first" : "x"));
-      const response = await fetch(address, {
+      // Without a thread or run it would be the host's page.
+      const query = method === "GET" && address.endsWith("/agui") ? "?threadId=x" : "";
+      const response = await fetch(address + query, {
         method: method!,
         signal: AbortSignal.timeout(5_000),
         ...(method === "POST" && {

@@ -35,6 +35,7 @@ const attempts: Readonly<Record<string, readonly [string, unknown, Outcome]>> = 
     { runId: "r-t-wait" },
     "shows nothing",
   ],
+  "GET /agui": ["GET /agui?threadId=t", undefined, "shows nothing"],
   "GET /agui/threads": ["GET /agui/threads", undefined, "shows nothing"],
   "PATCH /agui/threads/:threadId": ["PATCH /agui/threads/t", { name: "Mine" }, "is not found"],
   "DELETE /agui/threads/:threadId": ["DELETE /agui/threads/t", undefined, "is not found"],

@@ -4,6 +4,7 @@ import type {
   Awaitable,
   Call,
   Encoder,
+  Json,
   Protocol,
   ProtocolHost,
   Reply,
@@ -121,7 +122,9 @@ function routesAt(path: string, served: Served): Route[] {
 }
 
 async function run(call: Call, { host, wireCase }: Served): Promise<Reply> {
-  const namesRun = call.header("x-run-id") !== undefined;
+  // Only TanStack AI names its run in a header, and it sends no version.
+  const hasVersion = (call.body as Json | null)?.protocolVersion !== undefined;
+  const namesRun = !hasVersion && call.header("x-run-id") !== undefined;
   const body = namesRun ? withoutData(call.body) : call.body;
   const { input, agentId, protocolVersion, warnings } =
     decodePlainInput(body, host.limits) ?? (await decodeClosely(body, host.limits));
@@ -152,7 +155,7 @@ async function connect(call: Call, served: Served): Promise<Reply> {
   if (threadId === null) {
     return attach(call, served, {
       runId: call.query.get("runId") ?? "",
-      offset: readOffset(call),
+      offset: readOffset(call, "any"),
     });
   }
   if (!isOpaqueId(threadId)) {
@@ -233,13 +236,14 @@ function decode(name: string): string | undefined {
   }
 }
 
-// A client that repeats its request sends the query again: what it has received since counts.
-function readOffset(call: Call): number | undefined {
+// A client that repeats its request sends the query again: what it has received since counts. TanStack AI has two forms
+// more: `-1` is the start, and a part of what follows an offset is the encoder's to know.
+function readOffset(call: Call, forms: "whole" | "any" = "whole"): number | undefined {
   const given = call.header("last-event-id") || (call.query.get("offset") ?? "");
   if (given === "") return undefined;
-  // From the start, in the words of TanStack AI.
-  if (given === "-1") return 0;
-  if (/^\d{1,15}(?:\.\d{1,3})?$/.test(given)) return Math.floor(Number(given));
+  if (/^\d{1,15}$/.test(given)) return Number(given);
+  if (forms === "any" && given === "-1") return 0;
+  if (forms === "any" && /^\d{1,15}\.\d{1,3}$/.test(given)) return Math.floor(Number(given));
   throw new AgentError(
     "invalid-request",
     `An offset must be a whole number, as in \`id:\`, not ${JSON.stringify(given.slice(0, 40))}.`,

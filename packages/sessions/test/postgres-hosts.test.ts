@@ -93,7 +93,7 @@ describe.runIf(server)("postgresSessions", () => {
     const one = await pool.connect();
     await one.query("BEGIN");
     await one.query(
-      `SELECT ${schema}.open_run('ann', 't1', 'r1', 'a', NULL, 'token', 60000, 60000, '{}')`,
+      `SELECT ${schema}.open_run('ann', 't1', 'r1', 'a', NULL, 'token', 60000, 60000, '{}', NULL)`,
     );
     const opening = store.runs.open({ ...thread, runId: "r2" }, { agentId: "a" });
     await until(async () => {

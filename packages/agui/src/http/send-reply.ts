@@ -24,8 +24,8 @@ export function sendReply(exchange: Exchange, reply: Reply, options: SendReplyOp
     sink.end();
     stream.discard();
   } else {
-    // Read only when the platform waits: it is created on first use.
-    if (exchange.waitUntil && stream.done) exchange.waitUntil(stream.done);
+    // That of a run is the run's: the request that started it waits, not each that follows.
+    if (exchange.waitUntil && Object.hasOwn(stream, "done")) exchange.waitUntil(stream.done!);
     stream.attach(sink);
   }
 }

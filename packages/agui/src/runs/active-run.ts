@@ -27,9 +27,16 @@ export function toActive(record: RunRecord, run: LiveRun, call: Call): ActiveRun
 class RunStream implements ReplyStream {
   readonly attach: ReplyStream["attach"];
   readonly discard: ReplyStream["discard"];
+  readonly #run: LiveRun;
 
   constructor(run: LiveRun, encoder: Encoder, from: number | "join") {
+    this.#run = run;
     this.attach = (sink) => run.follow(encoder, sink, from);
     this.discard = () => run.discard();
+  }
+
+  /** Made on first use, and few ask. */
+  get done(): Promise<unknown> {
+    return this.#run.done;
   }
 }

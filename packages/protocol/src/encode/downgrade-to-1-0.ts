@@ -4,7 +4,7 @@ import type { BaseEvent, Json } from "@holodeck/agui-core";
 
 /** Whether a client of this version receives the events as they are. */
 export function isCurrent(version: string): boolean {
-  return commonVersion(version) !== "1.0";
+  return version !== "1.0" && commonVersion(version) !== "1.0";
 }
 
 /**
@@ -29,7 +29,7 @@ export function downgradeTo10(event: BaseEvent): BaseEvent {
 function startTo10(event: BaseEvent): BaseEvent {
   const { protocolVersion, input } = event;
   const start = protocolVersion === undefined ? event : { ...event, protocolVersion: "1.0" };
-  if (!isRecord(input)) return start;
+  if (input === undefined || !isRecord(input)) return start;
   return { ...start, input: { ...input, messages: messagesTo10(input.messages) } };
 }
 
