@@ -192,3 +192,15 @@ describe("a response that is not stored", () => {
     expect(await threads()).toBe(before);
   });
 });
+
+test.for(["/v1/models/%ED%BF", "/v1/responses/%E0%A4%A", "/v1/responses/%FF/input_items"])(
+  "a path that is not valid percent-encoding is refused in OpenAI's form: %s",
+  async (path) => {
+    const { url } = await serveOpenAi(echo);
+    const response = await fetch(url + path);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { message: expect.stringContaining("percent-encoding"), type: expect.any(String) },
+    });
+  },
+);

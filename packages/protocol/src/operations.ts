@@ -64,6 +64,11 @@ export async function describeConnect(wireCase: WireCase): Promise<Json> {
     schema: { type: "string" },
     description,
   });
+  const shown = await streamResponse("The events of the thread.", wireCase);
+  const json = asJson({
+    description: "For `Accept: application/json`: messages, active run and interrupts.",
+    type: "object",
+  });
   return {
     operationId: "connectToThread",
     summary: "Shows a thread: what is past as snapshots, and the active run live.",
@@ -73,7 +78,7 @@ export async function describeConnect(wireCase: WireCase): Promise<Json> {
       query("runId", "The run to follow; `offset=-1` sends all of its events."),
       query("protocolVersion", "The protocol version the client reads."),
     ],
-    responses: { "200": await streamResponse("The events of the thread.", wireCase) },
+    responses: { "200": { ...shown, content: { ...(shown.content as Json), ...json } } },
   };
 }
 

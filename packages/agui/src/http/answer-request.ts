@@ -57,6 +57,7 @@ export async function answerRequest(asked: AskedRequest, options: AnswerOptions)
       const refuse = (error: unknown): Reply => explain(exchange, requestId, error);
       return notAllowed(exchange.method, match.allow, refuse);
     }
+    if (match.fault) throw match.fault;
     if (!asked.isAllowedOrigin && isOpenToForms(asked)) assertOwnRequest(exchange);
     const isPublic = !settings.authenticate || routes.every(({ route }) => route.public);
     const principal = isPublic ? undefined : await authenticate(exchange.request, settings);

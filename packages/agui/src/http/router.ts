@@ -14,6 +14,8 @@ export interface RouteMatch {
   /** In the order in which they are asked; the one without `claims` is last. */
   readonly routes: readonly MountedRoute[];
   readonly params: Readonly<Record<string, string>>;
+  /** Why the parameters could not be read. The route answers it in its own form. */
+  readonly fault?: AgentError;
   /** Every method of the path, for 405 and OPTIONS. */
   readonly allow: readonly string[];
 }
@@ -56,8 +58,12 @@ export function createRouter(routes: readonly MountedRoute[]): Router {
       if (open.length === 0) return undefined;
       const segments = path.split("/");
       for (const pattern of open) {
-        const params = matchSegments(pattern, segments);
-        if (params) return toMatch(pattern, method, Object.freeze(params));
+        if (!hasShape(pattern, segments)) continue;
+        try {
+          return toMatch(pattern, method, Object.freeze(readParams(pattern, segments)));
+        } catch (fault) {
+          return { ...toMatch(pattern, method, noParams), fault: fault as AgentError };
+        }
       }
       return undefined;
     },
@@ -127,18 +133,19 @@ function toMatch(
   return { routes: methods.get(wanted) ?? [], params, allow };
 }
 
-function matchSegments(
-  pattern: Pattern,
-  segments: readonly string[],
-): Record<string, string> | undefined {
-  const { segments: expected, names } = pattern;
-  if (expected.length !== segments.length) return undefined;
+function hasShape({ segments: expected }: Pattern, segments: readonly string[]): boolean {
+  if (expected.length !== segments.length) return false;
   for (let index = 0; index < expected.length; index++) {
     const isFixed = !expected[index]!.startsWith(":");
-    if (isFixed ? expected[index] !== segments[index] : segments[index] === "") return undefined;
+    if (isFixed ? expected[index] !== segments[index] : segments[index] === "") return false;
   }
+  return true;
+}
+
+/** Throws for a segment that cannot be decoded. */
+function readParams({ names }: Pattern, segments: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
-  for (let index = 0; index < expected.length; index++) {
+  for (let index = 0; index < segments.length; index++) {
     if (names[index]!.size === 0) continue;
     const value = decode(segments[index]!);
     for (const name of names[index]!) params[name] = value;
