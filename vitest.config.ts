@@ -44,8 +44,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // Much of the suite waits for leases and sockets: three files at a time keep two cores at work,
-    // and more of them starve those that measure leases by the clock of a server.
+    // Much of the suite waits for leases and sockets: three files at a time keep two cores at work.
     maxWorkers: 3,
     projects,
     globalSetup: "scripts/test-support/typescript-hooks.mjs",

@@ -22,7 +22,7 @@ const yes = (interruptId: string): object => ({
   payload: { approved: true },
 });
 
-interface Told {
+interface Played {
   readonly status: number;
   readonly code?: string;
   readonly answers: readonly InterruptAnswer[];
@@ -48,7 +48,7 @@ interface Scene {
   readonly needsApproval?: ServerTool["needsApproval"];
 }
 
-async function play(scene: Scene): Promise<Told> {
+async function play(scene: Scene): Promise<Played> {
   const sessions = memorySessions();
   await sessions.create(key, { agentId: "default" });
   await sessions.update(key, {
@@ -125,12 +125,12 @@ describe("an answer to a question", () => {
     ["whose time is no text", [question("i1", { expiresAt: now - 1 })], [yes("i1")], 200],
     ["whose time is the number of a year", [question("i1", { expiresAt: 2020 })], [yes("i1")], 200],
   ])("%s", async ([, waits, resume, status]) => {
-    const told = await play({ waits, resume });
-    expect([told.status, told.code]).toEqual([
+    const played = await play({ waits, resume });
+    expect([played.status, played.code]).toEqual([
       status,
       status === 200 ? undefined : "unknown-interrupt",
     ]);
-    expect(told.answers.map(({ interrupt }) => interrupt.id)).toEqual(
+    expect(played.answers.map(({ interrupt }) => interrupt.id)).toEqual(
       status === 200 ? resume.map((one) => (one as { interruptId: string }).interruptId) : [],
     );
   });
@@ -185,9 +185,9 @@ describe("a call that a person was asked about", () => {
       `: >${"x".repeat(499)}`,
     ],
   ])("is refused on %s", async ([, answer, ending]) => {
-    const told = await play({ ...asked, resume: [{ interruptId: "i1", ...answer }] });
+    const played = await play({ ...asked, resume: [{ interruptId: "i1", ...answer }] });
     const message = `The user did not allow "pay"${ending}`;
-    expect(told).toMatchObject({
+    expect(played).toMatchObject({
       status: 200,
       paid: [],
       results: [{ error: { code: "approval-denied", message } }],
@@ -245,7 +245,7 @@ describe("a tool that asks", () => {
 
 describe("what a thread waits for after a run", () => {
   const waiting = (id: string): Pending => ({ id, kind: "tool", runId: "r0", value: {} });
-  const ids = ({ pending }: Told): object =>
+  const ids = ({ pending }: Played): object =>
     pending.map(({ id, kind, runId }) => [id, kind, runId]);
 
   test("is nothing when nothing was asked", async () => {
@@ -260,35 +260,35 @@ describe("what a thread waits for after a run", () => {
   });
 
   test("are earlier calls that the client has not answered, and not those that it has", async () => {
-    const told = await play({
+    const played = await play({
       thread: "u1 a1[c1=look,c2=look]",
       waits: [waiting("c1"), waiting("c2")],
       sends: "u1 a1[c1=look,c2=look] r2>c2:42",
     });
-    expect(ids(told)).toEqual([["c1", "tool", "r0"]]);
+    expect(ids(played)).toEqual([["c1", "tool", "r0"]]);
   });
 
   test("are no calls that the thread does not have, and no question that the user passed over", async () => {
-    const told = await play({ waits: [waiting("c9"), question("i1")] });
-    expect(ids(told)).toEqual([]);
+    const played = await play({ waits: [waiting("c9"), question("i1")] });
+    expect(ids(played)).toEqual([]);
   });
 
   test("is a call once, though it waited before", async () => {
-    const told = await play({
+    const played = await play({
       thread: "u1 a1[c1=look]",
       waits: [waiting("c1")],
       agent: async (_input, { emit }) => {
         emit.toolCall("look", {}, { id: "c2" });
       },
     });
-    expect(ids(told)).toEqual([
+    expect(ids(played)).toEqual([
       ["c1", "tool", "r0"],
       ["c2", "tool", "r1"],
     ]);
   });
 
   test("is a question of the agent's own, about a call or about none", async () => {
-    const told = await play({
+    const played = await play({
       agent: async (_input, { emit }) => {
         emit.toolCall("look", {}, { id: "c1" });
         emit.toolCall("look", {}, { id: "c2" });
@@ -296,12 +296,12 @@ describe("what a thread waits for after a run", () => {
         emit.interrupt({ reason: "confirmation" });
       },
     });
-    expect(told.pending.map(({ kind, value }) => [kind, value.toolCallId, value.call])).toEqual([
+    expect(played.pending.map(({ kind, value }) => [kind, value.toolCallId, value.call])).toEqual([
       ["tool", undefined, undefined],
       ["interrupt", "c1", undefined],
       ["interrupt", undefined, undefined],
     ]);
-    expect(told.pending[0]).toMatchObject({ id: "c2" });
+    expect(played.pending[0]).toMatchObject({ id: "c2" });
   });
 });
 
@@ -373,21 +373,21 @@ describe("calls that a lost run had taken", () => {
   const thread = "u1 a1[c0=look,c1=pay] r0>c0:42 a2[c2=pay,c3=pay] r2>c2:42";
 
   test("have an error each after their message, and only those without a result", async () => {
-    const told = await play({ owner: "server", thread, lost, sends: "u2" });
-    const shown = told.sees.replaceAll(
+    const played = await play({ owner: "server", thread, lost, sends: "u2" });
+    const shown = played.sees.replaceAll(
       /\{"error":\{"code":"([a-z-]+)","message":"(?:[^"\\]|\\.)+"\}\}/g,
       "$1",
     );
     expect(shown).toBe(
       "u1 a1[c0=look,c1=pay] >c1:run-lost r0>c0:42 a2[c2=pay,c3=pay] >c3:run-lost r2>c2:42 u2",
     );
-    expect(told.taken!.map(({ id }) => id)).toEqual(["c1", "c3"]);
-    expect(told.paid).toEqual([]);
+    expect(played.taken!.map(({ id }) => id)).toEqual(["c1", "c3"]);
+    expect(played.paid).toEqual([]);
   });
 
   test("are left alone when all of them have a result", async () => {
-    const told = await play({ owner: "server", thread, lost: [lost[1]!], sends: "u2" });
-    expect(told.sees).toBe(`${thread} u2`);
-    expect(told.taken).toBeUndefined();
+    const played = await play({ owner: "server", thread, lost: [lost[1]!], sends: "u2" });
+    expect(played.sees).toBe(`${thread} u2`);
+    expect(played.taken).toBeUndefined();
   });
 });
