@@ -14,6 +14,7 @@ test("1,000 threads of 1 MB with memoryBytes of 256 MiB fit into a heap of 300 M
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, script]);
   const { rss, kept } = JSON.parse(stdout) as { rss: number; kept: number[] };
   process.stdout.write(`${kept.length} threads of 1 MB kept, RSS at most ${rss / MB} MB.\n`);
+  expect(rss).toBeLessThan(600 * MB);
   expect(kept.length).toBeGreaterThan(80);
   expect(kept).toEqual(kept.map((_, index) => 1_000 - kept.length + index));
 }, 300_000);

@@ -103,6 +103,9 @@ describe.runIf(probe)("what survives a crash of the server", () => {
       { last: number },
     ];
     expect(stored.last).toBeLessThan(5);
+    // Clients of this process have received it, and come back for what follows.
+    expect(offsets(await store.runs.read(key, 2, 2))).toEqual([3, 4]);
+    expect(offsets(await store.runs.read(key, 4))).toEqual([5]);
     await store.runs.append(lease, [mark(6)]);
     await store.runs.close(lease, ending(7), "finished");
     expect(offsets(await store.runs.read(key, 0))).toEqual([1, 2, 3, 4, 5, 6, 7]);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isAgentError } from "@holodeck/agui-core";
 import type { Lease, SessionStore } from "@holodeck/agui-core";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sqliteSessions } from "../src/sqlite/index.ts";
 import { createDatabase } from "../src/sqlite/database.ts";
 import { loadSqlite } from "../src/sqlite/load-sqlite.ts";
@@ -208,6 +208,14 @@ describe("opening the file", () => {
     expect((error as Error).cause).toMatchObject({ message: `${path} is a directory.` });
     rmSync(path, { recursive: true });
     expect(await store.get(key)).toBeUndefined();
+  });
+
+  test("is opened with Node's own SQLite where there is one, and else with the package", async () => {
+    const [own, other] = [{ DatabaseSync }, { DatabaseSync }];
+    const peer = vi.fn<() => Promise<typeof other>>(async () => other);
+    expect(await loadSqlite({ builtin: () => own, peer })).toBe(own);
+    expect(peer).not.toHaveBeenCalled();
+    expect(await loadSqlite({ builtin: () => undefined, peer })).toBe(other);
   });
 
   test("names what to install where there is no SQLite", async () => {

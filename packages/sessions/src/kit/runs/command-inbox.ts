@@ -32,15 +32,18 @@ class Inbox implements CommandInbox {
   }
 
   listen(on: CommandListener): () => void {
-    const before = this.#listening;
-    if (!before.includes(on)) this.#listeners = before.length === 0 ? on : [...before, on];
+    // As a rule a run has one listener, and no list is made for it.
+    if (this.#listeners === undefined) this.#listeners = on;
+    else if (!this.#listening.includes(on)) this.#listeners = [...this.#listening, on];
     // Deferred, so that the caller can unsubscribe after the first one.
     if (this.#early) queueMicrotask(() => this.#deliverEarly());
     else this.#isOpen = true;
-    return () => {
-      const rest = this.#listening.filter((listener) => listener !== on);
-      this.#listeners = rest.length === 0 ? undefined : rest;
-    };
+    return () => this.#remove(on);
+  }
+
+  #remove(on: CommandListener): void {
+    const rest = this.#listeners === on ? [] : this.#listening.filter((one) => one !== on);
+    this.#listeners = rest.length === 0 ? undefined : rest;
   }
 
   #deliverEarly(): void {

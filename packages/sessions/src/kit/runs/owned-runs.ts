@@ -30,6 +30,7 @@ export interface OwnedRuns<Id> {
   readonly size: number;
   add(key: RunKey, fence: number): Lease;
   has(id: Id): boolean;
+  leaseOf(id: Id): Lease | undefined;
   ids(): Id[];
   /** The leases to renew now. A run that was left out for as long as a lease lasts is lost. */
   beat(): Lease[];
@@ -98,6 +99,7 @@ export function createOwnedRuns<Id>({ idOf, onGone }: OwnedRunsOptions<Id>): Own
       return lease;
     },
     has: (id) => owned.has(id),
+    leaseOf: (id) => owned.get(id)?.lease,
     ids: () => [...owned.keys()],
     beat() {
       for (const [id, run] of owned) {

@@ -49,14 +49,19 @@ export function sizeAfter(
   const isSameState = state === stateBefore;
   if (size && isSameState && messages === before) return size;
   const stateBytes = size && isSameState ? size.stateBytes : stateSize(state);
-  if (!size) return tally(emptySize, stateBytes, [messages, 0, 1]);
-  if (messages === before) return { ...size, stateBytes };
+  if (size && messages === before) return { ...size, stateBytes };
   let same = 0;
-  while (same < before.length && same < messages.length && before[same] === messages[same]) same++;
-  // Whichever is shorter: what is new and what is gone, or all of it.
-  if (before.length - same > same) return tally(emptySize, stateBytes, [messages, 0, 1]);
-  const added = tally(size, stateBytes, [messages, same, 1]);
-  return same === before.length ? added : tally(added, stateBytes, [before, same, -1]);
+  if (size) {
+    const length = Math.min(before.length, messages.length);
+    while (same < length && before[same] === messages[same]) same++;
+    // Whichever is shorter: what is new and what is gone, or all of it.
+    if (before.length - same > same) same = 0;
+  }
+  const isWhole = same === 0;
+  const sums = { ...(size && !isWhole ? size : emptySize), stateBytes };
+  for (let at = same; at < messages.length; at++) count(sums, messages[at]!, 1);
+  if (!isWhole) for (let at = same; at < before.length; at++) count(sums, before[at]!, -1);
+  return sums;
 }
 
 /** Throws `session-too-large` for a change that leaves a thread with more than so many bytes of JSON. */
@@ -92,20 +97,15 @@ function stateSize(state: unknown): number {
   return state === undefined ? 0 : memoryOf(state);
 }
 
-function tally(
-  from: SessionSize,
-  stateBytes: number,
-  [list, start, sign]: readonly [list: readonly Message[], start: number, sign: 1 | -1],
-): SessionSize {
-  let { messages, characters, messageBytes } = from;
-  for (let at = start; at < list.length; at++) {
-    const message = list[at]!;
-    messageBytes += sign * (perItem + memoryOf(message));
-    if (message.role === "reasoning" || message.role === "activity") continue;
-    messages += sign;
-    characters += sign * charactersIn(message.content);
-  }
-  return { messages, characters, messageBytes, stateBytes };
+function count(
+  sums: { -readonly [Name in keyof SessionSize]: SessionSize[Name] },
+  message: Message,
+  sign: 1 | -1,
+): void {
+  sums.messageBytes += sign * (perItem + memoryOf(message));
+  if (message.role === "reasoning" || message.role === "activity") return;
+  sums.messages += sign;
+  sums.characters += sign * charactersIn(message.content);
 }
 
 function charactersIn(content: Message["content"]): number {

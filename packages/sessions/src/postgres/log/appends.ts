@@ -9,8 +9,11 @@ import { createRecentBatches } from "./recent-batches.ts";
 
 export interface Appends {
   append(lease: Lease, entries: readonly LogEntry[]): Promise<void>;
-  /** Appends again what the server has lost, up to an offset. False when that is not possible. */
-  restore(lease: Lease, last: number, before: number): Promise<boolean>;
+  /**
+   * Appends again what the server has lost after an offset: up to another, or everything. False when nothing is lost,
+   * or when that is not possible.
+   */
+  restore(lease: Lease, last: number, before?: number): Promise<boolean>;
   forget(fence: number): void;
 }
 
@@ -117,9 +120,16 @@ export function createAppends(options: AppendsOptions): Appends {
     }
   }
 
-  async function restore(lease: Lease, last: number, before: number): Promise<boolean> {
+  async function restore(
+    lease: Lease,
+    last: number,
+    before: number = recent.last(lease.fence) + 1,
+  ): Promise<boolean> {
     const missing = recent.between(lease.fence, last, before);
-    return missing !== undefined && (await store(lease, joinBatches(missing))) === "ok";
+    if (!missing) return false;
+    const answer = await store(lease, joinBatches(missing));
+    // Another call may have done it in the same moment.
+    return answer === "ok" || Number(answer) >= before - 1;
   }
 
   return {

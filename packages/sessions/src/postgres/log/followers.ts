@@ -67,9 +67,12 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
     for (const resolve of run.waiting) resolve();
   }
 
-  /** Followers at the same place share what is read. */
-  function pageAfter(fence: number, after: number): Promise<LogPage | undefined> {
-    const name = `${fence} ${after}`;
+  /**
+   * Followers at the same place share what is read, unless the run has changed since: what was asked for before may
+   * lack what a follower has been woken for, and nothing would wake it again.
+   */
+  function pageAfter(fence: number, after: number, changes: number): Promise<LogPage | undefined> {
+    const name = `${fence} ${after} ${changes}`;
     let page = pages.get(name);
     if (!page) {
       page = reader.page(fence, after, pageSize);
@@ -109,7 +112,7 @@ export function createLogFollowers(options: LogFollowersOptions): LogFollowers {
       const { changes } = run;
       let page: LogPage | undefined;
       try {
-        page = await pageAfter(fence, at);
+        page = await pageAfter(fence, at, changes);
         failures = 0;
       } catch (error) {
         // A database that comes back within a lease is not noticed.

@@ -127,7 +127,12 @@ export function createPostgresLog(options: PostgresLogOptions): PostgresLog {
     find: reader.find,
     active: reader.active,
     async read(key, after, limit = Number.POSITIVE_INFINITY) {
-      const page = await reader.read(key, after, limit);
+      let page = await reader.read(key, after, limit);
+      // A server that crashed lacks what clients of this process may have received.
+      const lease = page && owned.leaseOf(page.fence);
+      if (lease && (await appends.restore(lease, page!.last))) {
+        page = await reader.read(key, after, limit);
+      }
       if (!page) throw runNotFound(key.runId);
       return readableAfter(key.runId, page, after);
     },

@@ -7,6 +7,7 @@ import type { Connection } from "../client/connection.ts";
 
 /** A part of a log, and its run at that moment. */
 export interface LogPage {
+  readonly fence: number;
   readonly first: number;
   readonly last: number;
   readonly status: RunStatus;
@@ -30,6 +31,7 @@ export interface LogReader {
 
 /** A run as the functions of the schema return it. */
 interface FoundRun {
+  readonly fence: number;
   readonly principal: string;
   readonly threadId: string;
   readonly runId: string;
@@ -55,9 +57,10 @@ export function createLogReader(
   function toPage(rows: readonly (string | null)[]): LogPage | undefined {
     const [head, ...texts] = rows;
     if (!head) return undefined;
-    const { first, last, status, left, now } = JSON.parse(head) as FoundRun;
+    const { fence, first, last, status, left, now } = JSON.parse(head) as FoundRun;
     time.sample(now);
     return {
+      fence,
       first,
       last,
       status,

@@ -9,6 +9,8 @@ export interface RecentBatches {
   add(fence: number, batch: Batch): void;
   /** The batches between two offsets, or undefined when not all of them are here. */
   between(fence: number, after: number, before: number): readonly Batch[] | undefined;
+  /** The last offset that was appended; 0 when it is not known. */
+  last(fence: number): number;
   forget(fence: number): void;
 }
 
@@ -46,6 +48,7 @@ export function createRecentBatches(clock: Clock): RecentBatches {
       const isWhole = found[0]?.first === after + 1 && found.at(-1)?.last === before - 1;
       return isWhole ? found : undefined;
     },
+    last: (fence) => runs.get(fence)?.batches.at(-1)?.batch.last ?? 0,
     forget: (fence) => void runs.delete(fence),
   };
 }
