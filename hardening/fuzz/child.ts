@@ -1,6 +1,6 @@
 // Fuzzes one target, in a process that may hang or end.
 import { readFileSync, writeFileSync } from "node:fs";
-import { readCorpus } from "./corpus.ts";
+import { readCorpus, readParents } from "./corpus.ts";
 import { fuzz } from "./fuzz.ts";
 import { targets } from "./targets/index.ts";
 
@@ -32,7 +32,9 @@ let reported = 0;
 const report = await fuzz(target, {
   seed,
   seconds: replay === undefined ? seconds : 0,
-  corpus: replay === undefined ? readCorpus(target) : [new Uint8Array(readFileSync(replay))],
+  corpus: readCorpus(target),
+  parents: readParents(target),
+  replay: replay === undefined ? undefined : new Uint8Array(readFileSync(replay)),
   onInput(input, index) {
     writeFileSync(last, JSON.stringify({ index, input: base64(input) }));
     cases++;

@@ -6,8 +6,12 @@ import type { Opened, Target } from "./target.ts";
 export interface FuzzOptions {
   readonly seconds: number;
   readonly seed: number;
-  /** Known inputs; all are fed first. */
+  /** Known inputs; all are fed first, and again when it is known what inputs usually take. The last is a usual one. */
   readonly corpus: readonly Uint8Array[];
+  /** Those that new ones are made from. By default all of the corpus. */
+  readonly parents?: readonly Uint8Array[];
+  /** An input that is fed when it is known what inputs usually take. */
+  readonly replay?: Uint8Array | undefined;
   /** Called before an input is fed: if the process ends, this was the last. */
   readonly onInput?: (input: Uint8Array, index: number) => void;
   /** Stops after so many kinds of faults. By default 5. */
@@ -35,7 +39,7 @@ const leastMs = 250;
 
 /** Feeds a target until the time is over, or until it has failed often enough. */
 export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzReport> {
-  const { seconds, seed, corpus, onInput, maxFinds = 5 } = options;
+  const { seconds, seed, corpus, parents = corpus, replay, onInput, maxFinds = 5 } = options;
   const opened = await target.open();
   const uncaught: string[] = [];
   const listen = (reason: unknown): void => void uncaught.push(`uncaught: ${describe(reason)}`);
@@ -57,8 +61,12 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
     let ms = outcome.ms;
     const share = usual.shareOf(input.length);
     if (ms > share) {
-      // A collection of garbage falls on one input by chance, and not on the same one three times.
-      for (let again = 0; again < 2; again++) ms = Math.min(ms, (await attempt(opened, input)).ms);
+      // A collection of garbage falls on one input by chance, and not on the same one three times. What an input has
+      // ended, such as the thread that read it, is started for another one.
+      for (let again = 0; again < 2; again++) {
+        for (const other of corpus.slice(-1)) await attempt(opened, other);
+        ms = Math.min(ms, (await attempt(opened, input)).ms);
+      }
       if (ms > share) faults.push(`${Math.round(ms)} ms of CPU for ${input.length} bytes`);
     }
     worst = Math.max(worst, ms / share);
@@ -72,11 +80,24 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
     finds.push({ input, index, faults });
   }
 
-  try {
+  async function feedCorpus(): Promise<void> {
     for (const input of corpus) await feed(input, undefined);
+  }
+
+  try {
+    await feedCorpus();
+    if (replay) {
+      while (!usual.isKnown() && corpus.length > 0) await feedCorpus();
+      await feed(replay, undefined);
+    }
     const end = performance.now() + seconds * 1000;
+    let isTimed = usual.isKnown();
     for (let index = 0; performance.now() < end && finds.length < maxFinds; index++) {
-      await feed(opened.generate(createRandom(seedOf(seed, index)), corpus), index);
+      if (!isTimed && usual.isKnown()) {
+        isTimed = true;
+        await feedCorpus();
+      }
+      await feed(opened.generate(createRandom(seedOf(seed, index)), parents), index);
     }
   } finally {
     process.off("unhandledRejection", listen).off("uncaughtException", listen);
@@ -99,17 +120,25 @@ async function attempt(
   return { faults, ms: cpuTime() - begun };
 }
 
+interface Usual {
+  isKnown(): boolean;
+  add(ms: number): void;
+  shareOf(bytes: number): number;
+}
+
 // What inputs usually take, by the median of the last ones.
-function createUsual(): { add(ms: number): void; shareOf(bytes: number): number } {
+function createUsual(): Usual {
   const last: number[] = [];
+  // The first ones compile what they use.
+  const isKnown = (): boolean => last.length >= 20;
   return {
+    isKnown,
     add(ms) {
       last.push(ms);
       if (last.length > 200) last.shift();
     },
     shareOf(bytes) {
-      // The first ones compile what they use.
-      if (last.length < 20) return Infinity;
+      if (!isKnown()) return Infinity;
       const median = last.toSorted((a, b) => a - b)[last.length >> 1]!;
       return Math.max(leastMs, proportion * median * Math.max(1, bytes / 4_096));
     },
@@ -117,8 +146,14 @@ function createUsual(): { add(ms: number): void; shareOf(bytes: number): number 
 }
 
 /** The name of an input in the corpus. */
-export function nameOf(input: Uint8Array): string {
-  return `find-${createHash("sha256").update(input).digest("hex").slice(0, 12)}`;
+export function nameOf({ input, faults }: Pick<Find, "input" | "faults">): string {
+  const kind = faults.some((fault) => fault.includes(" ms of CPU for ")) ? "slow" : "find";
+  return `${kind}-${createHash("sha256").update(input).digest("hex").slice(0, 12)}`;
+}
+
+/** Whether new inputs are made from one of this name: those of slow ones would be slow, and only a few. */
+export function isParent(name: string): boolean {
+  return !name.startsWith("slow-");
 }
 
 function describe(reason: unknown): string {

@@ -52,7 +52,7 @@ for (const target of chosen) {
     console.log(`  ${place}, ${bytes.length} bytes: ${faults.join("\n    ")}`);
     // It ended before its first input.
     if (bytes.length === 0) continue;
-    const file = values.replay ?? keep(target, bytes);
+    const file = values.replay ?? keep(target, { input: bytes, faults });
     console.log(`  again: npm run fuzz -- --replay ${file} ${target.name}`);
   }
 }

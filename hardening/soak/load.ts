@@ -66,14 +66,14 @@ function pauseFor(response: IncomingMessage, turns: number): void {
 
 const message = (content: string): object => ({ id: "m", role: "user", content });
 const run = (random: Random, content: string, more: object = {}): Record<string, unknown> => ({
-  threadId: `t-${random.below(300)}`,
+  threadId: `t-${random.below(60)}`,
   runId: `r-${random.below(1e9)}`,
   protocolVersion: "1.0",
   messages: [message(content)],
   ...more,
 });
 const uiChat = (random: Random, text: string): object => ({
-  id: `c-${random.below(300)}`,
+  id: `c-${random.below(60)}`,
   messages: [{ id: "m", role: "user", parts: [{ type: "text", text }] }],
 });
 const form = (content: string): Sent => ({
@@ -99,7 +99,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   CopilotKit: (client, random) =>
     client.send("/agui/agent/default/run", json(run(random, "hello"))),
   "CopilotKit connects": (client, random) =>
-    client.send("/agui/agent/default/connect", json({ threadId: `t-${random.below(300)}` })),
+    client.send("/agui/agent/default/connect", json({ threadId: `t-${random.below(60)}` })),
   useChat: (client, random) => client.send("/api/chat", json(uiChat(random, "hello"))),
   REST: (client) => client.send("/agent/default/chat", json({ message: "hello" })),
   "REST, streamed": (client) =>
@@ -124,10 +124,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   lists: async (client, random) => {
     await client.send("/agui/threads?limit=20", { method: "GET" });
-    await client.send(`/agui/threads/t-${random.below(300)}/messages`, { method: "GET" });
+    await client.send(`/agui/threads/t-${random.below(60)}/messages`, { method: "GET" });
   },
   deletes: (client, random) =>
-    client.send(`/agui/threads/t-${random.below(300)}`, { method: "DELETE" }),
+    client.send(`/agui/threads/t-${random.below(60)}`, { method: "DELETE" }),
   "an agent that fails": (client, random) => client.send("/agui", json(run(random, "fail"))),
   "an agent that refuses": (client, random) =>
     client.send("/api/chat", json(uiChat(random, "refuse"))),

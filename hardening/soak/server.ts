@@ -51,7 +51,7 @@ const handler = createAgentHandler(
     protocols: everyProtocol(),
     authenticate: ({ headers }) => ({ id: headers.get("x-user") ?? "ann" }),
     tools: [pay],
-    files: extractFiles({ uploads: { store: "sessions" } }),
+    files: extractFiles({ uploads: { store: "sessions", ttlMs: 10_000 } }),
     // Small, so that they are full early and the heap has a level.
     limits: { memoryBytes: 8 << 20, logBytes: 2 << 20, runLogMs: 1_000, toolTimeoutMs: 2_000 },
   },

@@ -25,8 +25,11 @@ const planted = (feed: (text: string) => Promise<string[]>): Target => ({
 });
 
 function spin(): void {
-  const { user } = process.cpuUsage();
-  while (process.cpuUsage().user - user < 300_000);
+  const begun = process.cpuUsage();
+  for (;;) {
+    const { user, system } = process.cpuUsage(begun);
+    if (user + system >= 300_000) return;
+  }
 }
 
 let fed = 0;
@@ -60,6 +63,26 @@ test.for(Object.entries(faults))("a reader with %s is found", async ([name, feed
   const { finds } = await fuzz(once, { ...options, maxFinds: 1 });
   for (const listener of others) process.on("unhandledRejection", listener);
   expect(finds[0]?.faults.join()).toContain(name);
+});
+
+test.for(["of the corpus", "that is replayed"])("a slow input %s is found", async (which) => {
+  const slow = encoder.encode("slow");
+  const target = planted(async (text) => {
+    if (text === "slow") spin();
+    return [];
+  });
+  const opened = await target.open();
+  const usual: Target = {
+    ...target,
+    open: async () => ({ ...opened, generate: () => corpus[0]! }),
+  };
+  const given =
+    which === "of the corpus"
+      ? { ...options, corpus: [slow, ...corpus] }
+      : { ...options, seconds: 0, replay: slow };
+  const { finds } = await fuzz(usual, { ...given, maxFinds: 1 });
+  expect(finds).toMatchObject([{ input: slow, index: undefined }]);
+  expect(finds[0]!.faults.join()).toContain("ms of CPU");
 });
 
 test("a case is made again by its seed and number", () => {

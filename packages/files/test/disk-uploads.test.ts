@@ -28,8 +28,8 @@ async function put(store: UploadStore, who: string, size: number): Promise<strin
   async function* bytes(): AsyncGenerator<Uint8Array> {
     yield new Uint8Array(size).fill(65);
   }
-  const upload = { name: "a.txt", bytes: bytes(), maxBytes: 1e9, check: async () => "text/plain" };
-  return (await store.put(who, upload)).id;
+  const upload = { name: "a.txt", owner: who, bytes: bytes(), maxBytes: 1e9 };
+  return (await store.put(who, { ...upload, check: async () => "text/plain" })).id;
 }
 
 async function isKept(store: UploadStore, who: string, id: string): Promise<boolean> {

@@ -1,4 +1,6 @@
 import type { ExtractJob } from "./job.ts";
+import { allowanceOf } from "./pool/allowance.ts";
+import type { Allowance } from "./pool/allowance.ts";
 import { closed, refuse, toError, queueFull } from "./pool/answers.ts";
 import { createFairQueue } from "./pool/fair-queue.ts";
 import { createMemoryWatch } from "./pool/memory-watch.ts";
@@ -42,6 +44,7 @@ interface Task {
   readonly bytes: number;
   readonly name: string;
   readonly job: ExtractJob;
+  readonly allowance: Allowance;
   begin?: (() => void) | undefined;
   resolve(text: string): void;
   reject(reason: unknown): void;
@@ -64,7 +67,7 @@ const watchMs = 25;
  * threads; when it grows too much, the files that are being read are read again, one at a time.
  */
 export function createExtractor(options: ExtractorOptions): Extractor {
-  const { timeoutMs, memoryBytes, workers, queue: maxWaiting, idleMs = 30_000 } = options;
+  const { memoryBytes, workers, queue: maxWaiting, idleMs = 30_000 } = options;
   const share = Math.max(1, workers - 1);
   // A thread that has grown is not kept for the next file.
   const keepBytes = memoryBytes / 4;
@@ -110,7 +113,8 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     let timer: NodeJS.Timeout | undefined;
     try {
       await seat.thread.ready;
-      timer = setTimeout(() => end(seat, { reason: refuse(task.name, "too-slow") }), timeoutMs);
+      const { timeoutMs: ms } = task.allowance;
+      timer = setTimeout(() => end(seat, { reason: refuse(task.name, "too-slow") }), ms);
       const { answer, held } = await seat.thread.read(task.job);
       if (held > keepBytes || seat.ending || isClosed) stop(seat.thread);
       else keep(seat.thread, held);
@@ -133,7 +137,9 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   }
 
   function look(): void {
-    if (!watch.isExceeded()) return;
+    let allowed = 0;
+    for (const { task } of seats) allowed += task.allowance.memoryBytes;
+    if (!watch.isExceeded(Math.min(allowed, memoryBytes))) return;
     const [first, ...others] = seats;
     if (first && others.length === 0) end(first, { reason: refuse(first.task.name, "too-large") });
     else for (const seat of seats) end(seat, "again");
@@ -184,7 +190,8 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       if (signal?.aborted) return Promise.reject(signal.reason);
       const { promise, resolve, reject } = withResolvers();
       const bytes = typeof job.from === "string" ? 0 : job.from.byteLength;
-      const task: Task = { owner, bytes, name, job, begin, resolve, reject };
+      const allowance = allowanceOf(job, options);
+      const task: Task = { owner, bytes, name, job, allowance, begin, resolve, reject };
       const onAbort = (): void => cancel(task, signal!.reason);
       signal?.addEventListener("abort", onAbort);
       if (needsAll) suspects.push(task);

@@ -52,12 +52,12 @@ export interface ExtractFilesOptions {
   /** Custom readers by type, in place of the built-in ones or for other types. */
   extractors?: Readonly<Record<string, TextExtractor>>;
   /**
-   * Time for one file.
+   * Time for one file; a PDF below 256 KiB has a part of it.
    * @default 30_000
    */
   timeoutMs?: number;
   /**
-   * What the process that reads files may grow by.
+   * What the process that reads files may grow by; for a PDF below 256 KiB a part of it.
    * @default 512 MiB
    */
   memoryBytes?: number;

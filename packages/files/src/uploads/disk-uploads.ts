@@ -57,7 +57,7 @@ export function createDiskUploads(
   }
 
   return {
-    async put(principal, { name, bytes, maxBytes: fileBytes, check }) {
+    async put(principal, { name, owner: sender, bytes, maxBytes: fileBytes, check }) {
       const { root, index } = await open();
       await index.sync();
       return index.change(async () => {
@@ -65,7 +65,7 @@ export function createDiskUploads(
         const id = randomUUID();
         const key = keyOf(principal, id);
         const path = join(root, key);
-        const owner = ownerOf(principal);
+        const owner = ownerOf(sender);
         const arrival = shares.arrive(owner);
         try {
           const size = await receive(path, bounded(bytes, fileBytes), arrival.take);
@@ -162,9 +162,9 @@ async function readRecord(
   }
 }
 
-// Who has how much is all that is kept of a principal.
-function ownerOf(principal: string): string {
-  return createHash("sha256").update(principal).digest("base64url").slice(0, 16);
+// Who has how much is all that is kept of a principal or an address.
+function ownerOf(sender: string): string {
+  return createHash("sha256").update(sender).digest("base64url").slice(0, 16);
 }
 
 // No part of a path comes from a client.

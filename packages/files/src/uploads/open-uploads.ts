@@ -20,8 +20,9 @@ export function openUploads(
   }
   const open = createSessionUploads(options, place);
   return {
-    of({ blobs }) {
-      if (blobs) return open(blobs);
+    of(sessions) {
+      const { blobs } = sessions;
+      if (blobs) return open({ blobs, take: (...asked) => sessions.take(...asked) });
       throw new TypeError(
         'extractFiles({ uploads: { store: "sessions" } }) needs a session store with `blobs`, such as redisSessions({ client }).',
       );

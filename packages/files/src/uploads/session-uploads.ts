@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { dateOf } from "@holodeck/agui-core/internal";
-import type { BlobStore, Clock, FileSpool } from "@holodeck/agui-core";
-import { createUploadCounter, uploadDefaults } from "./upload-store.ts";
+import type { BlobStore, Clock, FileSpool, SessionStore } from "@holodeck/agui-core";
+import { createUploadCounter } from "./upload-counter.ts";
+import { uploadDefaults, uploadsFull } from "./upload-store.ts";
 import type { StoredUpload, UploadsOptions, UploadStore } from "./upload-store.ts";
 
 export interface SessionUploadsOptions {
@@ -10,17 +11,28 @@ export interface SessionUploadsOptions {
   spool(): FileSpool;
 }
 
-/** Uploads where the sessions are. They get there when they are complete and were found good. */
+/** Where the sessions are, and what they are counted with. */
+export interface UploadPlaceInStore extends Pick<SessionStore, "take"> {
+  readonly blobs: BlobStore;
+}
+
+/**
+ * Uploads where the sessions are. They get there when they are complete and were found good. All processes count the
+ * bytes of an owner in one bucket, which fills again in the time that uploads are kept: at any time an owner has at most
+ * two buckets of them, half of what there may be.
+ */
 export function createSessionUploads(
   { ttlMs = uploadDefaults.ttlMs, maxBytes = uploadDefaults.maxBytes }: UploadsOptions,
   { clock, spool }: SessionUploadsOptions,
-): (blobs: BlobStore) => UploadStore {
+): (place: UploadPlaceInStore) => UploadStore {
   const counter = createUploadCounter();
 
-  return (blobs) => ({
-    async put(principal, { name, bytes, maxBytes: fileBytes, check }) {
+  return ({ blobs, take }) => ({
+    async put(principal, { name, owner, bytes, maxBytes: fileBytes, check }) {
       const waiting = spool();
-      const count = counter.begin({ used: await blobs.size(), maxBytes, fileBytes });
+      const shareBytes = Math.max(fileBytes, Math.floor(maxBytes / 4));
+      const used = await blobs.size();
+      const count = counter.begin({ owner, used, maxBytes, shareBytes, fileBytes });
       try {
         const writer = waiting.open();
         for await (const chunk of bytes) {
@@ -30,6 +42,12 @@ export function createSessionUploads(
         const file = await writer.end({ name, mimeType: "application/octet-stream" });
         const mimeType = await check(file);
         const { size } = file;
+        const rate = { tokens: shareBytes, perMs: ttlMs };
+        // Small ones take room, too, for what is kept about them.
+        const cost = Math.min(shareBytes, Math.max(size, maxBytes / uploadDefaults.maxFiles));
+        const wait = await take(`uploads:${owner}`, cost, rate);
+        if (wait > 0)
+          throw uploadsFull(`${shareBytes} bytes of one caller`, Math.ceil(wait / 1000));
         const id = randomUUID();
         const stored: StoredUpload = { id, name, mimeType, size, expiresAt: dateOf(clock) + ttlMs };
         await blobs.put({ principal, id }, file.stream(), { ttlMs, metadata: { ...stored } });

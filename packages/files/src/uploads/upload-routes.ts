@@ -4,6 +4,7 @@ import {
   boundaryOf,
   essenceOf,
   sanitiseName,
+  toShareOwner,
   typeOfUpload,
 } from "@holodeck/agui-core/internal";
 import type { Call, InputFile, Limits, Reply, Route } from "@holodeck/agui-core";
@@ -44,8 +45,10 @@ export function uploadRoutes({ path, store, limits, check }: UploadRoutesOptions
   async function upload(call: Call): Promise<Reply> {
     assertOwnForm(call);
     const { name, mimeType, bytes, size = 0 } = await open(call);
-    const stored = await store.put(call.principal?.id ?? "", {
+    const { principal, request } = call;
+    const stored = await store.put(principal?.id ?? "", {
       name,
+      owner: toShareOwner(principal, request.ip),
       bytes,
       maxBytes: fileBytes,
       check: (file) => {

@@ -15,8 +15,9 @@ export interface UploadsOptions {
   /** A folder that outlives the process, or is shared by several. By default one that goes with the handler. */
   readonly dir?: string;
   /**
-   * All uploads together. When it is reached, a principal that has less than an equal share takes the place of the
-   * oldest upload of the principal that has most; others get a 429.
+   * All uploads together. When it is reached on disk, a caller that has less than an equal share takes the place of the
+   * oldest upload of the caller that has most; others get a 429. With `store: "sessions"` one caller gets a 429 past a
+   * quarter of it, and past as much again within `ttlMs`. A caller is a principal, or an address where none is known.
    * @default 1 GiB
    */
   readonly maxBytes?: number;
@@ -57,6 +58,8 @@ interface UploadPlace {
 
 interface NewUpload {
   readonly name: string;
+  /** Who shares the room: the principal, or the client's network where there is none. */
+  readonly owner: string;
   readonly bytes: AsyncIterable<Uint8Array>;
   readonly maxBytes: number;
   /** The type of the complete file. Throws when it is refused. */
@@ -72,43 +75,12 @@ export const uploadDefaults: Required<Pick<UploadsOptions, "ttlMs" | "maxBytes" 
   maxFiles: 10_000,
 };
 
-/** Counts the bytes of uploads as they arrive. */
-export interface UploadCounter {
-  /** For one upload, when so many bytes are kept already. */
-  begin(limits: { used: number; maxBytes: number; fileBytes: number }): {
-    take(more: number): void;
-    end(): void;
-  };
-}
-
-/** What arrives at the same time counts, too, before any of it is kept. */
-export function createUploadCounter(): UploadCounter {
-  let arriving = 0;
-  return {
-    begin({ used, maxBytes, fileBytes }) {
-      let own = 0;
-      return {
-        take(more) {
-          own += more;
-          arriving += more;
-          if (own > fileBytes) throw uploadTooLarge(fileBytes);
-          if (used + arriving > maxBytes) throw uploadsFull(`${maxBytes} bytes`);
-        },
-        end() {
-          arriving -= own;
-          own = 0;
-        },
-      };
-    },
-  };
-}
-
 export function uploadTooLarge(maxBytes: number): AgentError {
   return new AgentError("payload-too-large", `A file is larger than ${maxBytes} bytes.`);
 }
 
 /** There is no room for another upload. */
-export function uploadsFull(limit: string): AgentError {
+export function uploadsFull(limit: string, retryAfter = 60): AgentError {
   const message = `The upload store is full: this server keeps at most ${limit}.`;
-  return new AgentError("capacity-exceeded", message, { retryAfter: 60 });
+  return new AgentError("capacity-exceeded", message, { retryAfter });
 }

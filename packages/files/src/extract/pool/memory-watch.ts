@@ -2,8 +2,8 @@
 export interface MemoryWatch {
   /** Called when the first of several files is read: what is taken now is not theirs. */
   begin(): void;
-  /** Whether what was added since then exceeds the limit. */
-  isExceeded(): boolean;
+  /** Whether what was added since then exceeds so many bytes. */
+  isExceeded(bytes: number): boolean;
 }
 
 /**
@@ -23,7 +23,7 @@ export function createMemoryWatch(
       least = taken.map((bytes, at) => Math.min(bytes, least[at] ?? bytes));
       base = taken.map((bytes, at) => Math.min(bytes, least[at]! + memoryBytes));
     },
-    isExceeded: () => measure().every((bytes, at) => bytes - base[at]! > memoryBytes),
+    isExceeded: (added) => measure().every((bytes, at) => bytes - base[at]! > added),
   };
 }
 
