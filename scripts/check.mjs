@@ -42,6 +42,7 @@ const checks = [
     run: () => checkPackage(manifest),
   })),
   { ...command("tarballs", [node, "scripts/tarballs.mjs"]), needs: ["pack"] },
+  { ...command("publish", [node, "scripts/release.mjs", "publish", "--dry-run"]), needs: ["pack"] },
   { ...command("sbom", [node, "scripts/sbom.mjs"]), needs: ["pack"] },
   { ...command("init", [node, "scripts/init.mjs"]), needs: ["pack"] },
   // Last and alone, one after the other: they measure.

@@ -1,6 +1,14 @@
 // Installs the packed front door and Node binding into an empty folder with npm, as a user would,
 // and uses them from ESM, from CommonJS and from TypeScript.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "./lib/process.mjs";
@@ -9,6 +17,8 @@ import { tarballOf } from "./lib/pack.mjs";
 
 const wanted = ["@holodeck/agui", "@holodeck/agui-node"];
 const maxPackages = 20;
+// The oldest that reads our types without `skipLibCheck`; the README states it.
+const oldestTypeScript = "5.7.3";
 const folder = mkdtempSync(join(realpathSync(tmpdir()), "holodeck-tarballs-"));
 
 try {
@@ -56,7 +66,16 @@ async function main() {
     moduleResolution: "node10",
     esModuleInterop: true,
   });
+  const old = ["--prefix", "oldest", "--no-audit", "--no-fund", `typescript@${oldestTypeScript}`];
+  await must(`npm install of TypeScript ${oldestTypeScript}`, ["npm", "install", ...old]);
+  const oldest = [process.execPath, join(folder, "oldest/node_modules/typescript/bin/tsc")];
+  const modern = { module: "nodenext", moduleResolution: "nodenext", typescript: oldest };
+  await compile(`TypeScript ${oldestTypeScript}`, "mts", modern);
   await must("the compiled CommonJS host", [process.execPath, "node10/out/host.js"]);
+  for (const file of ["llms.txt", "docs/README.md", "docs/hosts.md", "docs/operate/security.md"]) {
+    if (existsSync(join(folder, "node_modules/@holodeck/agui", file))) continue;
+    throw new Error(`${file} is not in the tarball of @holodeck/agui.`);
+  }
   console.log(
     `${wanted.join(" + ")}: ${installed.length} packages; import, require, TypeScript work.`,
   );
@@ -122,7 +141,7 @@ main().catch((error: unknown) => {
 `;
 }
 
-async function compile(name, extension, options) {
+async function compile(name, extension, { typescript = bin("typescript", "bin/tsc"), ...options }) {
   const dir = join(folder, name);
   mkdirSync(dir);
   writeFileSync(join(dir, `host.${extension}`), host());
@@ -139,7 +158,7 @@ async function compile(name, extension, options) {
     join(dir, "tsconfig.json"),
     JSON.stringify({ compilerOptions, files: [`host.${extension}`] }),
   );
-  const tsc = [...bin("typescript", "bin/tsc"), "-p", dir, "--pretty", "false"];
+  const tsc = [...typescript, "-p", dir, "--pretty", "false"];
   await must(`TypeScript with ${name}`, tsc);
 }
 
