@@ -9,12 +9,26 @@ const patient = {
   expect: { poll: { timeout: 20_000, interval: 25 } },
 };
 
+// Projects with another number of workers form a group; groups run one after the other.
+const afterWaiting = { sequence: { groupOrder: 1 }, ...patient };
+
 // Siblings resolve to `src`, so tests need no build.
 const conditions = ["@holodeck/source", "node"];
 const resolve = { conditions };
 
 // Each file in a process of its own: React keeps the page that it finds when it is loaded.
 const alone = ["packages/vercel/test/{other-hooks,use-chat,v4-use-chat}.test.ts"];
+
+// They wait for leases, servers and processes far more than they work: eight at a time, before all others.
+const waiting = [
+  "packages/sessions/test/{postgres,redis}-*.test.ts",
+  "packages/sessions/test/{host-listeners,server-clock}.test.ts",
+  "packages/agui/test/{approval-crash,chaos,delete-thread,draining,fleet,lost-runs,set-date}.test.ts",
+  "packages/agui/test/{stop-elsewhere,store-away,store-refuses,unnoticed-losses,zombie-owner}.test.ts",
+  "packages/cli/test/{serve-sessions,serve-signals}.test.ts",
+  "packages/openai/test/background-elsewhere.test.ts",
+  "packages/testing/test/{adapter-fails,suites-fail}.test.ts",
+];
 
 const setupFiles = ["scripts/test-support/seed.ts", "scripts/test-support/restore.ts"];
 
@@ -23,33 +37,46 @@ const projects: TestProjectConfiguration[] = [
     resolve,
     ssr: { resolve },
     test: {
-      name: "unit",
-      include: ["packages/*/test/**/*.test.ts"],
-      exclude: ["**/node_modules/**", ...alone],
+      name: "waiting",
+      include: waiting,
       setupFiles,
-      // Importing the sources again for every file would take half of the time.
       isolate: false,
+      maxWorkers: 8,
+      sequence: { groupOrder: 0 },
       ...patient,
     },
   }),
   defineProject({
     resolve,
     ssr: { resolve },
-    test: { name: "alone", include: alone, setupFiles, ...patient },
+    test: {
+      name: "unit",
+      include: ["packages/*/test/**/*.test.ts"],
+      exclude: ["**/node_modules/**", ...alone, ...waiting],
+      setupFiles,
+      // Importing the sources again for every file would take half of the time.
+      isolate: false,
+      ...afterWaiting,
+    },
   }),
   defineProject({
     resolve,
     ssr: { resolve },
-    test: { name: "examples", include: ["examples/*/test/**/*.test.ts"], ...patient },
+    test: { name: "alone", include: alone, setupFiles, ...afterWaiting },
   }),
   defineProject({
     resolve,
     ssr: { resolve },
-    test: { name: "hardening", include: ["hardening/test/**/*.test.ts"], ...patient },
+    test: { name: "examples", include: ["examples/*/test/**/*.test.ts"], ...afterWaiting },
   }),
-  defineProject({ test: { name: "bench", include: ["bench/test/**/*.test.ts"], ...patient } }),
   defineProject({
-    test: { name: "workspace", include: ["scripts/test/**/*.test.ts"], ...patient },
+    resolve,
+    ssr: { resolve },
+    test: { name: "hardening", include: ["hardening/test/**/*.test.ts"], ...afterWaiting },
+  }),
+  defineProject({ test: { name: "bench", include: ["bench/test/**/*.test.ts"], ...afterWaiting } }),
+  defineProject({
+    test: { name: "workspace", include: ["scripts/test/**/*.test.ts"], ...afterWaiting },
   }),
 ];
 

@@ -22,6 +22,7 @@ const withServices = [
   "playground/test/page",
   "playground/test/chat",
   "playground/test/inspector",
+  "agui/test/chaos",
   "agui/test/store-refuses",
   "agui/test/fleet",
   "middleware/test/rate-limit",
@@ -29,6 +30,8 @@ const withServices = [
   "tools/test/json-schema-suite",
   "files/test/shared-uploads",
 ];
+
+const smokeHosts = ["worker", "worker-slim", "bun", "deno", "node-24"];
 
 export const families = [
   {
@@ -53,8 +56,8 @@ export const families = [
   },
   {
     name: "hosts",
-    shows: "the checks of all hosts on a Worker, Bun, Deno and Node 24",
-    command: () => [process.execPath, "scripts/hosts.mjs", "worker", "bun", "deno", "node-24"],
+    shows: "the checks of all hosts on a Worker with each entry, Bun, Deno and Node 24",
+    command: () => [process.execPath, "scripts/hosts.mjs", ...smokeHosts],
     minutes: 10,
   },
   {

@@ -36,7 +36,7 @@ export type ServiceName =
 
 /** A new service is one entry here; a suite asks for it by its name with `findService`. */
 export const services: Readonly<Record<ServiceName, Service>> = {
-  /** The program `redis-server`. */
+  /** The program `redis-server`; `REDIS_SERVER` may name a `valkey-server`. */
   redis: {
     title: "redis-server",
     variable: "REDIS_SERVER",

@@ -20,7 +20,8 @@ import { repeatIfStalled } from "../binding/_stalls.ts";
 export interface StoreSetup {
   /**
    * With `clock: "injected"` all of the store's time. With `clock: "real"` it is only given where an
-   * owner is to hang, and the store renews its leases with this clock's timers.
+   * owner is to hang, and the store renews its leases with this clock's timers, and in cases of faults, where the
+   * store waits for its calls with them.
    */
   readonly clock?: Clock;
   readonly ttlMs?: number;
@@ -70,6 +71,8 @@ interface HungClock {
 }
 
 export interface StoreBench {
+  /** Whether stores take all their time from the suite. */
+  readonly isInjected: boolean;
   /** A store on separate data. */
   open(setup?: StoreSetup): Promise<SessionStore>;
   /** A second view on the data of the last one. */
@@ -125,6 +128,7 @@ export function createStoreBench(create: CreateStore, options: TestStoreOptions)
   }
 
   return {
+    isInjected: injected,
     open(setup = {}) {
       clock = fakeClock(clock.now());
       return add(create, setup);

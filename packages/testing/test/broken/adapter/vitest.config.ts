@@ -8,7 +8,6 @@ const config: ViteUserConfig = defineConfig({
   resolve,
   ssr: { resolve },
   root: fileURLToPath(new URL(".", import.meta.url)),
-  // Some faults are that something never happens: those cases run into this time.
   test: { include: ["*.suite.ts"], maxWorkers: 1, testTimeout: 30_000, hookTimeout: 60_000 },
 });
 

@@ -12,7 +12,13 @@ import {
   playRun,
   watch,
 } from "../_store-bench.ts";
-import { atEachCall, callMs, createFaultGate, faults, withoutRejections } from "./_store-faults.ts";
+import {
+  atEachCall,
+  createFaultGate,
+  faults,
+  openFaulty,
+  withoutRejections,
+} from "./_store-faults.ts";
 import type { StoreFault, FaultGate } from "./_store-faults.ts";
 
 /** What a log is when calls to the database fail, or are answered too late. */
@@ -27,7 +33,7 @@ export function testRunLogFaults({ bench, define }: RunLogKit): void {
         async () => {
           const unhandled = await withoutRejections(bench, async () => {
             const gate = createFaultGate();
-            const { runs } = await bench.open({ through: gate.through, callMs, leaseMs });
+            const { runs } = await openFaulty(bench, gate, { leaseMs });
             await atEachCall(async (after) => {
               const key = { principal: "ann", threadId: `t${after}`, runId: `r${after}` };
               await scene({ runs, gate, key, arm: () => gate.arm(fault, after) });

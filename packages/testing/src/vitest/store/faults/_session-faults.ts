@@ -4,7 +4,13 @@ import { describe, expect } from "vitest";
 import { assistant, idsOf, sessionInit, user } from "../_store-kit.ts";
 import type { SessionKit } from "../_store-kit.ts";
 import { mark, openBenchRun } from "../_store-bench.ts";
-import { atEachCall, callMs, createFaultGate, faults, withoutRejections } from "./_store-faults.ts";
+import {
+  atEachCall,
+  createFaultGate,
+  faults,
+  openFaulty,
+  withoutRejections,
+} from "./_store-faults.ts";
 import type { FaultGate } from "./_store-faults.ts";
 
 /** The code of a failure, as a store has to report that of its database. */
@@ -19,10 +25,9 @@ export async function failureOf(work: () => unknown): Promise<string | undefined
 
 /** What sessions are when calls to the database fail, hang, or are answered too late. */
 export function testSessionFaults({ bench, define }: SessionKit): void {
-  async function openFaulty(): Promise<{ store: SessionStore; gate: FaultGate }> {
+  async function openGated(): Promise<{ store: SessionStore; gate: FaultGate }> {
     const gate = createFaultGate();
-    const store = await bench.open({ through: gate.through, callMs });
-    return { store, gate };
+    return { store: await openFaulty(bench, gate), gate };
   }
 
   const nth = (after: number): { principal: string; threadId: string } => ({
@@ -38,7 +43,7 @@ export function testSessionFaults({ bench, define }: SessionKit): void {
       "that hangs makes every call fail with store-unavailable, and is used again afterwards",
       async () => {
         const unhandled = await withoutRejections(bench, async () => {
-          const { store, gate } = await openFaulty();
+          const { store, gate } = await openGated();
           const [key, run] = [nth(0), { ...nth(0), runId: "r1" }];
           await store.create(key, sessionInit);
           const lease = await openBenchRun(store.runs, run);
@@ -84,7 +89,7 @@ export function testSessionFaults({ bench, define }: SessionKit): void {
         `that ${fault} makes an update once or not at all`,
         async () => {
           const unhandled = await withoutRejections(bench, async () => {
-            const { store, gate } = await openFaulty();
+            const { store, gate } = await openGated();
             await atEachCall(async (after) => {
               const key = nth(after);
               await store.create(key, sessionInit);
@@ -110,7 +115,7 @@ export function testSessionFaults({ bench, define }: SessionKit): void {
         `that ${fault} makes a session once or not at all`,
         async () => {
           const unhandled = await withoutRejections(bench, async () => {
-            const { store, gate } = await openFaulty();
+            const { store, gate } = await openGated();
             await atEachCall(async (after) => {
               const key = nth(after);
               gate.arm(fault, after);

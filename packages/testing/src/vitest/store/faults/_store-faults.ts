@@ -1,4 +1,6 @@
-import type { StoreBench } from "../_store-bench.ts";
+import { systemClock } from "@holodeck/agui-core";
+import type { Clock, SessionStore } from "@holodeck/agui-core";
+import type { StoreBench, StoreSetup } from "../_store-bench.ts";
 
 /** What can go wrong with one call to a database. */
 export const faults = [
@@ -16,6 +18,8 @@ export type StoreFault = (typeof faults)[number];
 export interface FaultGate {
   /** Passed to the store: each of its calls goes through it. */
   readonly through: <T>(call: () => PromiseLike<T>) => Promise<T>;
+  /** Real time for the store, but it gives a call up only while calls are held back. */
+  readonly clock: Clock;
   /** From here on the call after so many others has a fault. */
   arm(fault: StoreFault, after: number): void;
   /** Calls are made again. True when the fault has happened. */
@@ -42,7 +46,11 @@ export function createFaultGate(): FaultGate {
     });
   }
 
+  // "answers late" stays until it is disarmed; the other faults are over once they have happened.
+  const isHolding = (): boolean => fault !== undefined && isHit;
+
   return {
+    clock: createPatientClock(isHolding),
     async through(call) {
       if (!fault || left-- > 0) return call();
       isHit = true;
@@ -90,7 +98,42 @@ interface RejectionHost {
 }
 
 /** How long a store waits for a call in these cases. */
-export const callMs = 300;
+const callMs = 300;
+
+/** A store whose calls go through a gate. */
+export function openFaulty(
+  bench: StoreBench,
+  gate: FaultGate,
+  setup: StoreSetup = {},
+): Promise<SessionStore> {
+  const { through, clock } = gate;
+  return bench.open({ ...setup, through, callMs, ...(bench.isInjected ? {} : { clock }) });
+}
+
+// A slow machine is not a silent database: nothing is given up while every call is made.
+function createPatientClock(isHolding: () => boolean): Clock {
+  const timers = new Map<object, unknown>();
+  return {
+    ...systemClock,
+    setTimeout(callback, ms) {
+      if (ms !== callMs) return systemClock.setTimeout(callback, ms);
+      const handle = {};
+      const fire = (): void => {
+        if (!isHolding()) return wait();
+        timers.delete(handle);
+        callback();
+      };
+      const wait = (): void => void timers.set(handle, systemClock.setTimeout(fire, ms));
+      wait();
+      return handle;
+    },
+    clearTimeout(handle) {
+      const timer = timers.get(handle as object);
+      systemClock.clearTimeout(timer ?? handle);
+      timers.delete(handle as object);
+    },
+  };
+}
 
 /** Plays a case that must leave no rejection unhandled. */
 export async function withoutRejections(
