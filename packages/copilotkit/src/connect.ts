@@ -6,7 +6,7 @@ import { checkBody } from "./bodies.ts";
 /** Shows a client its thread: what is past as snapshots, and what is running live. */
 export async function connect(call: Call, host: ProtocolHost): Promise<Reply> {
   assertAgentExists(host, call.params.agentId);
-  const { threadId, protocolVersion } = await checkBody("connect", inCamelCase(call.body));
+  const { threadId, protocolVersion } = checkBody("connect", inCamelCase(call.body));
   return showThread(call, { host, threadId, encoder: aguiSseEncoder({ protocolVersion }) });
 }
 

@@ -28,6 +28,18 @@ export interface CopilotKitOptions {
  * ```
  */
 export function copilotkit(options: CopilotKitOptions = {}): Protocol {
+  return createCopilotkit(options, describeRoute);
+}
+
+/** The same without the description for OpenAPI, which a small bundle has no room for. */
+export function slimCopilotkit(options: CopilotKitOptions = {}): Protocol {
+  return createCopilotkit(options, (route) => route);
+}
+
+/** Adds the OpenAPI operation of a route; a bundler finds it only from the protocol that has it. */
+type DescribeRoute = (route: Route, base: string, place: number) => Route;
+
+function createCopilotkit(options: CopilotKitOptions, addOperation: DescribeRoute): Protocol {
   assertOptions("copilotkit", options, ["path"]);
   const { path = "/agui" } = options;
   const paths = (Array.isArray(path) ? path : [path]).map(checkPath);
@@ -37,7 +49,11 @@ export function copilotkit(options: CopilotKitOptions = {}): Protocol {
   return {
     name: "copilotkit",
     history: "client",
-    routes: (host) => paths.flatMap((at, place) => routesAt(at, host, place)),
+    routes: (host) =>
+      paths.flatMap((at, place) => {
+        const base = at.replace(/\/$/, "");
+        return routesAt(at, base, host).map((route) => addOperation(route, base, place));
+      }),
     describe: (host) => describe(host, paths),
   };
 }
@@ -47,8 +63,7 @@ function checkPath(path: unknown): string {
   throw new TypeError(`copilotkit({ path: ${describeValue(path)} }) must start with "/".`);
 }
 
-function routesAt(path: string, host: ProtocolHost, place: number): Route[] {
-  const base = path.replace(/\/$/, "");
+function routesAt(path: string, base: string, host: ProtocolHost): Route[] {
   const agent = `${base}/agent/:agentId`;
   const runs: Route[] = [
     { method: "POST", path: `${agent}/run`, body: "json", handle: (call) => startRun(call, host) },
@@ -87,7 +102,7 @@ function routesAt(path: string, host: ProtocolHost, place: number): Route[] {
     infoRoute(`${base}/info`, host),
     ...runs.map((route) => ({ ...route, fail: refuseRun })),
     ...rest,
-  ].map((route) => describeRoute(route, base, place));
+  ];
 }
 
 /**

@@ -47,7 +47,7 @@ export function isRunMethod(method: string | undefined): boolean {
 
 /** Answers the single endpoint: calls the route named by the envelope, with its parameters and body. */
 export async function openEnvelope(call: Call, host: ProtocolHost): Promise<Reply> {
-  const { method, params = {}, body } = await checkBody("envelope", call.body);
+  const { method, params = {}, body } = checkBody("envelope", call.body);
   const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
   if (!handle) {
     const known = Object.keys(methods).join(", ");

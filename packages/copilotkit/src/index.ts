@@ -1,2 +1,2 @@
-export { copilotkit } from "./copilotkit.ts";
+export { copilotkit, slimCopilotkit } from "./copilotkit.ts";
 export type { CopilotKitOptions } from "./copilotkit.ts";

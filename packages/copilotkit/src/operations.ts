@@ -1,7 +1,6 @@
 import type { Json, Route } from "@holodeck/agui-core";
 import { loadSchemas } from "@holodeck/agui-protocol";
 import type { ZodType } from "zod";
-import { loadBodies } from "./bodies.ts";
 import type { AnswerKind, Bodies } from "./bodies.ts";
 
 /** What a route takes and answers, by the names of the schemas. */
@@ -98,7 +97,7 @@ export function describeRoute(route: Route, base: string, place: number): Route 
 
 async function toOperation(description: Description, suffix: string): Promise<Json> {
   const { id, summary, takes, query, answers } = description;
-  const bodies = await loadBodies();
+  const { schemas: bodies } = await import("./schemas.ts");
   const schemas = await loadSchemas();
   const input = schemas.RunAgentInputSchema as unknown as ZodType;
   const operation: Json = { operationId: `${id}${suffix}`, summary, tags: ["copilotkit"] };

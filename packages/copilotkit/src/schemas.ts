@@ -6,7 +6,7 @@ import type { AnswerKind, Bodies } from "./bodies.ts";
 
 const id = z.string().min(1).max(256).refine(isOpaqueId, "must be 1 to 256 visible characters");
 
-/** One schema for each thing that clients send, besides the input of a run. */
+/** One schema for each thing that clients send, besides the input of a run: what `checkBody` takes, for OpenAPI. */
 export const schemas: { readonly [K in keyof Bodies]: z.ZodType<Bodies[K]> } = {
   connect: z.looseObject({ threadId: id, protocolVersion: z.string().optional() }),
   stop: z.looseObject({ runId: id.optional() }),

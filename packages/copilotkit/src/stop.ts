@@ -6,7 +6,7 @@ import { assertAgentExists } from "./connect.ts";
 export async function stop(call: Call, host: ProtocolHost): Promise<Reply> {
   const { agentId, threadId = "" } = call.params;
   assertAgentExists(host, agentId);
-  const { runId } = await checkBody("stop", call.body ?? {});
+  const { runId } = checkBody("stop", call.body ?? {});
   const principal = call.principal?.id ?? "";
   const running = await host.sessions.runs.active({ principal, threadId });
   // A stop that comes late must not end the run after the one it was meant for.

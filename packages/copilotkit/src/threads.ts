@@ -57,7 +57,7 @@ export function threadRoutes(host: ProtocolHost): Route[] {
 
 /** A request to one of these routes inside an envelope. */
 export async function requestThreads(call: Call, host: ProtocolHost): Promise<Reply> {
-  const { path, httpMethod } = await checkBody("resource", call.params);
+  const { path, httpMethod } = checkBody("resource", call.params);
   const [pathname = "", search = ""] = path.split("?", 2);
   const segments = pathname.split("/");
   const routes = threadRoutes(host);
@@ -98,7 +98,7 @@ async function list(call: Call, host: ProtocolHost): Promise<Reply> {
     throw new AgentError("authentication-required", message, { status: 403 });
   }
   const read = (name: string): string | undefined => call.query.get(name) ?? undefined;
-  const query = await checkBody("list", {
+  const query = checkBody("list", {
     agentId: read("agentId"),
     includeArchived: read("includeArchived"),
     limit: read("limit"),
@@ -132,7 +132,7 @@ function toAgentId(host: ProtocolHost, given: string | undefined): string | unde
 }
 
 async function change(call: Call, host: ProtocolHost): Promise<Reply> {
-  const wanted = await checkBody("change", call.body);
+  const wanted = checkBody("change", call.body);
   const session = await find(call, host);
   const metadata = toMetadata(wanted, session);
   const changed = await host.sessions.update(session, { metadata });
@@ -140,7 +140,7 @@ async function change(call: Call, host: ProtocolHost): Promise<Reply> {
 }
 
 async function archive(call: Call, host: ProtocolHost): Promise<Reply> {
-  await checkBody("archive", call.body);
+  checkBody("archive", call.body);
   const session = await find(call, host);
   await host.sessions.update(session, { metadata: toMetadata({ archived: true }, session) });
   return { status: 200, body: { threadId: session.threadId, archived: true } };

@@ -5,6 +5,7 @@ test("exports these names and no others", () => {
   expect(Object.keys(exported).sort()).toMatchInlineSnapshot(`
     [
       "copilotkit",
+      "slimCopilotkit",
     ]
   `);
 });

@@ -204,3 +204,23 @@ test.for(["/v1/models/%ED%BF", "/v1/responses/%E0%A4%A", "/v1/responses/%FF/inpu
     });
   },
 );
+
+test.for([
+  ["POST", "/v1/responses/compact"],
+  ["PUT", "/v1/responses"],
+  ["GET", "/v1/chat/completions"],
+] as const)(
+  "a method that a path does not have is refused in OpenAI's form: %s %s",
+  async ([method, path]) => {
+    const { url } = await serveOpenAi(echo);
+    const response = await fetch(url + path, {
+      method,
+      ...(method === "GET" ? {} : { body: "{}" }),
+    });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toContain("OPTIONS");
+    expect(await response.json()).toMatchObject({
+      error: { message: expect.stringContaining("is not allowed here"), type: expect.any(String) },
+    });
+  },
+);

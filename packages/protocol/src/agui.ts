@@ -15,7 +15,7 @@ import { decodePlainInput } from "./decode/decode-plain-input.ts";
 import { decodeClosely } from "./decode/decode-run-input.ts";
 import { infoRoute } from "./info-route.ts";
 import { negotiate } from "./encode/negotiate.ts";
-import { describeAttach, describeConnect, describeRun, describeStop } from "./operations.ts";
+import { operations } from "./operations.ts";
 import { loadProtoEncoder, protoMediaType } from "./encode/proto-encoder.ts";
 import { aguiSseEncoder } from "./encode/sse-encoder.ts";
 import { hydrate } from "./tanstack/hydrate.ts";
@@ -47,6 +47,18 @@ export interface AguiOptions {
  * ```
  */
 export function agui(options: AguiOptions = {}): Protocol {
+  return createAgui(options, { ...operations, loadProtoEncoder });
+}
+
+/** AG-UI without what a small bundle has no room for: protobuf and the description for OpenAPI. */
+export function slimAgui(options: AguiOptions = {}): Protocol {
+  return createAgui(options);
+}
+
+/** What the slim protocol does without; a bundler finds it only from the other one. */
+type AguiExtras = typeof operations & { readonly loadProtoEncoder: typeof loadProtoEncoder };
+
+function createAgui(options: AguiOptions, extras?: AguiExtras): Protocol {
   assertOptions("agui", options, ["path", "wireCase"]);
   const { path = "/agui", wireCase = "camel" } = options;
   if (wireCase !== "camel" && wireCase !== "snake") {
@@ -59,14 +71,16 @@ export function agui(options: AguiOptions = {}): Protocol {
   return {
     name: "agui",
     history: "client",
-    routes: (host) => paths.flatMap((at) => routesAt(at, { host, wireCase })),
+    routes: (host) => paths.flatMap((at) => routesAt(at, { host, wireCase, extras })),
     describe: () => ({
-      capabilities: { transport: { streaming: true, httpBinary: true, resumable: true } },
+      capabilities: {
+        transport: { streaming: true, httpBinary: extras !== undefined, resumable: true },
+      },
       protocols: {
         agui: {
           path: paths.length === 1 ? paths[0] : paths,
           protocolVersion: PROTOCOL_VERSION,
-          transports: ["sse", "protobuf"],
+          transports: extras ? ["sse", "protobuf"] : ["sse"],
           ...(wireCase === "snake" ? { wireCase } : {}),
         },
       },
@@ -85,17 +99,19 @@ function checkPath(path: string): string {
 interface Served {
   readonly host: ProtocolHost;
   readonly wireCase: WireCase;
+  readonly extras: AguiExtras | undefined;
 }
 
 function routesAt(path: string, served: Served): Route[] {
   const base = path.replace(/\/$/, "");
+  const { extras, wireCase } = served;
   return [
     {
       method: "POST",
       path,
       body: "json",
       handle: (call) => run(call, served),
-      operation: () => describeRun(served.wireCase),
+      operation: extras && (() => extras.describeRun(wireCase)),
     },
     {
       method: "GET",
@@ -103,25 +119,25 @@ function routesAt(path: string, served: Served): Route[] {
       // The host may serve a page at the path that runs are posted to.
       wants: (query) => query.has("threadId") || query.has("runId"),
       handle: (call) => connect(call, served),
-      operation: () => describeConnect(served.wireCase),
+      operation: extras && (() => extras.describeConnect(wireCase)),
     },
     infoRoute(`${base}/info`, served.host),
     {
       method: "GET",
       path: `${base}/runs/:runId/events`,
       handle: (call) => attach(call, served),
-      operation: () => describeAttach(served.wireCase),
+      operation: extras && (() => extras.describeAttach(wireCase)),
     },
     {
       method: "POST",
       path: `${base}/runs/:runId/stop`,
       handle: (call) => stop(call, served),
-      operation: () => describeStop(served.wireCase),
+      operation: extras && (() => extras.describeStop(wireCase)),
     },
   ];
 }
 
-async function run(call: Call, { host, wireCase }: Served): Promise<Reply> {
+async function run(call: Call, { host, wireCase, extras }: Served): Promise<Reply> {
   // Only TanStack AI names its run in a header, and it sends no version.
   const hasVersion = (call.body as Json | null)?.protocolVersion !== undefined;
   const namesRun = !hasVersion && call.header("x-run-id") !== undefined;
@@ -135,7 +151,7 @@ async function run(call: Call, { host, wireCase }: Served): Promise<Reply> {
   const isTanstack = namesRun && protocolVersion === undefined;
   const chosen = isTanstack
     ? tanstackEncoder(readTanstackPlace(call.header("last-event-id")))
-    : chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
+    : chooseEncoder(call.header("accept"), { protocolVersion, wireCase }, extras);
   const encoder = chosen instanceof Promise ? await chosen : chosen;
   const active = await host.start(call, { agentId, input, protocolVersion });
   return active.stream(encoder, "start");
@@ -150,7 +166,7 @@ function withoutData(body: unknown): unknown {
 
 /** A run by its id, or the thread with the run that is active there. */
 async function connect(call: Call, served: Served): Promise<Reply> {
-  const { host, wireCase } = served;
+  const { host, wireCase, extras } = served;
   const threadId = call.query.get("threadId");
   if (threadId === null) {
     return attach(call, served, {
@@ -164,7 +180,7 @@ async function connect(call: Call, served: Served): Promise<Reply> {
   const accept = call.header("accept") ?? "";
   if (accept.startsWith("application/json")) return hydrate(call, { host, threadId });
   const protocolVersion = call.query.get("protocolVersion") ?? undefined;
-  const encoder = await chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
+  const encoder = await chooseEncoder(accept, { protocolVersion, wireCase }, extras);
   const last = call.header("last-event-id");
   if (last) return attach(call, served, readNamed(last));
   const running = await host.attach(call, { threadId });
@@ -174,7 +190,7 @@ async function connect(call: Call, served: Served): Promise<Reply> {
 
 async function attach(
   call: Call,
-  { host, wireCase }: Served,
+  { host, wireCase, extras }: Served,
   place: Place = { runId: call.params.runId ?? "", offset: readOffset(call) },
 ): Promise<Reply> {
   const { runId, offset } = place;
@@ -190,7 +206,7 @@ async function attach(
   const isTanstack = protocolVersion === undefined && call.query.get("offset") === "-1";
   const encoder = isTanstack
     ? tanstackEncoder(readTanstackPlace(call.header("last-event-id")))
-    : await chooseEncoder(call.header("accept"), { protocolVersion, wireCase });
+    : await chooseEncoder(call.header("accept"), { protocolVersion, wireCase }, extras);
   const chosen = place.isNamed ? withRunId(encoder, runId) : encoder;
   return active.stream(chosen, offset ?? "join", idHeader("x-run-id", record.runId));
 }
@@ -263,11 +279,15 @@ async function stop(call: Call, { host, wireCase }: Served): Promise<Reply> {
 function chooseEncoder(
   accept: string | undefined,
   options: AguiSseEncoderOptions,
+  extras: AguiExtras | undefined,
 ): Awaitable<Encoder> {
   // Older clients cannot decode tool results or reasoning in binary.
-  const binding = negotiate(accept, { binary: options.protocolVersion !== undefined });
-  if (binding === "proto") return loadProtoEncoder();
+  const isBinary = extras !== undefined && options.protocolVersion !== undefined;
+  const binding = negotiate(accept, { binary: isBinary });
+  if (binding === "proto" && extras) return extras.loadProtoEncoder();
   if (binding === "sse") return aguiSseEncoder(options);
-  const message = `This server responds with text/event-stream or ${protoMediaType}; Accept excludes both.`;
+  const message = extras
+    ? `This server responds with text/event-stream or ${protoMediaType}; Accept excludes both.`
+    : "This server responds with text/event-stream; Accept excludes it.";
   throw new AgentError("not-acceptable", message);
 }

@@ -1,4 +1,4 @@
-export { agui } from "./agui.ts";
+export { agui, slimAgui } from "./agui.ts";
 export type { AguiOptions } from "./agui.ts";
 export { showThread, threadEvents } from "./show-thread.ts";
 export { decodeRunInput } from "./decode/decode-run-input.ts";

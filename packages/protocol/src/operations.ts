@@ -1,11 +1,18 @@
 import { isRecord } from "@holodeck/agui-core/internal";
-import type { Json } from "@holodeck/agui-core";
+import type { Awaitable, Json } from "@holodeck/agui-core";
 import { protoMediaType } from "./encode/proto-encoder.ts";
 import { loadSchemas } from "./schemas.ts";
 import type { WireCase } from "./encode/sse-encoder.ts";
 
+/** The OpenAPI operations of the routes. An object and not the module, which bundlers could not leave out. */
+export const operations: {
+  readonly [K in "describeRun" | "describeAttach" | "describeConnect" | "describeStop"]: (
+    wireCase: WireCase,
+  ) => Awaitable<Json>;
+} = { describeRun, describeAttach, describeConnect, describeStop };
+
 /** The OpenAPI operation of `POST {path}`. */
-export async function describeRun(wireCase: WireCase): Promise<Json> {
+async function describeRun(wireCase: WireCase): Promise<Json> {
   return {
     operationId: "runAgent",
     summary: "Runs an agent and streams its events.",
@@ -33,7 +40,7 @@ export async function describeRun(wireCase: WireCase): Promise<Json> {
 }
 
 /** The OpenAPI operation of `GET {path}/runs/:runId/events`. */
-export async function describeAttach(wireCase: WireCase): Promise<Json> {
+async function describeAttach(wireCase: WireCase): Promise<Json> {
   return {
     operationId: "attachToRun",
     summary: "Follows a run started by another request.",
@@ -57,7 +64,7 @@ export async function describeAttach(wireCase: WireCase): Promise<Json> {
 }
 
 /** The OpenAPI operation of `GET {path}`. */
-export async function describeConnect(wireCase: WireCase): Promise<Json> {
+async function describeConnect(wireCase: WireCase): Promise<Json> {
   const query = (name: string, description: string): Json => ({
     name,
     in: "query",
@@ -83,7 +90,7 @@ export async function describeConnect(wireCase: WireCase): Promise<Json> {
 }
 
 /** The OpenAPI operation of `POST {path}/runs/:runId/stop`. */
-export function describeStop(wireCase: WireCase): Json {
+function describeStop(wireCase: WireCase): Json {
   const id = wireCase === "snake" ? "run_id" : "runId";
   const content = asJson({
     type: "object",

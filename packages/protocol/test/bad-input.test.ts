@@ -322,8 +322,9 @@ describe("a wrong input", () => {
 
   test("gets an answer of bounded size", async () => {
     const faults = await faultsOf(body({ tools: Array.from({ length: 9_000 }, () => 5) }));
-    expect(faults).toHaveLength(20);
-    expect(faults.at(-1)?.path).toBe("tools.19");
+    expect(faults).toHaveLength(21);
+    expect(faults.at(-2)?.path).toBe("tools.19");
+    expect(faults.at(-1)).toEqual({ path: "", message: "More faults are not listed." });
     const parts = Array.from({ length: 200 }, () => ({ type: "nope" }));
     const few = await faultsOf(body({ messages: [{ id: "u", role: "user", content: parts }] }));
     expect(few).toHaveLength(21);

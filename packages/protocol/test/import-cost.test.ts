@@ -14,12 +14,15 @@ describe("importing the package", () => {
     for (const name of heavy) expect(loaded).not.toContain(name);
   });
 
-  test("leaves zod to the first wrong input, and the codec to the first client of it", async () => {
-    const [refused] = await packagesLoaded(`
-      const { decodeRunInput } = await import(${entry});
-      await decodeRunInput({});`);
-    expect(refused).toContain("zod");
-    expect(refused).not.toContain("@ag-ui/proto");
+  test("leaves zod to OpenAPI, and the codec to the first client of it", async () => {
+    const [refused, described] = await packagesLoaded(
+      `const { agui, decodeRunInput } = await import(${entry});
+       await decodeRunInput({ tools: [{}] }).catch(() => {});`,
+      `await agui().routes({})[0].operation();`,
+    );
+    expect(refused).not.toContain("zod");
+    expect(described).toContain("zod");
+    expect(described).not.toContain("@ag-ui/proto");
     const [binary] = await packagesLoaded(`
       const { loadProtoEncoder } = await import(${entry});
       await loadProtoEncoder();`);

@@ -1,14 +1,14 @@
 export type { ChatResponse, ToolCallInfo } from "./rest/chat-response.ts";
-export type { ChatRequest, FileContent } from "./rest/chat-schemas.ts";
+export type { ChatRequest, FileContent } from "./rest/check-chat.ts";
 export { composeMessage } from "./rest/compose-message.ts";
 export type { ComposeMessageOptions } from "./rest/compose-message.ts";
 export type { IdFormat } from "./shared/ids.ts";
 export { SUPPORTED_MIME_TYPES } from "@holodeck/agui-core";
-export { rest } from "./rest/rest.ts";
+export { rest, slimRest } from "./rest/rest.ts";
 export type { RestOptions } from "./rest/rest-options.ts";
 export { restSseEncoder } from "./rest/rest-sse-encoder.ts";
 export type { RestSseEncoderOptions } from "./rest/rest-sse-encoder.ts";
-export { threads } from "./threads/threads.ts";
+export { slimThreads, threads } from "./threads/threads.ts";
 export type { ThreadsOptions } from "./threads/threads.ts";
 export { threadsEncoder } from "./threads/threads-encoder.ts";
 export type { ThreadsEncoderOptions } from "./threads/threads-encoder.ts";

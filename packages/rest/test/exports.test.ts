@@ -8,6 +8,8 @@ test("exports these names and no others", () => {
       "composeMessage",
       "rest",
       "restSseEncoder",
+      "slimRest",
+      "slimThreads",
       "threads",
       "threadsEncoder",
     ]

@@ -566,11 +566,15 @@ describe("the uploads of all clients together", () => {
         return "done";
       };
       const kibibyte = 1024;
-      const server = await serveRest(agent, { limits: { uploadBytes: 100 * kibibyte } });
+      const server = await serveRest(agent, {
+        limits: { uploadBytes: 100 * kibibyte },
+        authenticate: ({ headers }) => ({ id: headers.get("x-user")! }),
+      });
       const send = (message: string): Promise<Response> =>
         server.post(
           `${path}${suffix}`,
           form({ message }, [file("x".repeat(95 * kibibyte), "a.txt")]),
+          { headers: { "x-user": message } },
         );
       const first = begun.map((_, index) => send(String(index)));
       await Promise.all(begun.map(({ promise }) => promise));

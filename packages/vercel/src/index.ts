@@ -12,5 +12,5 @@ export { toVercelResponse } from "./to-vercel-response.ts";
 export type { EventStream, ToVercelResponseOptions } from "./to-vercel-response.ts";
 export { uiStreamEncoder } from "./ui-stream/ui-stream-encoder.ts";
 export type { UiStreamEncoderOptions } from "./ui-stream/ui-stream-encoder.ts";
-export { vercel } from "./vercel.ts";
+export { slimVercel, vercel } from "./vercel.ts";
 export type { VercelOptions } from "./mounted-chat.ts";

@@ -22,11 +22,28 @@ import { resume } from "./resume.ts";
  * ```
  */
 export function vercel(options: VercelOptions = {}): Protocol {
+  return createVercel(options, { chatOperation, resumeOperation, stopOperation });
+}
+
+/** The same without the description for OpenAPI, which a small bundle has no room for. */
+export function slimVercel(options: VercelOptions = {}): Protocol {
+  return createVercel(options);
+}
+
+/** The OpenAPI operations of the routes; a bundler finds them only from the protocol that has them. */
+interface VercelOperations {
+  chatOperation(path: string): Promise<Json>;
+  resumeOperation(path: string, wire: "data" | "ui"): Promise<Json>;
+  stopOperation(path: string): Promise<Json>;
+}
+
+function createVercel(options: VercelOptions, operations?: VercelOperations): Protocol {
   const settings = readOptions(options);
   return {
     name: "vercel",
     history: "client",
-    routes: (host) => settings.paths.flatMap((path) => routesAt(path, { ...settings, host })),
+    routes: (host) =>
+      settings.paths.flatMap((path) => routesAt(path, { ...settings, host }, operations)),
     describe: () => ({
       protocols: {
         vercel: {
@@ -50,7 +67,11 @@ function readOptions(options: VercelOptions): VercelSettings {
   return { ...rest, paths };
 }
 
-function routesAt(path: string, mounted: MountedChat): Route[] {
+function routesAt(
+  path: string,
+  mounted: MountedChat,
+  operations: VercelOperations | undefined,
+): Route[] {
   const base = path.replace(/\/$/, "");
   return [
     {
@@ -60,7 +81,7 @@ function routesAt(path: string, mounted: MountedChat): Route[] {
       acceptsText: true,
       claims: isChatBody,
       handle: (call) => chat(call, mounted),
-      operation: () => chatOperation(path),
+      operation: operations && (() => operations.chatOperation(path)),
     },
     {
       method: "GET",
@@ -68,19 +89,19 @@ function routesAt(path: string, mounted: MountedChat): Route[] {
       // The host may serve a page at the path that the chat is posted to.
       wants: (query) => query.has("chatId"),
       handle: (call) => resume(call, { ...mounted, wire: mounted.protocol ?? "data" }),
-      operation: () => resumeOperation(path, "data"),
+      operation: operations && (() => operations.resumeOperation(path, "data")),
     },
     {
       method: "GET",
       path: `${base}/:id/stream`,
       handle: (call) => resume(call, { ...mounted, wire: mounted.protocol ?? "ui" }),
-      operation: () => resumeOperation(path, "ui"),
+      operation: operations && (() => operations.resumeOperation(path, "ui")),
     },
     {
       method: "POST",
       path: `${base}/:id/stop`,
       handle: (call) => stop(call, mounted),
-      operation: () => stopOperation(path),
+      operation: operations && (() => operations.stopOperation(path)),
     },
   ];
 }

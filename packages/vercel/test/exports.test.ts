@@ -10,6 +10,7 @@ test("exports these names and no others", () => {
       "dataStreamEncoder",
       "decodeUi",
       "decodeV4",
+      "slimVercel",
       "textStreamEncoder",
       "toVercelResponse",
       "uiStreamEncoder",

@@ -11,7 +11,7 @@ export function takeBackgroundPlace(
   { principal, request }: Call,
   { background, backgroundResponses: most }: Mounted,
 ): () => void {
-  const owner = toShareOwner(principal?.id, request.ip);
+  const owner = toShareOwner(principal, request.ip);
   const count = background.get(owner) ?? 0;
   if (count >= most) {
     const message = `Too many responses run in the background; this server allows ${most}.`;

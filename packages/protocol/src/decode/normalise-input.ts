@@ -24,8 +24,8 @@ const envelope: Shape = {
   optional: [
     "threadId",
     "runId",
-    "parentRunId",
     "protocolVersion",
+    "parentRunId",
     "agentId",
     "state",
     "messages",
@@ -56,14 +56,16 @@ const resumeShape: Shape = {
 
 /** Brings any spelling of a run input that we know into the one of AG-UI 1.0. Changes nothing in `body`. */
 export function normaliseInput(body: Json, limits: InputLimits, notes: Notes): Normalised {
-  const { agentId, ...rest } = pick(body, envelope, notes);
-  const { messages, positions } = normaliseMessages(rest.messages ?? [], limits, notes);
-  const input: Json = { ...rest, threadId: rest.threadId ?? ulid(), runId: rest.runId ?? ulid() };
+  const { agentId, threadId, runId, forwardedProps, resume, ...rest } = pick(body, envelope, notes);
+  const { messages: sent = [], tools = [], context = [], ...others } = rest;
+  const { messages, positions } = normaliseMessages(sent, limits, notes);
+  const input: Json = { threadId: threadId ?? ulid(), runId: runId ?? ulid(), ...others };
   input.messages = messages;
-  input.tools = pickEach(rest.tools ?? [], toolShape, { path: "tools", notes });
-  input.context = normaliseContext(rest.context ?? [], notes);
-  if (rest.resume !== undefined) {
-    input.resume = pickEach(rest.resume, resumeShape, { path: "resume", notes });
+  input.tools = pickEach(tools, toolShape, { path: "tools", notes });
+  input.context = normaliseContext(context, notes);
+  if (forwardedProps !== undefined) input.forwardedProps = forwardedProps;
+  if (resume !== undefined) {
+    input.resume = pickEach(resume, resumeShape, { path: "resume", notes });
   }
   for (const key of ["threadId", "runId", "parentRunId"]) {
     const id = input[key];

@@ -26,20 +26,20 @@ const maxWarnings = 50;
 export const maxEntries = 10_000;
 
 /**
- * A new object with only the known members of `value`: camelCase, without nulls where AG-UI
+ * A new object with only the known members of `value`, in the order of the shape: camelCase, without nulls where AG-UI
  * requires absence.
  */
 export function pick(value: Json, shape: Shape, notes: Notes): Json {
   const names = namesOf(shape);
   const picked: Json = {};
-  for (const key of Object.keys(value)) {
-    const name = names.get(key);
-    if (name === undefined) {
-      if (notes.warnings.size < maxWarnings)
-        warn(notes, `${shape.label}${quoteText(key)} is unknown and was ignored.`);
-    } else if (name === key || !Object.hasOwn(value, name)) picked[name] = value[key];
+  for (const [key, name] of names) {
+    if (!Object.hasOwn(value, key) || (key !== name && Object.hasOwn(value, name))) continue;
+    if (value[key] !== null || shape.required.includes(name)) picked[name] = value[key];
   }
-  for (const name of shape.optional) if (picked[name] === null) delete picked[name];
+  for (const key of Object.keys(value)) {
+    if (names.has(key) || notes.warnings.size >= maxWarnings) continue;
+    warn(notes, `${shape.label}${quoteText(key)} is unknown and was ignored.`);
+  }
   return picked;
 }
 

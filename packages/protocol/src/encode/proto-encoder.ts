@@ -54,7 +54,7 @@ const heartbeat: BaseEvent = {
   source: "agui",
 };
 
-const loadCodec = createOnce(createCodec);
+const loadCodec = /* @__PURE__ */ createOnce(createCodec);
 
 async function createCodec(): Promise<Codec> {
   const [{ EventEncoder }, { EventSchema }] = await Promise.all([

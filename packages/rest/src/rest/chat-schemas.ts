@@ -1,46 +1,20 @@
 import { createOnce, essenceOf, sizeOfBase64 } from "@holodeck/agui-core/internal";
-import type { Limits } from "@holodeck/agui-core";
 import type * as Zod from "zod";
 import { idRules } from "../shared/ids.ts";
-import type { IdFormat } from "../shared/ids.ts";
+import { isLonger } from "../shared/is-longer.ts";
+import type { ChatBounds, ChatRequest } from "./check-chat.ts";
 import { unsupportedType } from "./refusal.ts";
 
-/** What is asked of an agent over REST. */
-export interface ChatRequest {
-  message: string;
-  /** A new session when there is none. */
-  session_id?: string | null | undefined;
-  files?: FileContent[] | null | undefined;
-}
-
-/** A file inside a JSON request. */
-export interface FileContent {
-  /** Base64. */
-  content: string;
-  mime_type: string;
-  filename?: string | null | undefined;
-}
-
-/** What a request may hold. */
-export interface ChatBounds extends Pick<Limits, "files"> {
-  /** Code points of the message. */
-  readonly messageChars: number;
-  readonly idFormat: IdFormat;
-  readonly mimeTypes: ReadonlySet<string>;
-}
-
-/** The schemas that requests are checked with, and that OpenAPI is made from. */
+/** What `checkChat` takes and what is answered, as schemas that OpenAPI is made from. */
 export interface ChatSchemas {
   readonly z: typeof Zod;
   readonly request: Zod.ZodType<ChatRequest>;
-  /** A form, without its files: they are checked while they are read. */
-  readonly form: Zod.ZodType<Omit<ChatRequest, "files">>;
   readonly formWithFiles: Zod.ZodType;
   readonly response: Zod.ZodType;
 }
 
 /** zod, loaded on first use: it costs more to import than everything else here. */
-export const loadZod: () => Promise<typeof Zod> = createOnce(() => import("zod"));
+export const loadZod: () => Promise<typeof Zod> = /* @__PURE__ */ createOnce(() => import("zod"));
 
 /** The schemas of REST within some bounds. */
 export function createChatSchemas(z: typeof Zod, bounds: ChatBounds): ChatSchemas {
@@ -99,7 +73,6 @@ export function createChatSchemas(z: typeof Zod, bounds: ChatBounds): ChatSchema
       session_id: sessionId.nullish(),
       files: z.array(file, { error: "files must be an array" }).max(bounds.files).nullish(),
     }),
-    form: z.object({ message, session_id: sessionId.optional() }),
     formWithFiles: z.object({
       message,
       session_id: sessionId.optional(),
@@ -118,13 +91,4 @@ export function createChatSchemas(z: typeof Zod, bounds: ChatBounds): ChatSchema
       suggested_questions: z.array(z.string()).optional(),
     }),
   };
-}
-
-// Code points, not UTF-16 units. A text with that many units cannot have more of them.
-function isLonger(text: string, limit: number): boolean {
-  if (text.length <= limit) return false;
-  if (text.length > 2 * limit) return true;
-  let count = 0;
-  for (const _ of text) if (++count > limit) return true;
-  return false;
 }

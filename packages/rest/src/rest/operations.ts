@@ -1,13 +1,16 @@
 import type { Json } from "@holodeck/agui-core";
+import { createChatSchemas, loadZod } from "./chat-schemas.ts";
 import type { ChatSchemas } from "./chat-schemas.ts";
+import type { ChatBounds } from "./check-chat.ts";
 
 const tags = ["rest"];
 
 /** The OpenAPI operation of `POST …/chat`, or of its streaming sister. */
-export function restChatOperation(
-  schemas: ChatSchemas,
+export async function restChatOperation(
+  bounds: ChatBounds,
   about: { readonly operationId: string; readonly isStream: boolean },
-): Json {
+): Promise<Json> {
+  const schemas = createChatSchemas(await loadZod(), bounds);
   const { operationId, isStream } = about;
   const schemaOf = (schema: ChatSchemas["response"], io: "input" | "output"): unknown => {
     // The document itself declares its version of JSON Schema.

@@ -3,15 +3,15 @@ import {
   assertOwnForm,
   essenceOf,
   fromBase64,
+  isRecord,
   sanitiseName,
   sizeOfBase64,
 } from "@holodeck/agui-core/internal";
 import type { Call, FileSpool, InputFile, Json, Limits } from "@holodeck/agui-core";
-import { createChatSchemas, loadZod } from "./chat-schemas.ts";
-import type { ChatBounds, ChatSchemas, FileContent } from "./chat-schemas.ts";
+import { checkChat } from "./check-chat.ts";
+import type { ChatBounds, FileContent } from "./check-chat.ts";
 import { readMultipart } from "./read-multipart.ts";
 import { refusal, payloadTooLarge, tooManyFiles } from "./refusal.ts";
-import type { ChatFault } from "./refusal.ts";
 import type { UploadShare } from "./upload-budget.ts";
 
 /** A request for an answer, understood. */
@@ -33,18 +33,12 @@ export interface Upload {
 export interface ChatReader {
   /** Reads JSON or a form; refuses a wrong one with everything that is wrong with it. */
   read(call: Call, upload: Upload | undefined): Promise<AskedChat>;
-  schemas(): Promise<ChatSchemas>;
 }
 
 /** Reads requests within some bounds. */
 export function createChatReader(bounds: ChatBounds, limits: Limits): ChatReader {
-  let made: ChatSchemas | undefined;
-  const schemas = async (): Promise<ChatSchemas> =>
-    (made ??= createChatSchemas(await loadZod(), bounds));
-
   return {
-    schemas,
-    read(call, upload) {
+    async read(call, upload) {
       return upload ? readForm(call, upload) : readJson(call.body);
     },
   };
@@ -62,23 +56,24 @@ export function createChatReader(bounds: ChatBounds, limits: Limits): ChatReader
     return checkForm(Object.fromEntries(fields), files);
   }
 
-  async function checkForm(form: Json, files: readonly InputFile[]): Promise<AskedChat> {
+  function checkForm(form: Json, files: readonly InputFile[]): AskedChat {
     // A form has no null; a field that was left empty is one.
     if (form["session_id"] === "") delete form["session_id"];
-    const { message, session_id } = check((await schemas()).form, form);
+    const { message: sent, session_id: id } = form;
+    const { message, session_id } = checkChat({ message: sent, session_id: id }, bounds);
     return { message, sessionId: session_id ?? undefined, files, ignored: unknownIn(form) };
   }
 
-  async function readJson(body: unknown): Promise<AskedChat> {
-    if (typeof body !== "object" || body === null || Array.isArray(body)) {
+  function readJson(body: unknown): AskedChat {
+    if (!isRecord(body)) {
       throw new AgentError("invalid-request", "The body must be a JSON object.");
     }
-    const sent = (body as { files?: unknown }).files;
+    const { files: sent } = body;
     // Before each of them is looked at: a small body can hold millions.
     if (Array.isArray(sent) && sent.length > bounds.files) {
       throw refusal([tooManyFiles(bounds.files)]);
     }
-    const { message, session_id, files } = check((made ?? (await schemas())).request, body);
+    const { message, session_id, files } = checkChat(body, bounds);
     return {
       message,
       sessionId: session_id ?? undefined,
@@ -96,27 +91,6 @@ async function* counted(
     share.take(chunk.byteLength);
     yield chunk;
   }
-}
-
-interface Checking<T> {
-  safeParse(value: unknown): { data?: T | undefined; error?: { issues: readonly Issue[] } };
-}
-
-interface Issue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-  readonly params?: { isMimeType?: boolean } | undefined;
-}
-
-function check<T>(schema: Checking<T>, value: unknown): T {
-  const { data, error } = schema.safeParse(value);
-  if (data !== undefined) return data;
-  throw refusal((error?.issues ?? []).map(toFault));
-}
-
-function toFault({ path, message, params }: Issue): ChatFault {
-  const isMimeType = params?.isMimeType === true;
-  return { path: path.map(String).join("."), message, isMimeType };
 }
 
 // Sizes are known before anything is decoded.

@@ -1,8 +1,11 @@
 import { AgentError, isAgentError, ulid } from "@holodeck/agui-core";
+import { toShareOwner } from "@holodeck/agui-core/internal";
 import type {
   ActiveRun,
+  Awaitable,
   Call,
   InputFile,
+  Json,
   Message,
   Protocol,
   ProtocolHost,
@@ -13,7 +16,8 @@ import type {
 import { toChatResponse } from "./chat-response.ts";
 import { composeMessage } from "./compose-message.ts";
 import { idRules } from "../shared/ids.ts";
-import { restChatOperation, deleteOperation } from "./operations.ts";
+import type { ChatBounds } from "./check-chat.ts";
+import { deleteOperation, restChatOperation } from "./operations.ts";
 import { createChatReader } from "./read-chat.ts";
 import type { Upload } from "./read-chat.ts";
 import { resolveRestOptions } from "./rest-options.ts";
@@ -32,13 +36,31 @@ import { createUploadBudget } from "./upload-budget.ts";
  * ```
  */
 export function rest(options: RestOptions = {}): Protocol {
+  return createRest(options, { restChatOperation, deleteOperation });
+}
+
+/** The same without the description for OpenAPI, which a small bundle has no room for. */
+export function slimRest(options: RestOptions = {}): Protocol {
+  return createRest(options);
+}
+
+/** The OpenAPI operations of the routes; a bundler finds them only from the protocol that has them. */
+interface RestOperations {
+  restChatOperation(
+    bounds: ChatBounds,
+    about: { readonly operationId: string; readonly isStream: boolean },
+  ): Awaitable<Json>;
+  deleteOperation(operationId: string): Json;
+}
+
+function createRest(options: RestOptions, operations?: RestOperations): Protocol {
   const settings = resolveRestOptions(options);
   const { paths, sessionsPaths, idFormat } = settings;
   return {
     name: "rest",
     history: "server",
     isId: idRules[idFormat].isId,
-    routes: (host) => createRoutes(settings, host),
+    routes: (host) => createRoutes(settings, host, operations),
     describe: () => ({
       protocols: { rest: { path: one(paths), sessionsPath: one(sessionsPaths) } },
     }),
@@ -55,22 +77,28 @@ interface Asked {
 // Each of them stays in memory until its run has ended.
 const uploadsAtOnce = 4;
 
-function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
+function createRoutes(
+  settings: RestSettings,
+  host: ProtocolHost,
+  operations: RestOperations | undefined,
+): Route[] {
   const { limits, logger } = host;
   const { idFormat } = settings;
   const mimeTypes = new Set([...settings.mimeTypes, ...(host.files?.mimeTypes ?? [])]);
   const messageChars = Math.min(settings.messageChars, limits.messageChars);
-  const reader = createChatReader(
-    { files: limits.files, messageChars, idFormat, mimeTypes },
-    limits,
-  );
+  const bounds: ChatBounds = { files: limits.files, messageChars, idFormat, mimeTypes };
+  const reader = createChatReader(bounds, limits);
 
-  const newShare = createUploadBudget(uploadsAtOnce * limits.uploadBytes);
+  const newShare = createUploadBudget({ uploadBytes: limits.uploadBytes, uploads: uploadsAtOnce });
 
   // Only a form has files that are read as they come.
-  function uploadOf({ body }: Call): (Upload & { release(): void }) | undefined {
+  function uploadOf({
+    body,
+    principal,
+    request,
+  }: Call): (Upload & { release(): void }) | undefined {
     if (body !== undefined) return undefined;
-    const share = newShare();
+    const share = newShare(toShareOwner(principal, request.ip));
     const spool = host.files?.spool?.();
     return {
       share,
@@ -156,6 +184,11 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
     return { status: 204 };
   }
 
+  function describeChat(name: string, index: number, isStream: boolean): Route["operation"] {
+    const about = { operationId: numbered(name, index), isStream };
+    return operations && (() => operations.restChatOperation(bounds, about));
+  }
+
   return [
     ...settings.paths.flatMap((path, index): Route[] => [
       {
@@ -163,29 +196,22 @@ function createRoutes(settings: RestSettings, host: ProtocolHost): Route[] {
         path: `${path}/:name/chat`,
         body: "json-or-multipart",
         handle: chat,
-        operation: async () =>
-          restChatOperation(await reader.schemas(), {
-            operationId: numbered("restChat", index),
-            isStream: false,
-          }),
+        operation: describeChat("restChat", index, false),
       },
       {
         method: "POST",
         path: `${path}/:name/chat/stream`,
         body: "json-or-multipart",
         handle: stream,
-        operation: async () =>
-          restChatOperation(await reader.schemas(), {
-            operationId: numbered("restChatStream", index),
-            isStream: true,
-          }),
+        operation: describeChat("restChatStream", index, true),
       },
     ]),
     ...settings.sessionsPaths.map((path, index): Route => ({
       method: "DELETE",
       path: `${path}/:id`,
       handle: forget,
-      operation: () => deleteOperation(numbered("restDeleteSession", index)),
+      operation:
+        operations && (() => operations.deleteOperation(numbered("restDeleteSession", index))),
     })),
   ];
 }

@@ -7,22 +7,45 @@ export interface UploadShare {
   release(): void;
 }
 
-/** Memory for the uploads of all clients together: each holds its share until its run has ended. */
-export function createUploadBudget(maxBytes: number): () => UploadShare {
+export interface UploadBudgetOptions {
+  /** The largest upload. */
+  readonly uploadBytes: number;
+  /** How many of those have room. */
+  readonly uploads: number;
+}
+
+/**
+ * Memory for the uploads of all clients together: each holds its share until its run has ended. One owner never has all
+ * of it: there is room for an upload of another.
+ */
+export function createUploadBudget({
+  uploadBytes,
+  uploads,
+}: UploadBudgetOptions): (owner: string) => UploadShare {
+  const held = new Map<string, number>();
   let used = 0;
-  return () => {
+
+  function change(owner: string, by: number): void {
+    used += by;
+    const bytes = (held.get(owner) ?? 0) + by;
+    if (bytes > 0) held.set(owner, bytes);
+    else held.delete(owner);
+  }
+
+  return (owner) => {
     let own = 0;
     return {
       take(bytes) {
-        if (used + bytes > maxBytes) {
+        const isFull = used + bytes > uploads * uploadBytes;
+        if (isFull || (held.get(owner) ?? 0) + bytes > (uploads - 1) * uploadBytes) {
           const message = "The server is busy with other uploads.";
           throw new AgentError("capacity-exceeded", message, { retryAfter: 5 });
         }
-        used += bytes;
+        change(owner, bytes);
         own += bytes;
       },
       release() {
-        used -= own;
+        change(owner, -own);
         own = 0;
       },
     };

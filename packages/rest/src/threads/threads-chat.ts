@@ -2,11 +2,10 @@ import { AgentError, ulid } from "@holodeck/agui-core";
 import { idHeader, isRecord } from "@holodeck/agui-core/internal";
 import type { ActiveRun, Call, Json, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { createSuggested } from "../shared/suggested-questions.ts";
+import { readChatBody } from "./threads-check.ts";
 import { decodeThreadsChat, maxMetadata, toTool, tooMuchMetadata } from "./threads-decode.ts";
-import type { DecodedThreadChat } from "./threads-decode.ts";
 import { threadsEncoder } from "./threads-encoder.ts";
 import { clientMetadata, toAnswer, toTokens } from "./threads-messages.ts";
-import { loadThreadSchemas } from "./threads-schemas.ts";
 import { invalid } from "./threads-settings.ts";
 import type { ThreadsSettings } from "./threads-settings.ts";
 
@@ -16,7 +15,7 @@ export async function answerChat(
   host: ProtocolHost,
   settings: ThreadsSettings,
 ): Promise<Reply> {
-  const body = await readBody(call, settings);
+  const body = decodeThreadsChat(call.body, readChatBody, settings);
   warnOfUnknown(call, host);
   const threadId = body.thread_id ?? crypto.randomUUID();
   const metadata = await toMetadata({ principal: principalOf(call), threadId }, body, host);
@@ -53,11 +52,6 @@ export async function answerChat(
     maxBytes: host.limits.runLogBytes,
   });
   return active.stream(encoder, "start", headers);
-}
-
-async function readBody(call: Call, settings: ThreadsSettings): Promise<DecodedThreadChat> {
-  const { chat: schema } = await loadThreadSchemas(settings);
-  return decodeThreadsChat(call.body, schema, settings);
 }
 
 /** Whose threads a caller may see. */

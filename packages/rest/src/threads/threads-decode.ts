@@ -1,25 +1,21 @@
 import { isLargerThan, isRecord } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Fault, Json, Tool } from "@holodeck/agui-core";
-import type { ZodType } from "zod";
-import type { ChatBody, ThreadTool, ThreadToolParameter } from "./threads-schemas.ts";
+import type { BodyReader, ThreadTool, ThreadToolParameter } from "./threads-check.ts";
 import { invalid, toThreadId } from "./threads-settings.ts";
 import type { ThreadsSettings } from "./threads-settings.ts";
 
-/** The body of `POST /chat`, with the thread's id as the store knows it. */
-export type DecodedThreadChat = Omit<ChatBody, "thread_id"> & { thread_id: string | undefined };
-
-/** The body, checked. Throws with everything that is wrong with it. */
+/** The body, checked, with the thread's id as the store knows it. Throws with everything that is wrong with it. */
 export function decodeThreadsChat<T extends { thread_id?: string | null | undefined }>(
   body: unknown,
-  schema: ZodType<T>,
+  read: BodyReader<T>,
   { idFormat, validationStatus: status }: ThreadsSettings,
 ): Omit<T, "thread_id"> & { thread_id: string | undefined } {
   if (!isRecord(body)) throw invalid({ path: "", message: "The body must be an object" }, status);
   const fault = tooMuchIn(body);
   if (fault) throw invalid(fault, status);
-  const { data, error } = schema.safeParse(body);
-  if (data === undefined) throw refusal((error?.issues ?? []).map(toFault), status);
+  const { data, faults } = read(body, idFormat);
+  if (faults.length > 0) throw refusal(faults, status);
   const { thread_id: given } = data;
   return { ...data, thread_id: given ? toThreadId(given, idFormat) : undefined };
 }
@@ -62,14 +58,8 @@ function refusal(faults: readonly Fault[], status: number): AgentError {
   return new AgentError("invalid-request", message, { status, errors });
 }
 
-function toFault({ path, message }: { path: PropertyKey[]; message: string }): Fault {
-  const at = path.map(String).join(".");
-  // Our own messages begin with the field; only what is inside a list needs its place.
-  return { path: at, message: path.length > 1 ? `${at}: ${message}` : message };
-}
-
 /** A client's tool as AG-UI defines one. */
-export function toTool({ name, description, parameters, timeout_seconds }: ThreadTool): Tool {
+export function toTool({ name, description = "", parameters, timeout_seconds }: ThreadTool): Tool {
   return {
     name,
     description,

@@ -2,9 +2,9 @@ import { AgentError } from "@holodeck/agui-core";
 import { runOfClientCall } from "@holodeck/agui-core/internal";
 import type { Call, ProtocolHost, Reply } from "@holodeck/agui-core";
 import { principalOf } from "./threads-chat.ts";
+import { readToolResult } from "./threads-check.ts";
 import { decodeThreadsChat } from "./threads-decode.ts";
 import { toListedThread, toThread } from "./threads-messages.ts";
-import { loadThreadSchemas } from "./threads-schemas.ts";
 import { invalid, threadIn, toThreadId } from "./threads-settings.ts";
 import type { ThreadsSettings } from "./threads-settings.ts";
 
@@ -83,8 +83,7 @@ export async function answerTool(
   host: ProtocolHost,
   settings: ThreadsSettings,
 ): Promise<Reply> {
-  const { toolResult: schema } = await loadThreadSchemas(settings);
-  const body = decodeThreadsChat(call.body, schema, settings);
+  const body = decodeThreadsChat(call.body, readToolResult, settings);
   const { execution_id: toolCallId, execution_time_ms: executionTimeMs } = body;
   const runId = runOfClientCall(toolCallId);
   const record = runId && (await host.sessions.runs.find(principalOf(call), runId));

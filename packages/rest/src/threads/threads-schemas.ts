@@ -3,56 +3,20 @@ import type { Json } from "@holodeck/agui-core";
 import type { z as zod, ZodType } from "zod";
 import { createAnswerSchemas } from "./threads-answers.ts";
 import type { AnswerSchemas } from "./threads-answers.ts";
+import { isLonger } from "../shared/is-longer.ts";
+import { maxMessage, parameterTypes, toolName } from "./threads-check.ts";
+import type { ChatBody, ToolResultBody } from "./threads-check.ts";
 import { idFault, toThreadId } from "./threads-settings.ts";
 import type { ThreadIdFormat } from "./threads-settings.ts";
 
 type Zod = typeof zod;
 
-/** A tool that the client runs, as it describes it. */
-export interface ThreadTool {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema, or a list of parameters. */
-  readonly parameters?: Json | readonly ThreadToolParameter[] | undefined;
-  readonly timeout_seconds?: number | undefined;
-}
-
-export interface ThreadToolParameter {
-  readonly name: string;
-  readonly type: string;
-  readonly description?: string | undefined;
-  readonly required?: boolean | undefined;
-  readonly default?: unknown;
-}
-
-/** The body of `POST /chat`. */
-export interface ChatBody {
-  readonly message: string;
-  readonly thread_id?: string | null | undefined;
-  readonly stream: boolean;
-  readonly metadata: Json;
-  readonly agent_id?: string | null | undefined;
-  readonly tools: readonly ThreadTool[];
-}
-
-/** The body of `POST /tool_result`. */
-interface ToolResultBody {
-  readonly execution_id: string;
-  readonly thread_id?: string | null | undefined;
-  readonly result?: unknown;
-  readonly error?: string | null | undefined;
-  readonly execution_time_ms: number;
-}
-
-/** What clients send, as schemas that validate it, and what they get; OpenAPI is made from both. */
+/** What clients send, by the rules of `threads-check.ts`, and what they get, as schemas that OpenAPI is made from. */
 export interface ThreadSchemas extends AnswerSchemas {
   readonly chat: ZodType<ChatBody>;
   readonly toolResult: ZodType<ToolResultBody>;
   toJson(schema: ZodType): Json;
 }
-
-/** In code points. */
-const maxMessage = 10_000;
 
 const loaded = new Map<ThreadIdFormat, ThreadSchemas>();
 
@@ -63,7 +27,6 @@ export async function loadThreadSchemas({
   readonly idFormat: ThreadIdFormat;
 }): Promise<ThreadSchemas> {
   const known = loaded.get(idFormat);
-  // Asking for a module that is there took longer than to read a body by it.
   if (known) return known;
   const { z } = await import("zod");
   const schemas = createSchemas(z, idFormat);
@@ -102,21 +65,20 @@ function createRequests(
 
   const message = text("message")
     .refine((value) => value.trim() !== "", "message cannot be blank")
-    .refine((value) => isWithin(value, maxMessage), {
+    .refine((value) => !isLonger(value, maxMessage), {
       error: `message must have at most ${maxMessage} characters`,
     })
     .meta({ minLength: 1, maxLength: maxMessage, pattern: "\\S" });
 
-  const types = ["string", "number", "integer", "boolean", "object", "array", "null"];
   const parameter = z.object({
     name: text("name").min(1, "name cannot be empty"),
-    type: z.enum(types, `type must be one of ${types.join(", ")}`),
+    type: z.enum(parameterTypes, `type must be one of ${parameterTypes.join(", ")}`),
     description: text("description").optional(),
     required: z.boolean("required must be true or false").optional(),
     default: z.unknown().optional(),
   });
   const tool = z.object({
-    name: text("name").regex(/^[\x21-\x7e]{1,128}$/, "name must have 1 to 128 visible characters"),
+    name: text("name").regex(toolName, "name must have 1 to 128 visible characters"),
     description: text("description").default(""),
     parameters: z.union([z.array(parameter), object("parameters")]).optional(),
     execution_location: z
@@ -188,13 +150,4 @@ function hasRecord({ value }: { value: unknown }): boolean {
 
 function isEmpty(list: unknown): boolean {
   return !Array.isArray(list) || list.length === 0;
-}
-
-// A string has at most as many code points as it has units; only a long one needs counting.
-function isWithin(text: string, limit: number): boolean {
-  if (text.length <= limit) return true;
-  if (text.length > 2 * limit) return false;
-  let count = 0;
-  for (const _ of text) count++;
-  return count <= limit;
 }

@@ -1,5 +1,5 @@
 import { assertOptions, describeValue, isRecord } from "@holodeck/agui-core/internal";
-import type { Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
+import type { Json, Protocol, ProtocolHost, Route } from "@holodeck/agui-core";
 import { answerChat } from "./threads-chat.ts";
 import { toThreadsOperation } from "./threads-operations.ts";
 import type { ThreadOperation } from "./threads-operations.ts";
@@ -50,6 +50,18 @@ const known: Readonly<Record<keyof ThreadsOptions, true>> = {
  * ```
  */
 export function threads(options: ThreadsOptions = {}): Protocol {
+  return createThreads(options, toThreadsOperation);
+}
+
+/** The same without the description for OpenAPI, which a small bundle has no room for. */
+export function slimThreads(options: ThreadsOptions = {}): Protocol {
+  return createThreads(options);
+}
+
+/** The OpenAPI operation of a route; a bundler finds it only from the protocol that has it. */
+type Describe = (name: ThreadOperation, place: number, settings: ThreadsSettings) => Promise<Json>;
+
+function createThreads(options: ThreadsOptions, describe?: Describe): Protocol {
   assertOptions("threads", options, Object.keys(known));
   const bases = toBases(options.path ?? "/");
   const settings = toThreadsSettings(options);
@@ -58,7 +70,8 @@ export function threads(options: ThreadsOptions = {}): Protocol {
     history: "server",
     onUnknownThread: "reject",
     isId: (id) => toThreadId(id, settings.idFormat) !== undefined,
-    routes: (host) => bases.flatMap((base, index) => routesAt({ base, index, host, settings })),
+    routes: (host) =>
+      bases.flatMap((base, index) => routesAt({ base, index, host, settings, describe })),
     describe: () => ({
       protocols: { threads: { path: bases.length === 1 ? bases[0] || "/" : bases } },
     }),
@@ -70,9 +83,11 @@ function routesAt(place: {
   index: number;
   host: ProtocolHost;
   settings: ThreadsSettings;
+  describe: Describe | undefined;
 }): Route[] {
-  const { base, index, host, settings } = place;
-  const operation = (name: ThreadOperation) => () => toThreadsOperation(name, index, settings);
+  const { base, index, host, settings, describe } = place;
+  const operation = (name: ThreadOperation): Route["operation"] =>
+    describe && (() => describe(name, index, settings));
   return [
     {
       method: "POST",
