@@ -3,7 +3,7 @@ export type { AgentEntry, AgentMap } from "./runs/agents.ts";
 export { configFromEnv } from "./options/config-from-env.ts";
 export type { ConfigFromEnvOptions, EnvConfig, LlmConfig } from "./options/config-from-env.ts";
 export { createAgentHandler } from "./create-agent-handler.ts";
-export type { AgentHandler } from "./create-agent-handler.ts";
+export type { AgentHandler } from "./create-handler.ts";
 export type { RunInfo } from "./runs/run-directory.ts";
 export type { HealthCheck, HealthOptions, HealthStatus } from "./describe/health.ts";
 export { jsonLogger } from "./options/json-logger.ts";

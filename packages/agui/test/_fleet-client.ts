@@ -73,6 +73,8 @@ export interface FollowOptions {
   readonly runId: string;
   /** Leaves of itself after so many frames of one connection, and comes back. */
   readonly patience?: number;
+  /** Members of the request that make it one of another client. */
+  readonly input?: Readonly<Record<string, unknown>>;
   readonly onEvent?: (seen: Seen) => void;
 }
 
@@ -84,10 +86,11 @@ export async function follow(
 ): Promise<Seen> {
   let attempt = 0;
   let runId = "";
+  const { input = { protocolVersion: "1.0" } } = options;
   const first = await insist(() => {
     // Nobody knows whether a run was accepted whose answer never came; the next is another.
     runId = `${options.runId}.${attempt++}`;
-    return ask(port, "/agui", { threadId, runId, protocolVersion: "1.0", messages: [] });
+    return ask(port, "/agui", { threadId, runId, messages: [], ...input });
   }, [200]);
   const seen: Seen = {
     runId,
@@ -127,6 +130,10 @@ function take(
   last: number,
   { id, event }: { id: string | undefined; event: BaseEvent },
 ): number {
+  const isEnd = event.type === "RUN_FINISHED" || event.type === "RUN_ERROR";
+  if (isEnd) seen.terminals.push(event);
+  // The end of a run that could not be stored has none.
+  if (isEnd && id === undefined) return last;
   const delta = event.type === "TEXT_MESSAGE_CONTENT" ? String(event.delta) : undefined;
   // Joined deltas cover as many offsets as they have pieces.
   const covers = delta === undefined ? 1 : delta.length / pieceLength;
@@ -139,6 +146,5 @@ function take(
   seen.events += covers;
   seen.text += delta ?? "";
   if (event.type === "CUSTOM") seen.owner = Number(event.value);
-  if (event.type === "RUN_FINISHED" || event.type === "RUN_ERROR") seen.terminals.push(event);
   return Number(id);
 }

@@ -47,10 +47,11 @@ async function send({ path, body, headers }: HostileBody): Promise<{ ms: number;
   return { ms: longest, status: response.status };
 }
 
-// The less of two, since other threads of the process (compiler, collector) add to some of them.
-async function measure(body: HostileBody): Promise<{ ms: number; status: number }> {
+// The least of two, and of up to eight while it is more than a limit: other threads of the process (compiler,
+// collector) add to some of them, and never take anything away.
+async function measure(body: HostileBody, limit = 0): Promise<{ ms: number; status: number }> {
   let best = await send(body);
-  for (let round = 0; round < 1; round++) {
+  for (let round = 1; round < 2 || (round < 8 && best.ms > limit); round++) {
     const { ms, status } = await send(body);
     if (ms < best.ms) best = { ms, status };
   }
@@ -70,7 +71,11 @@ await (
 ).text();
 
 const print = (value: object): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
-print({ name: "plain", ...(await measure(plainBody)) });
-for (const body of hostileBodies()) print({ name: body.name, ...(await measure(body)) });
-print({ name: "plain", ...(await measure(plainBody)) });
+const most = Number(process.argv[2]);
+const plain = await measure(plainBody, Number.POSITIVE_INFINITY);
+print({ name: "plain", ...plain });
+for (const body of hostileBodies()) {
+  print({ name: body.name, ...(await measure(body, most * plain.ms)) });
+}
+print({ name: "plain", ...(await measure(plainBody, Number.POSITIVE_INFINITY)) });
 process.exit(0);

@@ -25,6 +25,7 @@ test("no body stops the event loop much longer than a plain text of its size", a
     "--expose-gc",
     ...sourceFlags,
     script,
+    String(most),
   ]);
   const measured = stdout
     .trim()

@@ -25,16 +25,18 @@ const chat = {
   messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "hi" }] }],
 };
 
-test("a handler loads zod for the first body that is wrong, not to start or to answer runs", async () => {
-  const [started, answered, refused] = await packagesLoaded(
+test("a handler loads zod to describe itself for OpenAPI, not to start, to answer runs or to refuse a body", async () => {
+  const [started, answered, refused, described] = await packagesLoaded(
     `const { createAgentHandler } = await import(${entry});
      const handler = createAgentHandler(async () => "hi");
      await handler.start();`,
     `${post("/agui", run)} ${post("/chat", chat)}`,
-    `${post("/agui", { ...run, runId: "r2", tools: [{}] })} await handler.close();`,
+    post("/agui", { ...run, runId: "r2", tools: [{}] }),
+    `await handler.openapi(); await handler.close();`,
   );
   expect(started).toContain("@ag-ui/core");
   expect(started).not.toContain("zod");
   expect(answered).not.toContain("zod");
-  expect(refused).toContain("zod");
+  expect(refused).not.toContain("zod");
+  expect(described).toContain("zod");
 });

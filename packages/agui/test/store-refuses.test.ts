@@ -44,7 +44,6 @@ const answers: Readonly<Record<keyof typeof faults, RegExp>> = {
 
 test.for(Object.keys(faults) as (keyof typeof faults)[])(
   "a Redis %s is not ready, while the process is healthy",
-  { timeout: 30_000 },
   async (fault, { skip }) => {
     const redis = await startRedis("stores that refuse writes");
     const primary = await startRedis("stores that refuse writes");
@@ -79,16 +78,27 @@ test.for(Object.keys(faults) as (keyof typeof faults)[])(
       503,
       { ready: false, state: "ready", reason: "The store refuses writes." },
     ]);
-    const cause = { cause: { message: expect.stringMatching(answers[fault]) as string } };
-    const warnings = logger.records.filter(({ message }) => message === "A health check failed.");
-    expect(warnings[0]).toMatchObject({ check: "sessions", error: cause });
-    expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(503);
-    const failed = logger.records.find(({ message }) => message === "A request failed.");
-    expect(failed).toMatchObject({ error: cause });
+    // On a busy machine some calls have no answer in time, which is another reason.
+    const isCause = (error: unknown): boolean =>
+      answers[fault].test((error as { cause?: Error }).cause?.message ?? "");
+    const reported = (message: string): unknown[] =>
+      logger.records.filter((one) => one.message === message && isCause(one.error));
+    const warned = async (): Promise<unknown> => {
+      await isReady();
+      return reported("A health check failed.")[0];
+    };
+    await expect.poll(warned, patience).toMatchObject({ check: "sessions" });
+    const failed = async (): Promise<unknown> => {
+      expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(503);
+      return reported("A request failed.").length;
+    };
+    await expect.poll(failed, patience).toBeGreaterThan(0);
 
     await repair();
     await expect.poll(isReady, patience).toBe(200);
-    expect((await handler.fetch(post({ messages: [say("hi")] }))).status).toBe(200);
+    const served = async (): Promise<number> =>
+      (await handler.fetch(post({ messages: [say("hi")] }))).status;
+    await expect.poll(served, patience).toBe(200);
   },
 );
 

@@ -13,18 +13,20 @@ export interface CuttingProxy {
 
 /**
  * A proxy on TCP that cuts connections. `limitOf` returns after how many bytes of the server's the next connection is cut;
- * undefined leaves it alone.
+ * undefined leaves it alone. With several targets, connections go to them in turn.
  */
 export async function cuttingProxy(
-  target: string,
+  target: string | readonly string[],
   limitOf: () => number | undefined,
 ): Promise<CuttingProxy> {
-  const { hostname, port } = new URL(target);
+  const targets = [target].flat().map((one) => new URL(one));
+  let turn = 0;
   const open = new Set<Socket>();
   let cuts = 0;
   let passed = 0;
   const server = createServer((client) => {
     const limit = limitOf();
+    const { hostname, port } = targets[turn++ % targets.length]!;
     const upstream = connect(Number(port), hostname);
     let left = limit ?? Infinity;
     const end = (): void => {

@@ -5,7 +5,7 @@
 export { assertOptions, describeValue, unknownName } from "./base/options.ts";
 export { after, isPromise } from "./base/awaitable.ts";
 export { clip, concatBytes, flattenText, quoteText } from "./base/text-and-bytes.ts";
-export { ByteBudget, toShareOwner } from "./base/byte-budget.ts";
+export { ByteBudget, sharedPrincipal, toShareOwner } from "./base/byte-budget.ts";
 export type { ByteShare } from "./base/byte-budget.ts";
 export { withDeadline } from "./base/time/deadline.ts";
 export { dateOf } from "./base/time/clock.ts";

@@ -87,8 +87,8 @@ function toBucket(by: RateLimitOptions["by"], input: RunAgentInput, context: Run
   }
   // As JSON, so that no other pair of ids has the same text.
   if (by === "thread") return `thread:${JSON.stringify([principal?.id ?? "", threadId])}`;
-  if (by === "principal") return toShareOwner(principal?.id ?? "", undefined);
-  return toShareOwner(by === "address" ? undefined : principal?.id, request?.ip);
+  if (by === "principal") return `principal:${principal?.id ?? ""}`;
+  return toShareOwner(by === "address" ? undefined : principal, request?.ip);
 }
 
 function wrong(option: string, rule: string, value: unknown): TypeError {

@@ -1,10 +1,10 @@
-import type { Awaitable, Call, Exchange, Reply } from "@holodeck/agui-core";
-import { assertOwnRequest, isOwnPage, toShareOwner } from "@holodeck/agui-core/internal";
+import type { Awaitable, Call, Exchange, Principal, Reply } from "@holodeck/agui-core";
+import { assertOwnRequest, isOwnPage } from "@holodeck/agui-core/internal";
 import type { ByteBudget } from "@holodeck/agui-core/internal";
 import { authenticate } from "./authenticate.ts";
 import { toCall } from "./call.ts";
 import type { RequestFindings } from "./call.ts";
-import { notAllowed, notUnderstood } from "./choose-route.ts";
+import { answerOptions, notUnderstood } from "./choose-route.ts";
 import { toAgentError } from "./problem.ts";
 import { isMultipart, readJson } from "./read-json.ts";
 import type { ReadBody } from "./read-json.ts";
@@ -21,16 +21,8 @@ export interface AskedRequest extends RequestFindings {
   protocol: string | undefined;
   /** Whether middleware has allowed the origin that the request comes from. */
   isAllowedOrigin?: boolean;
-  /** The id of the caller, once it is authenticated. */
-  principal: string | undefined;
-}
-
-/** Who shares the bytes that all clients may take: a caller, or an address where callers are not known. */
-export function ownerOf({
-  principal,
-  exchange,
-}: Pick<AskedRequest, "principal" | "exchange">): string {
-  return toShareOwner(principal, exchange.request.ip);
+  /** The caller, once it is authenticated. */
+  principal: Principal | undefined;
 }
 
 interface AnswerOptions {
@@ -54,14 +46,14 @@ export async function answerRequest(asked: AskedRequest, options: AnswerOptions)
     const entry = chosen?.isAlways ? undefined : options.admit();
     if (entry) await entry;
     if (routes.length === 0) {
-      const refuse = (error: unknown): Reply => explain(exchange, requestId, error);
-      return notAllowed(exchange.method, match.allow, refuse);
+      chosen = match.other;
+      return answerOptions(exchange.method, match.allow);
     }
     if (match.fault) throw match.fault;
     if (!asked.isAllowedOrigin && isOpenToForms(asked)) assertOwnRequest(exchange);
     const isPublic = !settings.authenticate || routes.every(({ route }) => route.public);
     const principal = isPublic ? undefined : await authenticate(exchange.request, settings);
-    asked.principal = principal?.id;
+    asked.principal = principal;
     const read = hasBody(routes) ? await readBody(asked, settings, bodies) : undefined;
     const body = read?.value;
     const { params } = match;
@@ -73,7 +65,7 @@ export async function answerRequest(asked: AskedRequest, options: AnswerOptions)
       requestId,
       findings: asked,
     });
-    chosen ??= routes.find(({ route }) => route.claims?.(body) ?? true);
+    chosen ??= claimedBy(routes, body);
     if (!chosen) throw notUnderstood(exchange, routes);
     asked.protocol = chosen.owner;
     return await chosen.route.handle(call);
@@ -90,6 +82,10 @@ export async function answerRequest(asked: AskedRequest, options: AnswerOptions)
     });
     return fail(toAgentError(error, { logger, requestId, debug }), call);
   }
+}
+
+function claimedBy(routes: readonly MountedRoute[], body: unknown): MountedRoute | undefined {
+  return routes.find(({ route }) => route.claims?.(body) ?? true);
 }
 
 // A body that must be JSON is guarded by its type; a parser in front may have taken one without a type.
@@ -123,7 +119,6 @@ function readBody(
   }
   // Uploads are streamed to the route, which knows their limits.
   if (takesMultipart && isMultipart(exchange)) return undefined;
-  const owner = (): string => ownerOf(asked);
   const isTextAllowed = acceptsText && (asked.isAllowedOrigin === true || isOwnPage(exchange));
-  return readJson(exchange, { limits, bodies, owner, isOptional, isTextAllowed });
+  return readJson(exchange, { limits, bodies, asked, isOptional, isTextAllowed });
 }

@@ -44,16 +44,10 @@ export function notUnderstood(
   return new AgentError("invalid-request", message);
 }
 
-export function notAllowed(
-  method: string,
-  allow: readonly string[],
-  explain: (error: unknown) => Reply,
-): Reply {
+/** The reply to OPTIONS. Throws `method-not-allowed` for any other method that no route of the path has. */
+export function answerOptions(method: string, allow: readonly string[]): Reply {
   const headers = { allow: allow.join(", ") };
   if (method === "OPTIONS") return { status: 204, headers };
-  return explain(
-    new AgentError("method-not-allowed", `${method} is not allowed here; use ${headers.allow}.`, {
-      headers,
-    }),
-  );
+  const message = `${method} is not allowed here; use ${headers.allow}.`;
+  throw new AgentError("method-not-allowed", message, { headers });
 }

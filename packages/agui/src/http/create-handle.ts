@@ -2,7 +2,7 @@ import { isAgentError } from "@holodeck/agui-core";
 import { ByteBudget } from "@holodeck/agui-core/internal";
 import type { Exchange, ExchangeHandler, Reply } from "@holodeck/agui-core";
 import type { Ticker } from "@holodeck/agui-core/internal";
-import { answerRequest, ownerOf } from "./answer-request.ts";
+import { answerRequest } from "./answer-request.ts";
 import type { AskedRequest } from "./answer-request.ts";
 import { stripBase, toRequestId } from "./call.ts";
 import { notFound, wantedOf } from "./choose-route.ts";
@@ -63,7 +63,7 @@ export function createHandle({
     const { exchange, requestId } = asked;
     // No connection outlives the handler: the next request on it would be lost. HTTP/2 leaves the header out.
     const isLast = lifecycle.isClosing;
-    const options = { requestId, answers, isLast, owner: () => ownerOf(asked) };
+    const options = { requestId, answers, isLast, asked };
     try {
       sendReply(exchange, reply, options);
     } catch (error) {
@@ -81,7 +81,7 @@ export function createHandle({
     const path = stripBase(exchange.path, basePath);
     if (path === undefined && !exchange.isLast) return false;
     const requestId = toRequestId(exchange.header("x-request-id"));
-    let asked: Asked = { exchange, requestId, principal: undefined };
+    let asked: Asked | undefined;
     let reply: Reply;
     try {
       const match = path === undefined ? undefined : router.match(exchange.method, path);
@@ -95,7 +95,7 @@ export function createHandle({
     } catch (error) {
       reply = await refuse(exchange, requestId, error);
     }
-    send(asked, reply);
+    send(asked ?? { exchange, requestId, principal: undefined }, reply);
     return true;
   };
 }

@@ -2,13 +2,15 @@ import { concatBytes, isRequestBound } from "@holodeck/agui-core/internal";
 import type { ByteBudget, ByteShare } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Exchange, Limits } from "@holodeck/agui-core";
+import { shareOwnerOf } from "./share-owner.ts";
+import type { ShareRequest } from "./share-owner.ts";
 
 export interface ReadRules {
   readonly limits: Pick<Limits, "bodyBytes">;
   /** What the bodies of all clients may take while they arrive. */
   readonly bodies: ByteBudget;
   /** Whose body it is. */
-  readonly owner: () => string;
+  readonly asked: ShareRequest;
 }
 
 // Below this a body is not counted: ordinary requests are served while large bodies fill the budget.
@@ -87,8 +89,9 @@ class BodyReading {
     const more = bytes - (this.#share ? this.#reserved : 0);
     this.#reserved = bytes;
     if (this.#share) return this.#share.grow(more);
-    const { bodies, owner } = this.#rules;
-    this.#share = bodies.open({ bytes: more, owner: owner(), cut: () => this.#cut() });
+    const { bodies, asked } = this.#rules;
+    const owner = shareOwnerOf(asked);
+    this.#share = bodies.open({ bytes: more, owner, cut: () => this.#cut() });
   }
 
   #cut(): void {

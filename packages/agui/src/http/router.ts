@@ -18,6 +18,8 @@ export interface RouteMatch {
   readonly fault?: AgentError;
   /** Every method of the path, for 405 and OPTIONS. */
   readonly allow: readonly string[];
+  /** A route of the path for another method, where there is none for this one: it answers in its own form. */
+  readonly other?: MountedRoute | undefined;
 }
 
 export interface Router {
@@ -130,7 +132,9 @@ function toMatch(
   if (methods.has("GET")) allow.push("HEAD");
   allow.push("OPTIONS");
   const wanted = method === "HEAD" ? "GET" : method;
-  return { routes: methods.get(wanted) ?? [], params, allow };
+  const routes = methods.get(wanted);
+  if (routes) return { routes, params, allow };
+  return { routes: [], params, allow, other: [...methods.values()].flat()[0] };
 }
 
 function hasShape({ segments: expected }: Pattern, segments: readonly string[]): boolean {

@@ -1,4 +1,5 @@
 import type { Exchange, Reply } from "@holodeck/agui-core";
+import type { ShareRequest } from "./share-owner.ts";
 import type { WholeAnswers } from "./whole-answers.ts";
 
 export interface SendReplyOptions {
@@ -6,8 +7,8 @@ export interface SendReplyOptions {
   readonly answers: WholeAnswers;
   /** Whether the connection ends with this reply. */
   readonly isLast: boolean;
-  /** Whose reply it is. */
-  owner(): string;
+  /** What it replies to. */
+  readonly asked: ShareRequest;
 }
 
 /** Writes a reply to the wire. Throws `capacity-exceeded` when there is no room for it; nothing was sent then. */
@@ -34,7 +35,7 @@ export function sendReply(exchange: Exchange, reply: Reply, options: SendReplyOp
 function sendWhole(
   exchange: Exchange,
   { status, headers: given, body }: Reply,
-  { requestId, answers, isLast, owner }: SendReplyOptions,
+  { requestId, answers, isLast, asked }: SendReplyOptions,
 ): void {
   const isRaw = typeof body === "string" || body instanceof Uint8Array;
   // The spread last: what is added to a copy gets a new shape each time.
@@ -43,5 +44,5 @@ function sendWhole(
     : { "x-request-id": requestId, "content-type": "application/json", ...given };
   headers["x-request-id"] = requestId;
   if (isLast) headers["connection"] = "close";
-  answers.send(exchange, { status, headers, body: isRaw ? body : JSON.stringify(body), owner });
+  answers.send(exchange, { status, headers, body: isRaw ? body : JSON.stringify(body), asked });
 }

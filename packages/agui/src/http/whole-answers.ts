@@ -1,5 +1,7 @@
 import type { ByteBudget, Tickable, Ticker } from "@holodeck/agui-core/internal";
 import type { Clock, Exchange, Limits, Sink, UnsentResponse } from "@holodeck/agui-core";
+import { shareOwnerOf } from "./share-owner.ts";
+import type { ShareRequest } from "./share-owner.ts";
 
 /** An answer in one piece, and where it goes. */
 export interface WholeAnswer {
@@ -7,7 +9,7 @@ export interface WholeAnswer {
   readonly headers: Record<string, string>;
   readonly body: string | Uint8Array;
   /** Whose answer it is. */
-  owner(): string;
+  readonly asked: ShareRequest;
 }
 
 export interface WholeAnswersOptions {
@@ -102,7 +104,7 @@ class LargeAnswer implements Tickable {
     this.#options = options;
     this.#bytes = bytes;
     this.#since = options.clock.now();
-    const owner = answer.owner();
+    const owner = shareOwnerOf(answer.asked);
     const cut = (): void => options.ticker.post(this.#place, () => this.#cut());
     this.#share = options.unsent.open({ bytes: bytes.length, owner, cut });
     try {

@@ -5,7 +5,6 @@ import type {
   Clock,
   DisconnectPolicy,
   FileProcessor,
-  HandlerFacts,
   HandlerMiddleware,
   Json,
   Limits,
@@ -17,12 +16,7 @@ import type {
   Session,
   SessionStore,
 } from "@holodeck/agui-core";
-import { copilotkit } from "@holodeck/agui-copilotkit";
-import { logging } from "@holodeck/agui-middleware";
-import { agui } from "@holodeck/agui-protocol";
-import { rest, threads } from "@holodeck/agui-rest";
 import { memorySessions } from "@holodeck/agui-sessions";
-import { vercel } from "@holodeck/agui-vercel";
 import type { MemorySessionsOptions } from "@holodeck/agui-sessions";
 import type { BusyPolicy } from "../runs/acquire.ts";
 import { checkOptions } from "./check-options.ts";
@@ -142,8 +136,15 @@ export interface Settings extends Required<
   readonly handlerMiddleware: readonly HandlerMiddleware[];
 }
 
+/** What an entry has for options that were not set. */
+export interface HandlerDefaults {
+  readonly protocols?: () => readonly Protocol[];
+  /** Mounted with `debug`. */
+  readonly logging?: () => HandlerMiddleware;
+}
+
 /** Every option with its default; a wrong one is refused with its name and value. */
-export function resolveOptions(options: AgentHandlerOptions): Settings {
+export function resolveOptions(options: AgentHandlerOptions, defaults: HandlerDefaults): Settings {
   checkOptions(options);
   const limits = resolveLimits(options.limits ?? {});
   const maxSessions = options.limits?.maxSessions;
@@ -152,10 +153,14 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
   const { onBusy = "reject", trustClientHistory = false } = options;
   const { health = {}, openapi = {} } = options;
   const logger = options.logger ?? jsonLogger({ debug });
-  const middleware = mountAll(options.middleware ?? [], { logger, debug });
+  const given = options.middleware ?? [];
+  const all = debug && defaults.logging ? withLogging(given, defaults.logging) : given;
+  const middleware = all.map((one) =>
+    typeof one === "function" ? one : (one.mount?.({ logger, debug }) ?? one),
+  );
   describeTools(tools, { strict, logger });
   return {
-    protocols: options.protocols ?? [agui(), copilotkit(), vercel(), rest(), threads()],
+    protocols: options.protocols ?? defaults.protocols?.() ?? [],
     sessions: options.sessions ?? memorySessions(storeOptions(limits, maxSessions, clock)),
     basePath: basePath === "/" ? "" : basePath.replace(/\/$/, ""),
     onDisconnect,
@@ -185,14 +190,12 @@ export function resolveOptions(options: AgentHandlerOptions): Settings {
 }
 
 // With `debug` the content is in the log, whether or not logging was asked for.
-function mountAll(
+function withLogging(
   given: readonly (Middleware | HandlerMiddleware)[],
-  facts: HandlerFacts,
+  logging: () => HandlerMiddleware,
 ): readonly (Middleware | HandlerMiddleware)[] {
-  const isLogging = (one: Middleware | HandlerMiddleware): boolean =>
-    typeof one !== "function" && one.name === "logging";
-  const all = facts.debug && !given.some(isLogging) ? [logging(), ...given] : given;
-  return all.map((one) => (typeof one === "function" ? one : (one.mount?.(facts) ?? one)));
+  const isThere = given.some((one) => typeof one !== "function" && one.name === "logging");
+  return isThere ? given : [logging(), ...given];
 }
 
 const shortest = 10;

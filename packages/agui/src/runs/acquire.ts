@@ -37,16 +37,17 @@ export function acquire(
   init: RunOpening,
   options: AcquireOptions,
 ): Awaitable<Lease | { busy: RunRecord }> {
-  const first = options.runs.open(launch.key, init);
-  if (isPromise(first)) return first.then((opened) => contend(opened, { launch, init }, options));
-  return "busy" in first ? contend(first, { launch, init }, options) : first;
+  const opening = options.runs.open(launch.key, init);
+  if (!isPromise(opening) && !("busy" in opening)) return opening;
+  return contend(opening, { launch, init }, options);
 }
 
 async function contend(
-  first: Lease | { busy: RunRecord },
+  opening: Awaitable<Lease | { busy: RunRecord }>,
   { launch, init }: { launch: Launch; init: RunOpening },
   options: AcquireOptions,
 ): Promise<Lease | { busy: RunRecord }> {
+  const first = await opening;
   if (!("busy" in first)) return first;
   const { key } = launch;
   const { runs, policy, mayBeUnfollowed, patienceMs } = options;

@@ -1,4 +1,4 @@
-import { after, isPromise } from "@holodeck/agui-core/internal";
+import { isPromise } from "@holodeck/agui-core/internal";
 import { AgentError } from "@holodeck/agui-core";
 import type { Awaitable, Session, SessionStore, ThreadKey } from "@holodeck/agui-core";
 import { tooManySessions } from "@holodeck/agui-sessions/kit";
@@ -25,14 +25,13 @@ export function createThread(
   const { metadata } = request;
   const agentId = loaded.id;
   const init = metadata ? { agentId, metadata, maxSessions } : { agentId, maxSessions };
-  const failed = (error: unknown): Promise<Session> => madeMeanwhile(asked, sessions, error);
   asked.isNew = true;
   try {
     const created = sessions.create(key, init);
     const made = maxSessions === undefined ? created : bounded(created, sessions, maxSessions);
-    return isPromise(made) ? made.then(undefined, failed) : made;
+    return isPromise(made) ? orMadeMeanwhile(made, asked, sessions) : made;
   } catch (error) {
-    return failed(error);
+    return madeMeanwhile(asked, sessions, error);
   }
 }
 
@@ -42,14 +41,32 @@ function bounded(
   sessions: SessionStore,
   limit: number,
 ): Awaitable<Session> {
-  return after(created, (session) =>
-    after(sessions.count!(), (count) => {
-      if (count <= limit) return session;
-      return after(sessions.delete(session), () => {
-        throw tooManySessions(limit);
-      });
-    }),
-  );
+  if (isPromise(created)) return created.then((session) => bounded(session, sessions, limit));
+  const count = sessions.count!();
+  if (!isPromise(count) && count <= limit) return created;
+  return removeBeyond(created, sessions, { count, limit });
+}
+
+async function removeBeyond(
+  session: Session,
+  sessions: SessionStore,
+  { count, limit }: { readonly count: Awaitable<number>; readonly limit: number },
+): Promise<Session> {
+  if ((await count) <= limit) return session;
+  await sessions.delete(session);
+  throw tooManySessions(limit);
+}
+
+async function orMadeMeanwhile(
+  made: PromiseLike<Session>,
+  asked: Launch,
+  sessions: SessionStore,
+): Promise<Session> {
+  try {
+    return await made;
+  } catch (error) {
+    return madeMeanwhile(asked, sessions, error);
+  }
 }
 
 // Another request for the same new thread may have been quicker.

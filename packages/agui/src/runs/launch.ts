@@ -89,6 +89,20 @@ export function createLauncher(options: HostOptions): Launcher {
     return !isRetry && findPast(session, key.runId) !== undefined;
   }
 
+  function checkAgainst(asked: Launch, session: Session | undefined): undefined {
+    const { request, loaded } = asked;
+    if (!asked.isRetry) asked.past = findPast(session, asked.key.runId);
+    if (asked.past) return;
+    const thread = session ?? unknownThread(asked);
+    const prepared = prepareInput(request.input, thread, historyOf(asked, loaded.agent));
+    assertRequestFits(thread, prepared, { sentBytes: asked.sentBytes, maxBytes });
+    asked.checked = { session, prepared };
+  }
+
+  async function checkLater(asked: Launch, found: PromiseLike<Session | undefined>): Promise<void> {
+    checkAgainst(asked, await found);
+  }
+
   // With a store in this process nothing here waits.
   function prepare(asked: Launch, lease: Lease): Awaitable<LiveRun> {
     const known = sessions.get(asked.key);
@@ -219,19 +233,8 @@ export function createLauncher(options: HostOptions): Launcher {
 
   return {
     check(asked) {
-      const note = (session: Session | undefined): void => {
-        const { request, loaded } = asked;
-        if (!asked.isRetry) asked.past = findPast(session, asked.key.runId);
-        if (asked.past) return;
-        const thread = session ?? unknownThread(asked);
-        const prepared = prepareInput(request.input, thread, historyOf(asked, loaded.agent));
-        assertRequestFits(thread, prepared, { sentBytes: asked.sentBytes, maxBytes });
-        asked.checked = { session, prepared };
-      };
       const found = sessions.get(asked.key);
-      if (isPromise(found)) return found.then(note);
-      note(found);
-      return undefined;
+      return isPromise(found) ? checkLater(asked, found) : checkAgainst(asked, found);
     },
     async confirm(asked) {
       if (isRepeated(asked, await sessions.get(asked.key))) throw runExists(asked.key.runId);

@@ -19,7 +19,7 @@ export async function readFiles(
   if (!processor) return { launch, release() {} };
   const { request, context } = launch;
   const { principal, requestId, signal } = call;
-  const caller = toShareOwner(principal?.id, call.request.ip);
+  const caller = toShareOwner(principal, call.request.ip);
   const { input, files: uploads = [] } = request;
   const processed = await processor.process({
     input,

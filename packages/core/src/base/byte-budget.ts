@@ -1,4 +1,4 @@
-import type { Clock } from "../contract/context.ts";
+import type { Clock, Principal } from "../contract/context.ts";
 import { AgentError } from "../contract/errors.ts";
 
 /** The bytes of one client in a budget. */
@@ -108,12 +108,21 @@ export class ByteBudget {
   }
 }
 
+// Of the whole process: an application may have two copies of this module.
+const shared = Symbol.for("@holodeck/agui.shared");
+
+/** The principal of callers that are not known. */
+export function sharedPrincipal(id: string): Principal {
+  return Object.defineProperty({ id }, shared, { value: true });
+}
+
 /**
  * Who shares what all clients may take: a principal, or a network where callers are not known. The kind is part of the
  * name: a principal's id cannot collide with an address.
  */
-export function toShareOwner(principal: string | undefined, ip: string | undefined): string {
-  return principal === undefined ? `address:${toNetwork(ip ?? "")}` : `principal:${principal}`;
+export function toShareOwner(principal: Principal | undefined, ip: string | undefined): string {
+  if (principal === undefined || shared in principal) return `address:${toNetwork(ip ?? "")}`;
+  return `principal:${principal.id}`;
 }
 
 /** Of IPv6 the first half: a subscriber has all of the other to choose from. */

@@ -42,11 +42,12 @@ export function isOpaqueId(value: unknown): value is string {
   return (
     typeof value === "string" &&
     value.length <= 256 &&
-    /^[\x21-\x7e\u00a1-\uffff]+$/.test(value) &&
+    opaqueCharacters.test(value) &&
     !loneSurrogate.test(value)
   );
 }
 
+const opaqueCharacters = /^[\x21-\x7e\u00a1-\uffff]+$/;
 // With the flag `u` this class has no member that is half of a pair.
 const loneSurrogate = /\p{Surrogate}/u;
 const maxMessageId = 1024;
@@ -64,12 +65,14 @@ export function isMessageId(value: unknown): value is string {
   );
 }
 
+const visibleAscii = /^[\x21-\x7e]+$/;
+
 /**
  * A header with an id, or none: headers carry visible ASCII, and ids may have more. Clients find every id in
  * the body, too.
  */
 export function idHeader(name: string, id: string): Record<string, string> {
-  return /^[\x21-\x7e]+$/.test(id) ? { [name]: id } : {};
+  return visibleAscii.test(id) ? { [name]: id } : {};
 }
 
 /**

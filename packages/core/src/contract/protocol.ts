@@ -53,7 +53,7 @@ export interface Route {
    */
   readonly failsUnread?: boolean;
   /** The OpenAPI 3.1 operation for `openapi()`. May load what it is generated from. */
-  operation?(): Awaitable<Json>;
+  operation?: (() => Awaitable<Json>) | undefined;
 }
 
 export interface Call {

@@ -43,13 +43,12 @@ function findRefused(
   rules: NewMessageRules,
   known: readonly Message[] | undefined,
 ): AgentError | undefined {
-  let [inlineBytes, count] = [0, 0];
+  let inlineBytes = 0;
+  let count = 0;
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at]!;
     if (message.role !== "user") break;
-    if (known?.some((one) => one.id === message.id && isEqualJson(one.content, message.content))) {
-      continue;
-    }
+    if (isPlain(message, rules.limits) || (known && holds(known, message))) continue;
     const refused = checkMessage(message, `messages.${at}`, rules);
     if (refused) return refused;
     inlineBytes += rules.hasProcessor ? 0 : inlineBytesOf(message);
@@ -69,13 +68,22 @@ function findRefused(
   );
 }
 
+// As most messages are: text that is not blank, and no file.
+function isPlain({ content }: UserMessage, { messageChars }: Limits): boolean {
+  return typeof content === "string" && content.length <= messageChars && hasText.test(content);
+}
+
+function holds(known: readonly Message[], { id, content }: UserMessage): boolean {
+  return known.some((one) => one.id === id && isEqualJson(one.content, content));
+}
+
 function checkMessage(
   { content }: UserMessage,
   path: string,
   { limits, hasProcessor }: NewMessageRules,
 ): AgentError | undefined {
   const { text, files } = split(content);
-  if (files.length === 0 && !/\S/.test(text)) {
+  if (files.length === 0 && !hasText.test(text)) {
     return invalid(`${path}.content`, "must not be blank; a user message needs text or a file.");
   }
   if (text.length > limits.messageChars) {
@@ -101,6 +109,7 @@ function split(content: UserMessage["content"]): { text: string; files: readonly
 }
 
 const noFiles: readonly FilePart[] = [];
+const hasText = /\S/;
 
 function checkFile(
   { type, source, metadata }: FilePart,

@@ -1,6 +1,9 @@
 import type { Message, RunKey, Session } from "@holodeck/agui-core";
 
-const nothing = { messages: 0, characters: 0, messageBytes: 0, stateBytes: 0 };
+// Shared: a record is replaced and never changed.
+const emptySize = Object.freeze({ messages: 0, characters: 0, messageBytes: 0, stateBytes: 0 });
+const noMetadata = Object.freeze({});
+const nothing: readonly never[] = Object.freeze([]);
 
 /** The record of an unknown thread. */
 export function emptySession({ principal, threadId }: RunKey, agentId: string): Session {
@@ -12,11 +15,11 @@ export function emptySession({ principal, threadId }: RunKey, agentId: string): 
     createdAt: 0,
     lastActivity: 0,
     messageCount: 0,
-    messages: [],
+    messages: nothing,
     state: undefined,
-    metadata: {},
-    pending: [],
-    size: nothing,
+    metadata: noMetadata,
+    pending: nothing,
+    size: emptySize,
   };
 }
 

@@ -1,6 +1,7 @@
 import { AgentError, EventType } from "@holodeck/agui-core";
 import { dateOf, isPromise, withDeadline } from "@holodeck/agui-core/internal";
 import type { Awaitable, Clock, Lease, RunLog, SessionStore } from "@holodeck/agui-core";
+import { answeringFollow } from "./answering-follow.ts";
 import { storeWith } from "./store-with.ts";
 
 export interface AnsweringOptions {
@@ -10,7 +11,7 @@ export interface AnsweringOptions {
 
 /**
  * The store of a host, with an answer to every call that a request waits for: `store-unavailable` when it takes too
- * long. Appends and ends have their own time in the run, and a follower may wait for as long as the run lasts.
+ * long. Appends and ends have their own time in the run; a tail may be silent for as long as its run is.
  */
 export function answeringStore(store: SessionStore, options: AnsweringOptions): SessionStore {
   const within = createWithin(options);
@@ -28,6 +29,8 @@ export function answeringStore(store: SessionStore, options: AnsweringOptions): 
 
 function answeringLog(log: RunLog, options: AnsweringOptions): RunLog {
   const within = createWithin(options);
+  const find: RunLog["find"] = (principal, runId) => within(log.find(principal, runId));
+  const tailing = { ...options, find, late: () => late(options.ms) };
   return {
     open(key, init) {
       const opening = log.open(key, init);
@@ -35,10 +38,10 @@ function answeringLog(log: RunLog, options: AnsweringOptions): RunLog {
     },
     append: (lease, entries) => log.append(lease, entries),
     close: (lease, terminal, status) => log.close(lease, terminal, status),
-    find: (principal, runId) => within(log.find(principal, runId)),
+    find,
     active: (key) => within(log.active(key)),
     read: (key, after, limit) => within(log.read(key, after, limit)),
-    follow: (key, after, signal) => log.follow(key, after, signal),
+    follow: (key, after, signal) => answeringFollow(log, { key, after, signal }, tailing),
     watchers: (key) => within(log.watchers(key)),
     send: (key, command) => within(log.send(key, command)),
     requestStop: (key) => within(log.requestStop(key)),

@@ -9,8 +9,8 @@ export const systemClock: Clock = {
   now: () => Math.floor(origin + performance.now()),
   date: () => Date.now(),
   setTimeout(callback, ms) {
-    // Longer than a timer can be, it would fire at once.
-    const timer = setTimeout(callback, Math.min(ms, longest)) as unknown;
+    // Longer than a timer can be, it would fire at once. Node warns of a time that is over already.
+    const timer = setTimeout(callback, Math.max(0, Math.min(ms, longest))) as unknown;
     // Node's timers keep the process alive unless unreferenced; a browser's timer is a number.
     if (typeof timer === "object" && timer && "unref" in timer)
       (timer as { unref(): void }).unref();

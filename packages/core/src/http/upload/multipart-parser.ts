@@ -26,6 +26,7 @@ const maxPadding = 1024;
 const KiB = 1024;
 const maxHeaderBytes = 8 * KiB;
 const headerEnd = Uint8Array.of(CR, LF, CR, LF);
+const nearBytes = 32;
 const nothing = new Uint8Array(0);
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -224,13 +225,21 @@ function withoutBoundary(): AgentError {
   return malformedForm("it does not begin with its boundary.");
 }
 
+// Both that are looked for begin with a carriage return.
 function find(bytes: Uint8Array, wanted: Uint8Array, from: number): number {
-  // Both that are looked for begin with a line break, which `indexOf` finds without a loop of ours.
-  for (let at = bytes.indexOf(CR, from); at !== -1; at = bytes.indexOf(CR, at + 1)) {
-    if (at + wanted.length > bytes.length) return -1;
+  const last = bytes.length - wanted.length;
+  for (let at = nextReturn(bytes, from); at <= last; at = nextReturn(bytes, at + 1)) {
     if (startsWith(bytes, wanted, at)) return at;
   }
   return -1;
+}
+
+// `indexOf` is fast over long distances; a call for each of many that are close together takes longer than a loop.
+function nextReturn(bytes: Uint8Array, from: number): number {
+  const near = Math.min(from + nearBytes, bytes.length);
+  for (let at = from; at < near; at++) if (bytes[at] === CR) return at;
+  const far = bytes.indexOf(CR, near);
+  return far === -1 ? bytes.length : far;
 }
 
 function startsWith(bytes: Uint8Array, wanted: Uint8Array, at: number): boolean {

@@ -1,3 +1,4 @@
+import { AgentError } from "../../contract/errors.ts";
 import { sizeOfEvent } from "../../delta/event-size.ts";
 import type { Ending } from "../ending.ts";
 import type { RunLease } from "../types.ts";
@@ -17,7 +18,10 @@ interface Start {
   readonly lease: RunLease;
 }
 
-/** Sends a client what the log has after an offset, until it has reached the live entries. */
+/**
+ * Sends a client what the log has after an offset, until it has reached the live entries. Throws `replay-gone` when the
+ * log lacks what was delivered to others: the client would miss it in silence.
+ */
 export async function catchUp(follower: Follower, run: RunAhead, start: Start): Promise<void> {
   const { runs, lease } = start.lease;
   const { principal, threadId, runId } = lease;
@@ -26,7 +30,10 @@ export async function catchUp(follower: Follower, run: RunAhead, start: Start): 
     if (follower.blocked) await new Promise<void>((resolve) => (follower.wake = resolve));
     if (after >= run.delivered) break;
     const entries = await runs.read({ principal, threadId, runId }, after, 256);
-    if (entries.length === 0) break;
+    if (entries.length === 0 && run.ending.unstored) break;
+    if (entries[0]?.from !== after + 1) {
+      throw new AgentError("replay-gone", `The log of run "${runId}" lacks offset ${after + 1}.`);
+    }
     follower.deliver(entries.map((entry) => ({ ...entry, size: sizeOfEvent(entry.event) })));
     after = entries.at(-1)!.to;
   }

@@ -177,7 +177,7 @@ export class Followers implements FollowerHost, CollectorHost {
 
   get owner(): string {
     const { principal, request } = this.#run.context;
-    return toShareOwner(principal?.id, request?.ip);
+    return toShareOwner(principal, request?.ip);
   }
 
   now(): number {

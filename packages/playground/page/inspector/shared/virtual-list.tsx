@@ -31,8 +31,10 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   const [view, setView] = useState({ top: 0, height: 0 });
 
   const look = useCallback(() => {
-    const { scrollTop: top, clientHeight: height } = box.current!;
-    last.current = { top, end: endOf(box.current!) };
+    // The event of a list that the page has left already.
+    if (!box.current) return;
+    const { scrollTop: top, clientHeight: height } = box.current;
+    last.current = { top, end: endOf(box.current) };
     setView((before) =>
       before.top === top && before.height === height ? before : { top, height },
     );
@@ -40,13 +42,13 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
 
   /** Finds out whether a reader has moved the list: a browser moves it a frame before its scroll event. */
   const notice = useCallback(() => {
-    const wish = following && wishIn(box.current!, last.current);
-    if (wish !== undefined) following!.value = wish;
+    const wish = following && box.current && wishIn(box.current, last.current);
+    if (typeof wish === "boolean") following!.value = wish;
     look();
   }, [following, look]);
 
   const goToEnd = useCallback(() => {
-    if (following?.peek()) box.current!.scrollTop = box.current!.scrollHeight;
+    if (following?.peek() && box.current) box.current.scrollTop = box.current.scrollHeight;
     look();
   }, [following, look]);
 
@@ -58,7 +60,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   useLayoutEffect(() => {
     const observer = new ResizeObserver(() => {
       stay();
-      onWidth?.(box.current!.clientWidth);
+      if (box.current) onWidth?.(box.current.clientWidth);
     });
     observer.observe(box.current!);
     return () => observer.disconnect();
