@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { onBun, onDeno, onFramework, onNode, onWorkerd } from "./lib/launch.ts";
+import { onBun, onDeno, onFramework, onNode, onWorkerd, onWrangler } from "./lib/launch.ts";
 import type { Host } from "./lib/launch.ts";
 import { createHttp2Fetch, createHttpsFetch } from "./lib/node-fetch.ts";
 import { cache } from "./lib/peers.ts";
@@ -58,6 +58,16 @@ export const hosts: readonly Host[] = [
   onDeno({ name: "deno", title: "Deno.serve", server: "deno.mjs" }),
   onWorkerd({ name: "worker", title: `Worker, ${newest}`, date: newest }),
   onWorkerd({
+    name: "worker-slim",
+    title: `Worker, ${newest}, \`@holodeck/agui/slim\``,
+    date: newest,
+    server: "worker-slim.mjs",
+    except: {
+      protobuf: "the slim entry has no protobuf",
+      discovery: "the slim entry has no OpenAPI document",
+    },
+  }),
+  onWorkerd({
     name: "worker-compat",
     title: `Worker, ${newest}, \`nodejs_compat\``,
     date: newest,
@@ -76,6 +86,15 @@ export const hosts: readonly Host[] = [
     title: "Worker, 2024-09-23, `nodejs_compat`",
     date: "2024-09-23",
     flags,
+  }),
+  onWrangler({
+    name: "wrangler",
+    title: "`wrangler dev`",
+    date: newest,
+    server: "worker.mjs",
+    except: {
+      "after a disconnect": "its proxy may report after the next request that a client has left",
+    },
   }),
   onWorkerd({
     name: "durable-object",

@@ -13,6 +13,8 @@ export interface Check {
   /** What it shows, for the page on hosts. */
   readonly shows: string;
   readonly run: (target: Target) => Promise<void>;
+  /** Takes more than a minute: only done when it is named. */
+  readonly isLong?: boolean;
 }
 
 /** The body of a run over AG-UI. */

@@ -51,6 +51,15 @@ export const streamChecks: readonly Check[] = [
     },
   },
   {
+    name: "long silence",
+    shows: "an agent that is silent for 70 s, with the default heartbeat",
+    isLong: true,
+    async run(target) {
+      const response = await post(target, "/silent/agui", toInput("quiet 70000"));
+      assertFinished(await readSse(response).readToEnd());
+    },
+  },
+  {
     name: "timeout",
     shows: "a run that takes too long is ended",
     async run(target) {

@@ -39,11 +39,13 @@ export async function bundleApp(): Promise<void> {
       js: 'import { createRequire } from "node:module";const require = createRequire(import.meta.url);',
     },
   });
-  await build({
-    ...shared,
-    entryPoints: [join(app, "edge.ts")],
-    outfile: join(cache, "app.edge.mjs"),
-    platform: "browser",
-    conditions: ["@holodeck/source", "workerd", "worker", "import"],
-  });
+  for (const name of ["edge", "slim"]) {
+    await build({
+      ...shared,
+      entryPoints: [join(app, `${name}.ts`)],
+      outfile: join(cache, `app.${name}.mjs`),
+      platform: "browser",
+      conditions: ["@holodeck/source", "workerd", "worker", "import"],
+    });
+  }
 }

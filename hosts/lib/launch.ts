@@ -1,4 +1,4 @@
-import { cpSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -117,6 +117,26 @@ export function onWorkerd(init: WorkerInit): Host {
       const config = writeConfig(actor ? { ...worker, actor } : worker);
       const binary = runtime("@cloudflare/workerd-linux-64/bin/workerd");
       return { command: [binary, "serve", config], cwd: cache };
+    },
+  };
+}
+
+/** A worker as `wrangler dev` bundles and serves it, without an account. It wants a newer Node than 20. */
+export function onWrangler(init: HostInit & { date: string; server: string }): Host {
+  const { date, server, ...rest } = init;
+  return {
+    connect: overHttp,
+    ...rest,
+    prepare(port) {
+      const folder = installPeers("wrangler");
+      const config = { name: init.name, main: server, compatibility_date: date };
+      place(server, folder);
+      writeFileSync(join(folder, "wrangler.json"), JSON.stringify(config));
+      const args = ["dev", "--local", "--ip", "127.0.0.1", "--inspector-port", "0"];
+      const env = { CI: "true", WRANGLER_SEND_METRICS: "false", XDG_CONFIG_HOME: folder };
+      const script = "node_modules/wrangler/bin/wrangler.js";
+      const node = runtime("node-24/bin/node");
+      return { command: [node, script, ...args, "--port", String(port)], cwd: folder, env };
     },
   };
 }
