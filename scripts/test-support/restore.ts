@@ -22,5 +22,7 @@ afterAll(() => {
   );
   Object.assign(globalThis, timers);
   if (replaced.length > 0)
-    throw new Error(`This file left ${replaced.join(", ")} replaced; restore it before its tests end.`);
+    throw new Error(
+      `This file left ${replaced.join(", ")} replaced; restore it before its tests end.`,
+    );
 });
