@@ -80,7 +80,9 @@ export function hasRedis(suite: string): boolean {
 
 /** Starts a server and waits until it takes connections. */
 export async function spawnRedis(port: number, flags: readonly string[]): Promise<ChildProcess> {
-  const common = ["--port", String(port), "--bind", "127.0.0.1", "--save", ""];
+  // Without a file: a replica would leave the data of its primary in this folder, and the next server would load it.
+  const inMemory = ["--save", "", "--repl-diskless-sync", "yes", "--repl-diskless-load", "swapdb"];
+  const common = ["--port", String(port), "--bind", "127.0.0.1", ...inMemory];
   const server = spawn(locate("redis") ?? "redis-server", [...common, ...flags], {
     stdio: ["ignore", "pipe", "inherit"],
   });
